@@ -1,0 +1,95 @@
+"""trueup: are your model's probabilities true? Measure it, prove it, fix it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trueup import engines as engines
+    from trueup.bins import (
+        EqualMass as EqualMass,
+        FixedEdges as FixedEdges,
+        SimplexGrid as SimplexGrid,
+        UniformWidth as UniformWidth,
+        VarianceTree as VarianceTree,
+    )
+    from trueup.errors import CapabilityError as CapabilityError, InputError as InputError
+    from trueup.estimators import (
+        BinnedError as BinnedError,
+        Brier as Brier,
+        LogLoss as LogLoss,
+        SweepError as SweepError,
+    )
+    from trueup.forecasts import Forecasts as Forecasts
+    from trueup.lens import (
+        Binary as Binary,
+        Canonical as Canonical,
+        ClassWise as ClassWise,
+        OneVsRest as OneVsRest,
+        Partition as Partition,
+        Pooled as Pooled,
+        TopK as TopK,
+        TopLabel as TopLabel,
+        TopLabelGiven as TopLabelGiven,
+    )
+    from trueup.metrics import (
+        ace as ace,
+        brier as brier,
+        ece as ece,
+        ece_debiased as ece_debiased,
+        ece_sweep as ece_sweep,
+        log_loss as log_loss,
+        marginal_error as marginal_error,
+        marginal_error_debiased as marginal_error_debiased,
+        mce as mce,
+        rmsce as rmsce,
+        rmsce_debiased as rmsce_debiased,
+        rmsce_sweep as rmsce_sweep,
+        sce as sce,
+        tace as tace,
+    )
+    from trueup.results import Estimate as Estimate
+    from trueup.tables import (
+        BinTable as BinTable,
+        CellTable as CellTable,
+        FineTable as FineTable,
+        TableFamily as TableFamily,
+    )
+
+_HOME = {
+    "trueup.bins": "EqualMass FixedEdges SimplexGrid UniformWidth VarianceTree",
+    "trueup.errors": "CapabilityError InputError",
+    "trueup.estimators": "BinnedError Brier LogLoss SweepError",
+    "trueup.forecasts": "Forecasts",
+    "trueup.lens": (
+        "Binary Canonical ClassWise OneVsRest Partition Pooled TopK TopLabel TopLabelGiven"
+    ),
+    "trueup.metrics": (
+        "ace brier ece ece_debiased ece_sweep log_loss marginal_error marginal_error_debiased "
+        "mce rmsce rmsce_debiased rmsce_sweep sce tace"
+    ),
+    "trueup.results": "Estimate",
+    "trueup.tables": "BinTable CellTable FineTable TableFamily",
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = sorted([*_MODULE_OF, "engines", "__version__"])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("trueup")
+    if name == "engines":
+        return import_module("trueup.engines")
+    if name in _MODULE_OF:
+        value = getattr(import_module(_MODULE_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'trueup' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

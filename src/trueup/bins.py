@@ -1,0 +1,237 @@
+"""Binnings: how scores, or points of a simplex, are grouped.
+
+One-dimensional bins are right-closed intervals, and a score's bin is the number of inner edges
+below it: a comparison of float64 numbers, never arithmetic. It depends on the score alone, so
+neither the order of rows nor the engine can change it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, engine
+from trueup.engines.cuts import cuts_of_groups
+from trueup.errors import must_be
+from trueup.lens import Cells, Pairs
+from trueup.specification import Specification
+from trueup.tree import Leaf, grow
+
+__all__ = [
+    "Binning",
+    "EqualMass",
+    "FixedEdges",
+    "SimplexGrid",
+    "UniformWidth",
+    "VarianceTree",
+]
+
+NumberOfBins = int | str
+
+
+class Binning(Specification):
+    """A rule that groups scores (`inner_edges`), points of a simplex (`leaves`), or both."""
+
+    def asked(self, n: int) -> int:
+        """Return how many bins are asked for with ``n`` rows."""
+        raise NotImplementedError
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the increasing inner edges between the bins of these scores."""
+        raise must_be("binning", "one for scores, such as UniformWidth(15)", self)
+
+    def leaves(self, cells: Cells) -> list[Leaf]:
+        """Return the cells of the simplex that hold these points."""
+        raise must_be(
+            "binning",
+            "one for a simplex, VarianceTree() or SimplexGrid(B)",
+            self,
+            hint="the lens looks at whole distributions, which have no single score",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class UniformWidth(Binning):
+    """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
+
+    n_bins: NumberOfBins = 15
+
+    def __post_init__(self) -> None:
+        _check_n_bins(self.n_bins)
+
+    def asked(self, n: int) -> int:
+        """Return how many bins are asked for with ``n`` rows."""
+        return _number(self.n_bins, n)
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return k/B for k = 1 … B−1, each the float64 nearest to it."""
+        n_bins = self.asked(len(pairs))
+        return np.arange(1, n_bins) / n_bins
+
+
+@dataclass(frozen=True, repr=False)
+class EqualMass(Binning):
+    """``n_bins`` bins that hold nearly the same number of rows (or weight).
+
+    Cut i goes to the boundary between two distinct scores nearest to rank i·n/B, half-way to
+    the lower one; the edge is the smaller of the two scores; coincident cuts merge. Tied scores
+    are never split, so with many ties there are fewer bins than asked, and the table says so.
+    """
+
+    n_bins: NumberOfBins = 15
+
+    def __post_init__(self) -> None:
+        _check_n_bins(self.n_bins)
+
+    def asked(self, n: int) -> int:
+        """Return how many bins are asked for with ``n`` rows."""
+        return _number(self.n_bins, n)
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the smaller score at each cut."""
+        n_bins = self.asked(len(pairs))
+        if pairs.w is None:
+            return engine().equal_mass_edges(pairs.p, n_bins)
+        value, cumulative = ranked(pairs.p, pairs.w)
+        return value[cuts_of_groups(cumulative, n_bins)].astype(np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class FixedEdges(Binning):
+    """Bins between given edges in [0, 1]; 0 and 1 are added where they are missing."""
+
+    edges: Sequence[float]
+
+    def __post_init__(self) -> None:
+        edges = np.asarray(self.edges, np.float64)
+        inside = edges.ndim == 1 and np.all((edges >= 0) & (edges <= 1))
+        if not inside or np.any(np.diff(edges) <= 0):
+            raise must_be("edges", "increasing numbers between 0 and 1", self.edges)
+
+    def asked(self, n: int) -> int:
+        """Return the number of bins, whatever ``n``."""
+        return len(self._inner()) + 1
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the edges without 0 and 1."""
+        return self._inner()
+
+    def _inner(self) -> Floats:
+        edges = np.asarray(self.edges, np.float64)
+        return edges[(edges > 0) & (edges < 1)]
+
+
+@dataclass(frozen=True, repr=False)
+class VarianceTree(Binning):
+    """Cells split at the mean of their most variable coordinate (Vaicenavicius App. B).
+
+    A cell is split while it holds more than ``min_samples`` rows and its highest variance is
+    positive; rows at or below the mean go left; among equal variances the lowest coordinate is
+    split. A split that leaves a side with fewer than ``min_leaf`` rows is not made. Works on
+    scores and on every simplex.
+    """
+
+    min_samples: int = 1000
+    min_leaf: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("min_samples", "min_leaf"):
+            if not _is_whole(getattr(self, name)):
+                raise must_be(name, "a whole number of at least 1", getattr(self, name))
+
+    def asked(self, n: int) -> int:
+        """Return about how many cells are asked for: enough that each holds ``min_samples``."""
+        return max(1, math.ceil(n / self.min_samples))
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the means at which scores were split."""
+        scores = pairs.p.astype(np.float64)[:, None]
+        leaves = grow(lambda which: scores[which], np.arange(len(pairs)), 1, pairs.w, self)
+        return np.sort([leaf.high[0] for leaf in leaves if leaf.high[0] < 1])
+
+    def leaves(self, cells: Cells) -> list[Leaf]:
+        """Return the leaves of the tree grown on these points."""
+        return grow(cells.rows, cells.kept, cells.m, cells.w, self)
+
+
+@dataclass(frozen=True, repr=False)
+class SimplexGrid(Binning):
+    """Cells of equal size: ``n_bins`` right-closed intervals of each of the first m−1 coordinates."""
+
+    n_bins: int = 10
+
+    def __post_init__(self) -> None:
+        if not _is_whole(self.n_bins):
+            raise must_be("n_bins", "a whole number of at least 1", self.n_bins)
+
+    def asked(self, n: int) -> int:
+        """Return the number of intervals of a coordinate."""
+        return self.n_bins
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the edges of one coordinate, which is all that scores have."""
+        return np.arange(1, self.n_bins) / self.n_bins
+
+    def leaves(self, cells: Cells) -> list[Leaf]:
+        """Return the non-empty cells of the grid, in lexicographic order."""
+        inner = np.arange(1, self.n_bins) / self.n_bins
+        edges = np.concatenate([[0.0], inner, [1.0]])
+        size = max(1, (1 << 18) // cells.m)
+        small = np.uint8 if self.n_bins <= 256 else np.uint32
+        codes = np.concatenate(
+            [
+                np.searchsorted(inner, cells.rows(cells.kept[i : i + size])[:, :-1]).astype(small)
+                for i in range(0, len(cells.kept), size)
+            ]
+        )
+        distinct, index = np.unique(codes, axis=0, return_inverse=True)
+        order = np.argsort(index.reshape(-1), kind="stable")
+        ends = np.searchsorted(index.reshape(-1)[order], np.arange(1, len(distinct)))
+        rows = np.split(cells.kept[order], ends)
+        return [Leaf(w, edges[c], edges[c + 1]) for w, c in zip(rows, distinct.astype(int), strict=True)]
+
+
+def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Distinct scores and the cumulative weight up to each, whatever the order of the rows.
+
+    Weights that are whole multiples of the smallest are counted in it, exactly: repeating rows
+    and weighting them then give the same cuts.
+    """
+    order = np.lexsort((w, p))
+    score = p[order]
+    first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
+    return score[first], np.cumsum(np.add.reduceat(whole_weights(w)[order], first))
+
+
+def whole_weights(w: Floats) -> NDArray[Any]:
+    """Weights as whole numbers where all are multiples of the smallest; otherwise unchanged."""
+    ratio = w / w.min()
+    whole = np.rint(ratio)
+    exact = np.all(np.abs(ratio - whole) <= 1e-12 * whole) and whole.sum() < 2**31
+    return whole.astype(np.int64) if exact else w
+
+
+def _check_n_bins(n_bins: NumberOfBins) -> None:
+    if n_bins != "auto" and not _is_whole(n_bins):
+        raise must_be("n_bins", 'a whole number of at least 1, or "auto"', n_bins)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+
+
+def _number(n_bins: NumberOfBins, n: int) -> int:
+    """Resolve "auto" to ⌈n^(1/3)⌉, exactly."""
+    if n_bins != "auto":
+        return int(n_bins)
+    root = round(n ** (1 / 3))
+    while root**3 < n:
+        root += 1
+    while (root - 1) ** 3 >= n:
+        root -= 1
+    return root

@@ -1,0 +1,136 @@
+"""What an engine must answer, and which engine answers.
+
+An engine is a module with the functions of `Engine`. ``reference`` is readable NumPy and the
+oracle; ``native`` is compiled and proved equal to it. The choice changes speed, never a bin.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import CapabilityError, must_be
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Read = Callable[[int, int], NDArray[Any]]
+"""``read(start, stop)``: those rows as a C-contiguous float32 or float64 matrix."""
+
+
+class RowScan(NamedTuple):
+    """One look at every row of a matrix of probabilities, as given (before renormalising)."""
+
+    first_bad: int  # first row with an entry that is NaN or outside [0, 1]; -1 if none
+    total: Floats  # sum of each row
+    top: Floats  # largest entry of each row
+    top_class: NDArray[np.int32]  # its column; the lowest wins a tie
+
+
+class Sums(NamedTuple):
+    """Sufficient statistics of every bin; the arrays are (B,), or (K, B) for K sets at once."""
+
+    count: Ints
+    weight: Floats  # sum of w
+    weight2: Floats  # sum of w^2
+    score: Floats  # sum of w p
+    score2: Floats  # sum of w p^2
+    label: Floats  # sum of w y
+    label2: Floats  # sum of w y^2
+    cross: Floats  # sum of w p y
+
+
+class Groups(NamedTuple):
+    """Rows with the same score put together, in increasing order of the score."""
+
+    value: Floats
+    count: Ints
+    positive: Ints
+
+
+class Engine(Protocol):
+    """The functions every engine has. Scores are float32 or float64 in [0, 1], checked before."""
+
+    def first_outside_unit(self, values: NDArray[Any]) -> int: ...
+
+    def first_not_binary(self, labels: NDArray[Any]) -> int: ...
+
+    def scan_rows(self, read: Read, n: int, n_classes: int) -> RowScan: ...
+
+    def bin_sums(
+        self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats
+    ) -> Sums: ...
+
+    def batch_bin_sums(self, p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sums: ...
+
+    def class_bin_sums(
+        self,
+        read: Read,
+        factor: Floats | None,
+        labels: Ints,
+        n_classes: int,
+        inner_edges: Floats,
+    ) -> Sums: ...
+
+    def equal_mass_edges(self, p: NDArray[Any], n_bins: int) -> Floats: ...
+
+    def group_pairs(self, p: NDArray[Any], y: NDArray[Any]) -> Groups: ...
+
+    def sweep_bins(self, count: Ints, positive: Ints) -> int: ...
+
+
+_in_use: Engine | None = None
+
+
+def engine() -> Engine:
+    """Return the engine in use, choosing the fastest that is built on first need."""
+    global _in_use
+    if _in_use is None:
+        asked = os.environ.get("TRUEUP_ENGINE", "")
+        _in_use = _load(asked) if asked else _fastest()
+    return _in_use
+
+
+def in_use() -> str:
+    """Return the name of the engine in use: ``"native"`` or ``"reference"``."""
+    return cast(Any, engine()).__name__.rpartition(".")[2]  # type: ignore[no-any-return]
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Use the engine ``name`` inside a ``with`` block.
+
+    >>> with using("reference"):
+    ...     in_use()
+    'reference'
+    """
+    global _in_use
+    before, _in_use = engine(), _load(name)
+    try:
+        yield
+    finally:
+        _in_use = before
+
+
+def _fastest() -> Engine:
+    try:
+        return _load("native")
+    except CapabilityError:
+        return _load("reference")
+
+
+def _load(name: str) -> Engine:
+    if name not in ("native", "reference"):
+        raise must_be("engine", '"native" or "reference"', name)
+    try:
+        return cast(Engine, importlib.import_module(f"trueup.engines.{name}"))
+    except ImportError as error:
+        raise CapabilityError(
+            "The native engine is not built here; results are the same without it. "
+            "Hint: reinstall trueup where a C compiler is present."
+        ) from error

@@ -1,0 +1,54 @@
+"""Where equal-mass cuts fall among groups of tied scores, and which sweep falls first.
+
+Groups stand in increasing order of their score; ``cumulative`` is the number of rows (or the
+weight) up to the end of each. A boundary lies between two groups, so tied rows stay together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Ints
+
+
+def cuts_of_groups(cumulative: NDArray[Any], n_bins: int) -> Ints:
+    """Groups after which to cut: for i = 1 … B−1 the boundary nearest to rank i·n/B.
+
+    Ranks are compared as B·boundary against i·n, in integers for counts, so that nothing is
+    rounded. Half-way goes to the lower boundary; coincident cuts merge.
+    """
+    boundary = cumulative[:-1]
+    if len(boundary) == 0 or n_bins < 2:
+        return np.empty(0, np.int64)
+    target = np.arange(1, n_bins) * cumulative[-1]
+    scaled = boundary * n_bins
+    upper = np.minimum(np.searchsorted(scaled, target), len(boundary) - 1)
+    lower = np.maximum(upper - 1, 0)
+    take_lower = target - scaled[lower] <= np.abs(scaled[upper] - target)
+    return np.unique(np.where(take_lower, lower, upper))
+
+
+def first_falling(cumulative: Ints, positive: Ints) -> int:
+    """Smallest number of equal-mass bins whose mean labels fall somewhere; n + 1 if none does.
+
+    The published algorithm, with prefix sums: b = 2, 3, … until a mean label falls. Means are
+    compared by cross-multiplication of whole numbers. If no mean falls between neighbouring
+    groups, none can fall between bins, which are unions of neighbouring groups.
+    """
+    n = int(cumulative[-1])
+    if not _falls(np.arange(len(cumulative) - 1), cumulative, positive):
+        return n + 1
+    b = 2
+    while not _falls(cuts_of_groups(cumulative, b), cumulative, positive):
+        b += 1
+    return b
+
+
+def _falls(cuts: Ints, cumulative: Ints, positive: Ints) -> bool:
+    ends = np.append(cuts, len(cumulative) - 1)
+    size = np.diff(cumulative[ends], prepend=0)
+    hits = np.diff(positive[ends], prepend=0)
+    return bool(np.any(hits[:-1] * size[1:] > hits[1:] * size[:-1]))

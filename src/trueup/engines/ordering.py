@@ -1,0 +1,191 @@
+"""The native engine's side of everything that needs scores in order.
+
+Equal-mass cuts need a few ranks, not an order: count on a grid, then sort only the cells that
+hold those ranks. Pairs are spread over parts by the same grid and each part is radix-sorted.
+Counts are whole numbers and groups are found by value, so threads cannot change a result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines import reference
+from trueup.engines.base import Floats, Groups, Ints
+from trueup.engines.cuts import cuts_of_groups
+from trueup.engines.threads import cut, run
+from trueup.native import order, sweep
+
+FEW_ROWS = 1 << 12  # a plain sort is as fast
+CHUNK_ROWS = 1 << 18
+PART_ROWS = 1 << 15  # a part and its spare stay in the second-level cache
+MOST_PARTS = 256
+MOST_SWEEP_ROWS = 2**31 - 1
+SAMPLE = 1 << 12
+ATOM_IN_SAMPLE = 8
+
+
+class Grid(NamedTuple):
+    """Cells are those of ``(p - shift) * scale``, which never falls as p grows."""
+
+    shift: float
+    scale: float
+
+    @classmethod
+    def of(cls, p: NDArray[Any]) -> Grid:
+        """Zoom in where a glance finds all scores close together. Speed alone depends on it."""
+        glance = p[:: max(1, len(p) // 64)].astype(np.float64)
+        low, spread = float(glance.min()), float(np.ptp(glance))
+        return cls(low, 1 / spread) if 1e-300 < spread < 1 / 64 else cls(0.0, 1.0)
+
+    def count(self, p: NDArray[Any]) -> NDArray[np.int32]:
+        counts = np.zeros(order.N_CELLS, np.int32)
+        order.count_cells(p, self.shift, self.scale, counts)
+        return counts
+
+    def locate(self, p: Floats) -> NDArray[np.int32]:
+        cells = np.empty(len(p), np.int32)
+        order.locate_cells(p, self.shift, self.scale, cells)
+        return cells
+
+
+def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
+    """Inner edges of (at most) ``n_bins`` bins with nearly the same number of rows each."""
+    n = len(p)
+    n_bins = min(n_bins, n)  # n bins already cut at every boundary
+    if n < FEW_ROWS or n_bins > n // 16:
+        return reference.equal_mass_edges(p, n_bins) + 0.0
+    if n_bins < 2:
+        return np.empty(0)
+    p = np.ascontiguousarray(p)
+    grid, chunks = Grid.of(p), cut(n, CHUNK_ROWS)
+    counts = np.sum(run(lambda i, j: grid.count(p[i:j]), chunks), axis=0, dtype=np.int64)
+    needed = _needed_cells(counts, n_bins)
+    slot = np.zeros(order.N_CELLS, np.int32)
+    slot[needed] = np.arange(1, len(needed) + 1)
+    atom = np.full(len(needed) + 1, np.nan)
+    if counts[needed].sum() > n // 16:
+        _find_atoms(p, grid, slot, atom)
+
+    def gather(start: int, stop: int) -> Floats:
+        found = np.empty(stop - start + 1)
+        return found[: order.gather(p[start:stop], *grid, slot, atom, found)]
+
+    found = np.concatenate(run(gather, chunks))
+    left_out = counts[needed] - grid.count(found)[needed]
+    value, ends = _groups_of_cells(found, atom[1:], left_out, needed, counts)
+    return value[cuts_of_groups(ends, n_bins)]
+
+
+def _needed_cells(counts: Ints, n_bins: int) -> Ints:
+    """Cells that hold the row at each cut's rank, and the filled cell before each.
+
+    The boundaries nearest to rank t are the two ends of the tie group that holds row ⌊t⌋. The
+    edge is the score of that group or of the one before it.
+    """
+    filled = np.flatnonzero(counts)
+    ends = np.cumsum(counts[filled])
+    rank = np.arange(1, n_bins) * ends[-1] // n_bins
+    holder = np.searchsorted(ends, rank, side="right")
+    return filled[np.unique(np.concatenate([holder, np.maximum(holder - 1, 0)]))]
+
+
+def _find_atoms(
+    p: NDArray[Any], grid: Grid, slot: NDArray[np.int32], atom: Floats
+) -> None:
+    """Name the most frequent score of each needed cell, where a sample shows one."""
+    sample = p[:: max(1, len(p) // SAMPLE)].astype(np.float64)
+    value, times = np.unique(sample, return_counts=True)
+    often = np.argsort(times, kind="stable")  # the most frequent is written last and stays
+    often = often[times[often] >= ATOM_IN_SAMPLE]
+    atom[slot[grid.locate(value[often])]] = value[often]
+    atom[0] = np.nan
+
+
+def _groups_of_cells(
+    found: Floats, atom: Floats, left_out: Ints, needed: Ints, counts: Ints
+) -> tuple[Floats, Ints]:
+    """Tie groups of the needed cells, with all rows between them as if one group.
+
+    Returns values and cumulative counts. The value of rows between is NaN: no cut asks for it.
+    """
+    value, count, _ = group_pairs(found, np.zeros(len(found), np.uint8))
+    has_atom = left_out > 0
+    where = np.searchsorted(value, atom[has_atom])
+    value = np.insert(value, where, atom[has_atom]) + 0.0
+    ends_among_needed = np.cumsum(np.insert(count, where, left_out[has_atom]))
+    cell_ends = np.cumsum(counts)[needed]
+    cell_ends_among_needed = np.cumsum(counts[needed])
+    cell = np.searchsorted(cell_ends_among_needed, ends_among_needed)
+    ends = ends_among_needed + (cell_ends - cell_ends_among_needed)[cell]
+    between = np.setdiff1d(np.append(cell_ends - counts[needed], counts.sum()), np.append(ends, 0))
+    where = np.searchsorted(ends, between)
+    return np.insert(value, where, np.nan), np.insert(ends, where, between)
+
+
+def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
+    """Count rows and positive labels of every distinct score, in increasing order of the score."""
+    p, y = np.ascontiguousarray(p), np.ascontiguousarray(y, np.uint8)
+    keys = np.empty(len(p), np.uint64)
+    if len(p) <= PART_ROWS:
+        order.write_keys(p, y, keys)
+        parts = [(0, len(p))]
+    else:
+        parts = _spread(p, y, keys)
+
+    def sort(start: int, stop: int) -> int:
+        distinct: int = order.sort_keys(keys[start:stop], np.empty(stop - start, np.uint64))
+        return distinct
+
+    group_ends = np.cumsum(run(sort, parts))
+    group_range = dict(zip(parts, zip(np.r_[0, group_ends], group_ends, strict=False), strict=True))
+    size = int(group_ends[-1])
+    groups = Groups(np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
+
+    def fill(start: int, stop: int) -> None:
+        here = slice(*group_range[start, stop])
+        bits = groups.value.view(np.uint64)[here]
+        order.fill_groups(keys[start:stop], bits, groups.count[here], groups.positive[here])
+
+    run(fill, parts)
+    return groups
+
+
+def _spread(p: NDArray[Any], y: NDArray[Any], keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Write the keys part by part, parts in increasing order of the score; return the parts."""
+    n, grid, chunks = len(p), Grid.of(p), cut(len(p), CHUNK_ROWS // 2)
+    counts = np.stack(run(lambda i, j: grid.count(p[i:j]), chunks))
+    per_cell = counts.sum(axis=0, dtype=np.int64)
+    before = np.cumsum(per_cell) - per_cell
+    wanted = before * min(MOST_PARTS, -(-n // PART_ROWS)) // n
+    _, first, part = np.unique(wanted, return_index=True, return_inverse=True)
+    size = np.add.reduceat(counts, first, axis=1, dtype=np.int64).T
+    place = (np.cumsum(size) - size.ravel()).reshape(size.shape).T
+    place_of = {chunk: np.ascontiguousarray(row) for chunk, row in zip(chunks, place, strict=True)}
+    part_of_cell = part.astype(np.uint16)
+
+    def scatter(start: int, stop: int) -> None:
+        here = place_of[start, stop]
+        order.scatter_keys(p[start:stop], y[start:stop], *grid, part_of_cell, here, keys)
+
+    run(scatter, chunks)
+    ends = np.cumsum(size.sum(axis=1)).tolist()
+    return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if stop > start]
+
+
+def sweep_bins(count: Ints, positive: Ints) -> int:
+    """Largest b such that 1, 2, …, b equal-mass bins all have non-decreasing mean labels."""
+    n, groups = int(count.sum()), len(count)
+    if n > MOST_SWEEP_ROWS:
+        return reference.sweep_bins(count, positive)
+    rows, hits, next_dent = (np.empty(groups + 1, np.int32) for _ in range(3))
+    count, positive = np.ascontiguousarray(count), np.ascontiguousarray(positive)
+    if sweep.find_dents(count, positive, rows, hits, next_dent) == groups:
+        return n
+    shift = max(0, (n // groups).bit_length() - 1)
+    index = np.empty(1 if n == groups else ((n - 1) >> shift) + 2, np.int32)
+    sweep.index_rows(rows, shift, index)
+    falling: int = sweep.first_falling(rows, hits, next_dent, index, shift)
+    return falling - 1

@@ -1,0 +1,82 @@
+"""Fixed chunks, run on threads, returned in order.
+
+How data is cut depends on its size alone, and partial results are combined in the order of
+their chunks. The same input therefore gives the same bits on any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from trueup.errors import must_be
+
+Result = TypeVar("Result")
+Chunk = tuple[int, int]
+
+MOST_CHUNKS = 64
+_threads: int | None = None
+_here = threading.local()
+
+
+def cut(n: int, smallest: int) -> list[Chunk]:
+    """Cut range(n) into at most 64 even chunks of at least ``smallest`` items each."""
+    pieces = max(1, min(MOST_CHUNKS, n // max(1, smallest)))
+    return [(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
+
+
+def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:
+    """Call ``task(start, stop)`` for every chunk; the answers stand in the chunks' order."""
+    workers = min(get_threads(), len(chunks))
+    if workers < 2 or getattr(_here, "busy", False):  # a task's own chunks stay on its thread
+        return [task(start, stop) for start, stop in chunks]
+    futures = [
+        _pool(workers - 1).submit(_every, task, chunks[worker::workers])
+        for worker in range(1, workers)
+    ]
+    shares = [_every(task, chunks[::workers])] + [future.result() for future in futures]
+    return [shares[i % workers][i // workers] for i in range(len(chunks))]
+
+
+def get_threads() -> int:
+    """The number of threads in use: what `set_threads` said, else ``TRUEUP_THREADS``, else all cores."""
+    return _threads if _threads is not None else _default_threads()
+
+
+def set_threads(n: int | None) -> None:
+    """Use ``n`` threads from now on (None: the default again). The results do not depend on it."""
+    global _threads
+    if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
+        raise must_be("n", "a whole number of at least 1, or None", n)
+    _threads = n
+
+
+def _every(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:
+    _here.busy = True
+    try:
+        return [task(start, stop) for start, stop in chunks]
+    finally:
+        _here.busy = False
+
+
+@cache
+def _default_threads() -> int:
+    asked = os.environ.get("TRUEUP_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="trueup")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,0 +1,67 @@
+"""What every estimator is: a frozen value that you call with predictions and labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from trueup.errors import must_be
+from trueup.forecasts import Forecasts
+from trueup.lens import Binary, Lens, TopLabel
+from trueup.results import Estimate
+from trueup.specification import Specification
+
+
+@dataclass(frozen=True, repr=False)
+class Estimator(Specification):
+    """Call it for the number, `measure` for the number with what it rests on.
+
+    A new estimator writes `measure_forecasts` and nothing else.
+    """
+
+    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+        """Return the estimate as a float."""
+        return self.measure(probs, labels, weights=weights).value
+
+    def measure(
+        self, probs: object, labels: object = None, *, weights: object = None
+    ) -> Estimate:
+        """Return the estimate with its table and notes."""
+        return self.measure_forecasts(Forecasts.of(probs, labels, weights=weights))
+
+    def table(self, probs: object, labels: object = None, *, weights: object = None) -> Any:
+        """Return the table the estimate is computed from."""
+        return self.measure(probs, labels, weights=weights).table
+
+    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
+        """Return the estimate for checked data."""
+        raise NotImplementedError
+
+
+def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
+    """Return the lens, by default Binary for 1-D probabilities and TopLabel for a matrix."""
+    if lens is not None:
+        return lens
+    return TopLabel() if forecasts.is_matrix else Binary()
+
+
+def check_norm(norm: float) -> None:
+    """Refuse a norm that is not a number of at least 1."""
+    if isinstance(norm, bool) or not isinstance(norm, int | float) or not norm >= 1:
+        raise must_be("norm", "a number of at least 1, or math.inf", norm)
+
+
+def root_of(power: float, norm: float) -> float:
+    """Root of max(0, power); the maximum norm needs none."""
+    floored = max(0.0, float(power))
+    return floored if math.isinf(norm) else floored ** (1 / norm)
+
+
+def average(members: Iterable[tuple[float, float]], norm: float) -> float:
+    """Average p-th powers (share, power); for the maximum norm take the largest."""
+    pairs = list(members)
+    if math.isinf(norm):
+        return max((power for share, power in pairs if share > 0), default=0.0)
+    return math.fsum(share * power for share, power in pairs)

@@ -1,0 +1,206 @@
+"""Binned calibration errors: any lens, binning, norm and correction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.bins import Binning, FixedEdges, UniformWidth
+from trueup.engines.base import Sums, engine
+from trueup.engines.threads import run
+from trueup.errors import must_be
+from trueup.estimators.base import Estimator, average, check_norm, chosen_lens, root_of
+from trueup.estimators.powers import debiased_power, label_binned_power, plugin_power
+from trueup.estimators.simplex import cell_table, simplex_power
+from trueup.forecasts import Forecasts
+from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
+from trueup.lens import ClassWise, FamilyLens, Lens, Member, Pairs, PairsLens, SimplexLens
+from trueup.results import Estimate
+from trueup.tables import BinTable, TableFamily
+
+
+@dataclass(frozen=True, repr=False)
+class BinnedError(Estimator):
+    r"""Distance between mean score and mean label over bins.
+
+    With share :math:`s_b`, mean score :math:`f_b` and mean label :math:`y_b` of each bin, the
+    plug-in error is :math:`(\sum_b s_b |f_b - y_b|^p)^{1/p}`, and the largest
+    :math:`|f_b - y_b|` for p = ∞.
+
+    Parameters
+    ----------
+    lens
+        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
+        `TopLabel` for a matrix.
+    binning
+        `UniformWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
+    norm
+        p ≥ 1, or ``math.inf`` for the worst bin.
+    debias
+        Subtract the bias that chance alone gives (norms 1 and 2; Kumar et al. 2019). True is
+        their correction, exact when scores are constant within bins and a little too large
+        otherwise; ``"residual"`` uses the variance of score − label instead, which is unbiased.
+    equal_shares
+        Give every bin the share 1/B of the B bins asked for, whatever it holds: the literal
+        1/(KR) of Nixon et al.'s TACE.
+    label_binned
+        Average :math:`|f_i - y_b|^p` over rows (Roelofs et al. 2022, eq. 3); never below plug-in.
+    distance
+        For lenses on a simplex: ``"tv"`` (half the L1 distance), ``"squared"`` Euclidean, or a
+        function of outcome shares and mean predictions, both (C, m), that returns (C,).
+
+    Notes
+    -----
+    The plug-in error is biased upwards by noise, most for calibrated models, small samples and
+    many bins, and downwards by averaging within bins. Cost: one read of the data, and for
+    equal-mass bins a selection of the cuts. Only non-empty bins count.
+
+    References
+    ----------
+    Roelofs et al. 2022, eqs. 3 and 4; Kumar, Liang & Ma 2019, Defs. 5.2 and G.3;
+    Vaicenavicius et al. 2019, eq. 6.
+
+    Examples
+    --------
+    >>> round(BinnedError()([0.95, 1.0], [1, 0]), 6)
+    0.475
+    >>> BinnedError(norm=2, debias=True)
+    BinnedError(lens=None, binning=UniformWidth(n_bins=15), norm=2, debias=True)
+    """
+
+    lens: Lens | None = None
+    binning: Binning = UniformWidth(15)
+    norm: float = 1
+    _: KW_ONLY
+    debias: bool | str = False
+    label_binned: bool = False
+    equal_shares: bool = False
+    distance: str | Callable[[Any, Any], Any] = "tv"
+
+    def __post_init__(self) -> None:
+        check_norm(self.norm)
+        if self.debias not in (False, True, "residual"):
+            raise must_be("debias", 'True, False or "residual"', self.debias)
+        if self.debias and self.norm not in (1, 2):
+            raise must_be("debias", "False for norms other than 1 and 2", self.debias)
+        if bool(self.debias) + self.label_binned + self.equal_shares > 1:
+            rule = "the only one of debias, label_binned and equal_shares that is set"
+            raise must_be("debias" if self.debias else "label_binned", rule, True)
+        if self.debias and isinstance(self.lens, SimplexLens):
+            raise must_be("debias", "False for a lens on a simplex", self.debias)
+        if self.debias and self.lens is not None and not self.lens.independent:
+            raise must_be("debias", f"False for {self.lens!r}, whose pairs depend", self.debias)
+        if not callable(self.distance) and self.distance not in ("tv", "squared"):
+            raise must_be("distance", '"tv", "squared" or a function', self.distance)
+
+    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
+        """Return the estimate for checked data."""
+        lens = chosen_lens(self.lens, forecasts)
+        if isinstance(lens, SimplexLens):
+            return self._on_simplex(forecasts, lens)
+        if isinstance(lens, FamilyLens):
+            return self._over_family(forecasts, lens)
+        assert isinstance(lens, PairsLens)
+        pairs = lens.pairs(forecasts)
+        table = self._table(pairs)
+        power, merged = self._power(table, pairs)
+        return Estimate(root_of(power, self.norm), power, table, _notes(table, merged))
+
+    def _table(self, pairs: Pairs) -> BinTable:
+        inner = self.binning.inner_edges(pairs)
+        sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
+
+    def _power(self, table: BinTable, pairs: Pairs | None) -> tuple[float, int]:
+        """Averaged p-th power of one table, and how many bins were merged for it."""
+        if self.debias:
+            table, merged = table.without_singles()
+            return debiased_power(table, self.norm, residual=self.debias == "residual"), merged
+        if self.label_binned:
+            assert pairs is not None
+            return label_binned_power(table, pairs, self.norm), 0
+        return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
+
+    def _over_family(self, forecasts: Forecasts, lens: FamilyLens) -> Estimate:
+        answers: list[tuple[Any, float, BinTable | None, float, int]]
+        if self._one_read(forecasts, lens):
+            assert isinstance(lens, ClassWise)
+            tables = self._tables_in_one_read(forecasts)
+            shares, names = lens.shares(forecasts), lens.names(forecasts)
+            powers = [self._power(table, None) for table in tables]
+            answers = [
+                (name, float(share), table, *power)
+                for name, share, table, power in zip(names, shares, tables, powers, strict=True)
+            ]
+        elif isinstance(lens, ClassWise) and forecasts.is_matrix:
+            answers = self._by_columns(forecasts, lens)
+        else:
+            answers = [self._member(member) for member in lens.members(forecasts)]
+        power = average(((share, power) for _, share, _, power, _ in answers), self.norm)
+        family = TableFamily(
+            tuple(a[0] for a in answers), tuple(a[1] for a in answers), tuple(a[2] for a in answers)
+        )
+        notes = {
+            "class_powers": [power for _, _, _, power, _ in answers],
+            "merged": sum(merged for *_, merged in answers),
+        }
+        return Estimate(root_of(power, self.norm), power, family, notes)
+
+    def _member(self, member: Member) -> tuple[Any, float, BinTable | None, float, int]:
+        if len(member.pairs) == 0:  # nothing in the region: the class adds 0
+            return member.name, member.share, None, 0.0, 0
+        table = self._table(member.pairs)
+        return member.name, member.share, table, *self._power(table, member.pairs)
+
+    def _one_read(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
+        """Whether the tables of all classes can be made in one read of the matrix."""
+        return (
+            isinstance(lens, ClassWise)
+            and forecasts.is_matrix
+            and isinstance(self.binning, UniformWidth | FixedEdges)
+            and lens.where is None
+            and forecasts.weights is None
+            and not forecasts.soft
+            and not self.label_binned
+        )
+
+    def _tables_in_one_read(self, forecasts: Forecasts) -> list[BinTable]:
+        anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
+        inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
+        labels = forecasts.labels.astype(np.int64, copy=False)
+        k = forecasts.n_classes
+        sums = engine().class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+        return [
+            BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
+        ]
+
+    def _by_columns(
+        self, forecasts: Forecasts, lens: ClassWise
+    ) -> list[tuple[Any, float, BinTable | None, float, int]]:
+        """Classes a few columns at a time, on threads."""
+
+        def some(first: int, last: int) -> list[tuple[Any, float, BinTable | None, float, int]]:
+            return [self._member(m) for m in lens.some_members(forecasts, first, last)]
+
+        k = forecasts.n_classes
+        chunks = [(c, min(c + COLUMNS_AT_ONCE, k)) for c in range(0, k, COLUMNS_AT_ONCE)]
+        return [answer for part in run(some, chunks) for answer in part]
+
+    def _on_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Estimate:
+        if self.debias or self.label_binned or self.equal_shares:
+            raise must_be("lens", "one of pairs for this kind of error", lens)
+        cells = lens.cells(forecasts)
+        table = cell_table(cells, self.binning.leaves(cells))
+        power = simplex_power(table, self.distance, self.norm)
+        notes = {"asked": self.binning.asked(len(cells.kept)), "made": table.made}
+        return Estimate(root_of(power, self.norm), power, table, notes)
+
+
+def _notes(table: BinTable, merged: int) -> dict[str, Any]:
+    notes = {"asked": table.asked, "made": table.made}
+    return notes | {"merged": merged} if merged else notes
+
+

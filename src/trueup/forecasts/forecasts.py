@@ -1,0 +1,332 @@
+"""Checked predictions and labels: the one form of data that everything inside works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints
+from trueup.errors import Words, must_be
+from trueup.forecasts import probs as door
+from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, first_row
+from trueup.forecasts.labels import class_numbers, soft_labels_of, to_ignore
+
+BLOCK_ENTRIES = 1 << 18
+COLUMNS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecasts:
+    """Predictions of a probabilistic classifier with what really happened.
+
+    Make one with `Forecasts.of`, which checks everything; every function of trueup that takes
+    ``(probs, labels)`` also takes one of these.
+
+    Attributes
+    ----------
+    labels
+        Class numbers (n,), or soft labels, (n,) or (n, K), of float64.
+    weights
+        Importance weights (n,), all positive, or None.
+    groups, features, clusters
+        What was given beside the predictions, one row per sample, or None.
+    classes
+        Names of the classes, or None.
+    n, n_classes
+        Number of samples (after dropping ignored and zero-weight rows) and of classes.
+    """
+
+    labels: NDArray[Any]
+    weights: Floats | None
+    groups: NDArray[Any] | None
+    features: NDArray[Any] | None
+    clusters: NDArray[Any] | None
+    classes: tuple[Any, ...] | None
+    n: int
+    n_classes: int
+    _probs: door.Scores | door.Matrix = field()
+
+    @classmethod
+    def of(
+        cls,
+        probs: object = None,
+        labels: object = None,
+        *,
+        logits: object = None,
+        weights: object = None,
+        groups: object = None,
+        features: object = None,
+        clusters: object = None,
+        classes: Sequence[Any] | None = None,
+        normalize: bool = False,
+        soft_labels: bool = False,
+        ignore_label: object = None,
+    ) -> Forecasts:
+        """Check predictions and labels, and keep them without copying a matrix.
+
+        Parameters
+        ----------
+        probs
+            (n,) probabilities of the positive class, or (n, K) with one row per sample: NumPy,
+            lists, pandas, polars, Arrow, torch, JAX or CuPy. Never taken for logits.
+        labels
+            Class numbers 0 … K−1, booleans (binary), or names listed in ``classes``.
+        logits
+            Raw scores in place of ``probs`` (softmax, or the logistic function for 1-D), or True
+            to say that ``probs`` holds logits.
+        weights
+            Importance weights ≥ 0; rows of weight 0 are dropped.
+        groups, features, clusters
+            One row per sample; kept for group-wise, local and clustered methods.
+        classes
+            Names in the order of the columns.
+        normalize
+            Divide rows by their sum, whatever it is: for tables rounded to a few decimals.
+        soft_labels
+            Labels are probabilities: (n, K) rows (one-hot included), or (n,) for binary.
+        ignore_label
+            Rows with this label are dropped; ``float("nan")`` drops rows without a label.
+
+        Raises
+        ------
+        InputError
+            With the argument, the rule, the first offending row and value, and a hint.
+
+        Examples
+        --------
+        >>> f = Forecasts.of([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], ["a", "c"], classes=["a", "b", "c"])
+        >>> f.n, f.n_classes, f.labels.tolist()
+        (2, 3, [0, 2])
+        """
+        if isinstance(probs, Forecasts):
+            return _unchanged(
+                probs, labels, logits, weights, groups, features, clusters, classes, ignore_label
+            )
+        values, are_logits = door.values_of(probs, logits)
+        if labels is None:
+            raise must_be("labels", "given", None, hint="call it as f(probs, labels)")
+        raw_labels = as_numpy("labels", labels)
+        door.refuse_swapped(values, raw_labels, soft_labels)
+        n = len(values)
+        _same_length("labels", raw_labels, n)
+        given_weights = _weights_of(weights, n)
+        beside = {
+            "groups": _beside("groups", groups, n),
+            "features": _features_of(features, n),
+            "clusters": _beside("clusters", clusters, n),
+        }
+        rows = _rows_to_keep(raw_labels, given_weights, ignore_label, n)
+        if rows is not None:
+            raw_labels = raw_labels[rows]
+            given_weights = None if given_weights is None else given_weights[rows]
+            beside = {name: None if x is None else x[rows] for name, x in beside.items()}
+        n_classes = 2 if values.ndim == 1 else values.shape[1]
+        names = _names_of(classes, n_classes)
+        if soft_labels:
+            kept = len(raw_labels)
+            shape = (kept,) if values.ndim == 1 else (kept, n_classes)
+            numbers: NDArray[Any] = soft_labels_of(raw_labels, shape)
+        else:
+            numbers = class_numbers(raw_labels, n_classes, names)
+        checked: door.Scores | door.Matrix
+        if values.ndim == 1:
+            checked = door.check_scores(values, rows, are_logits)
+        else:
+            checked = door.check_matrix(values, rows, are_logits, normalize)
+        return cls(
+            numbers,
+            given_weights,
+            beside["groups"],
+            beside["features"],
+            beside["clusters"],
+            names,
+            len(numbers),
+            n_classes,
+            checked,
+        )
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether predictions are (n, K) rows rather than (n,) probabilities of the positive class."""
+        return isinstance(self._probs, door.Matrix)
+
+    @property
+    def soft(self) -> bool:
+        """Whether labels are probabilities rather than classes."""
+        return self.labels.dtype.kind == "f"
+
+    @property
+    def scores(self) -> NDArray[Any]:
+        """The (n,) probabilities of the positive class, float32 or float64; binary 1-D data only."""
+        assert isinstance(self._probs, door.Scores)
+        return self._probs.values
+
+    @property
+    def top(self) -> tuple[Floats, NDArray[np.int32]]:
+        """The largest probability of each row and its class; the lowest class wins a tie."""
+        assert isinstance(self._probs, door.Matrix)
+        return self._probs.top, self._probs.top_class
+
+    @property
+    def factor(self) -> Floats | None:
+        """What to multiply each row of `read` by so that it sums to 1; None where all do."""
+        assert isinstance(self._probs, door.Matrix)
+        return self._probs.factor
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows start … stop of a matrix, before multiplying by `factor`: float32 or float64."""
+        assert isinstance(self._probs, door.Matrix)
+        return self._probs.read(start, stop)
+
+    def rows(self, which: slice | Ints) -> Floats:
+        """Some rows of the matrix of probabilities, in float64, each summing to 1."""
+        if not isinstance(self._probs, door.Matrix):
+            positive = self._probs.values[which].astype(np.float64)
+            return np.column_stack([1 - positive, positive])
+        return self._probs.rows(which)
+
+    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """The matrix of probabilities by blocks of rows, so that it is never copied whole."""
+        size = max(1, BLOCK_ENTRIES // self.n_classes)
+        for start in range(0, self.n, size):
+            where = slice(start, min(start + size, self.n))
+            yield where, self.rows(where)
+
+    def columns(self, first: int, last: int) -> Floats:
+        """Probabilities of the classes first … last−1, one contiguous row per class."""
+        assert isinstance(self._probs, door.Matrix)
+        return self._probs.columns(first, last)
+
+    def outcomes(self, number: int) -> NDArray[Any]:
+        """Whether each label is the class ``number`` (its probability, for soft labels)."""
+        if self.labels.ndim == 2:
+            return np.ascontiguousarray(self.labels[:, number])
+        if self.soft:
+            return self.labels if number == 1 else 1 - self.labels
+        return np.asarray(self.labels == number)
+
+    def one_hot(self, which: slice | Ints) -> Floats:
+        """Labels of some rows as rows of float64: one-hot, or soft as they are."""
+        labels = self.labels[which]
+        if labels.ndim == 2:
+            return np.asarray(labels)
+        if self.soft:
+            return np.column_stack([1 - labels, labels])
+        hot = np.zeros((len(labels), self.n_classes))
+        hot[np.arange(len(labels)), labels.astype(np.int64)] = 1
+        return hot
+
+    def class_name(self, number: int) -> Any:
+        """Name of a class, or its number where none was given."""
+        return number if self.classes is None else self.classes[number]
+
+    @property
+    def log_probs_exact(self) -> bool:
+        """Whether predictions came as logits, so that log-probabilities never underflow."""
+        return self._probs.are_logits
+
+    def log_probs(self, where: slice) -> Floats:
+        """Log-probabilities of a block of rows, from logits; `log_probs_exact` must hold."""
+        return self._probs.log_probs(where)
+
+    @property
+    def tiny(self) -> float:
+        """The smallest normal number of the type the predictions came in."""
+        return self._probs.tiny
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self.n
+
+    def __repr__(self) -> str:
+        """Say what is inside, not the numbers."""
+        kind = f"{self.n_classes} classes" if self.is_matrix else "binary"
+        extras = [
+            name
+            for name in ("weights", "groups", "features", "clusters")
+            if getattr(self, name) is not None
+        ]
+        tail = f", with {', '.join(extras)}" if extras else ""
+        return f"Forecasts({self.n} samples, {kind}{tail})"
+
+
+def _unchanged(forecasts: Forecasts, *others: object) -> Forecasts:
+    if any(other is not None for other in others):
+        raise must_be(
+            "probs",
+            "given alone when it is a Forecasts",
+            Words("other data beside it"),
+            hint="pass labels, weights and the rest to Forecasts.of",
+        )
+    return forecasts
+
+
+def _same_length(name: str, array: NDArray[Any], n: int) -> None:
+    if len(array) != n:
+        raise must_be(name, f"as long as `probs` ({n} rows)", Words(f"{len(array)} rows"))
+
+
+def _weights_of(weights: object, n: int) -> Floats | None:
+    if weights is None:
+        return None
+    array = as_floats("weights", as_numpy("weights", weights))
+    if array.ndim != 1:
+        raise must_be("weights", "one number per row", describe_shape(array))
+    _same_length("weights", array, n)
+    bad = first_row(~((array >= 0) & np.isfinite(array)))
+    if bad >= 0:
+        raise must_be("weights", "finite and at least 0", array[bad], row=bad)
+    if not array.any():
+        raise must_be("weights", "positive somewhere", Words("zero in every row"))
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _beside(name: str, value: object, n: int) -> NDArray[Any] | None:
+    if value is None:
+        return None
+    array = as_numpy(name, value)
+    _same_length(name, array, n)
+    return array
+
+
+def _features_of(features: object, n: int) -> NDArray[Any] | None:
+    array = _beside("features", features, n)
+    if array is None:
+        return None
+    array = as_floats("features", array)
+    if array.ndim > 2:
+        raise must_be("features", "one row of numbers per sample", describe_shape(array))
+    bad = first_row(~np.isfinite(array))
+    if bad >= 0:
+        raise must_be("features", "finite", array[bad], row=bad)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _rows_to_keep(
+    labels: NDArray[Any], weights: Floats | None, ignore_label: object, n: int
+) -> Ints | None:
+    keep = np.ones(n, bool)
+    if ignore_label is not None:
+        keep &= ~to_ignore(labels, ignore_label)
+    if weights is not None:
+        keep &= weights > 0
+    if keep.all():
+        return None
+    if not keep.any():
+        raise must_be("labels", "something else than ignore_label in a row of positive weight", Words("none"))
+    return np.flatnonzero(keep)
+
+
+def _names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:
+    if classes is None:
+        return None
+    names = tuple(classes)
+    if len(names) != n_classes:
+        raise must_be("classes", f"a list of {n_classes} names", Words(f"{len(names)} names"))
+    if len(set(names)) != n_classes:
+        raise must_be("classes", "a list of different names", names)
+    return names

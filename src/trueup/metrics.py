@@ -1,0 +1,338 @@
+"""The glossary: every named metric, each a one-line composition of lens, bins, norm and correction.
+
+All take ``(probs, labels)`` or one `Forecasts`. 1-D ``probs`` are the probability of the
+positive class (or stored confidences, with "was it right" as labels); (n, K) rows are whole
+predictions. Where nothing else is said a metric looks at the positive class of 1-D data, and at
+the predicted class ("top label") or at every class of a matrix.
+"""
+
+from __future__ import annotations
+
+import math
+
+from trueup.bins import EqualMass, NumberOfBins, UniformWidth
+from trueup.estimators import BinnedError, Brier, LogLoss, SweepError
+from trueup.lens import ClassWise
+
+__all__ = [
+    "ace",
+    "brier",
+    "ece",
+    "ece_debiased",
+    "ece_sweep",
+    "log_loss",
+    "marginal_error",
+    "marginal_error_debiased",
+    "mce",
+    "rmsce",
+    "rmsce_debiased",
+    "rmsce_sweep",
+    "sce",
+    "tace",
+]
+
+
+def ece(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Expected calibration error: by how much, on average, is confidence off?
+
+    :math:`\sum_b s_b |f_b - y_b|` over 15 bins of equal width: the share of a bin times the
+    distance between its mean confidence and its accuracy (for 1-D ``probs``, the rate of
+    positives).
+
+    Use it to compare with published numbers. It is biased upwards when bins hold few rows, so a
+    calibrated model never gets 0, and it can hide errors that cancel within a bin; prefer
+    `rmsce_debiased` or `ece_sweep` to judge a model. On two columns it asks about the predicted
+    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one read.
+
+    References
+    ----------
+    Guo et al. 2017; Naeini et al. 2015; Roelofs et al. 2022, eq. 4.
+
+    Examples
+    --------
+    >>> round(ece([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
+    0.16
+    """
+    return BinnedError(binning=UniformWidth(n_bins))(probs, labels, weights=weights)
+
+
+def mce(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Maximum calibration error: by how much is confidence off in the worst bin?
+
+    :math:`\max_b |f_b - y_b|` over 15 bins of equal width. For safety questions, with care: the
+    worst bin is often one with a handful of rows, and then the number is noise, biased upwards.
+    Cost: one read.
+
+    References
+    ----------
+    Naeini et al. 2015.
+
+    Examples
+    --------
+    >>> round(mce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
+    0.2
+    """
+    estimator = BinnedError(binning=UniformWidth(n_bins), norm=math.inf)
+    return estimator(probs, labels, weights=weights)
+
+
+def rmsce(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Root mean squared calibration error: `ece` with larger errors counted more.
+
+    :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 bins of equal width; never below `ece`.
+    Biased upwards like it. Cost: one read.
+
+    References
+    ----------
+    Hendrycks et al. 2019; Roelofs et al. 2022, eq. 4.
+
+    Examples
+    --------
+    >>> round(rmsce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
+    0.161245
+    """
+    return BinnedError(binning=UniformWidth(n_bins), norm=2)(probs, labels, weights=weights)
+
+
+def ece_debiased(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""`ece` over equal-mass bins, less the part that chance alone would give.
+
+    :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
+    :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, cut at 0; the expectation is in closed form.
+
+    Use it for the average error in plain units when samples are few. Much less biased than
+    `ece`; still a lower bound of the true error when scores vary within bins. Cost: cuts and one
+    read.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, Def. G.3.
+
+    Examples
+    --------
+    >>> ece_debiased([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 1])
+    0.0
+    """
+    estimator = BinnedError(binning=EqualMass(n_bins), debias=True)
+    return estimator(probs, labels, weights=weights)
+
+
+def rmsce_debiased(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""`rmsce` over equal-mass bins, less the part that chance alone would give.
+
+    The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, cut at 0.
+
+    The one to judge a model by: unbiased in the square when scores are constant within bins, a
+    little low otherwise. A value of 0 means that the squared estimate, which may be negative,
+    shows no error; `BinnedError.measure` keeps it. Cost: cuts and one read.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, Def. 5.2 in the form of Lemma F.7; Bröcker 2012.
+
+    Examples
+    --------
+    >>> rmsce_debiased([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 1])
+    0.0
+    """
+    estimator = BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
+    return estimator(probs, labels, weights=weights)
+
+
+def ece_sweep(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""`ece` with as many equal-mass bins as keep the calibration curve from falling.
+
+    The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins such that it and
+    every smaller number has non-decreasing mean labels. Nothing to choose.
+
+    Use it when the curve can be taken to rise with the score. The least biased plug-in error at
+    small samples; calibrated models still get more than 0. Cost: one sort and a near-linear
+    search.
+
+    References
+    ----------
+    Roelofs et al. 2022, Algorithm 1.
+
+    Examples
+    --------
+    >>> round(ece_sweep([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]), 6)
+    0.275
+    """
+    return SweepError()(probs, labels, weights=weights)
+
+
+def rmsce_sweep(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""`rmsce` with as many equal-mass bins as keep the calibration curve from falling.
+
+    As `ece_sweep`, with :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}`.
+
+    References
+    ----------
+    Roelofs et al. 2022, Algorithm 1.
+
+    Examples
+    --------
+    >>> round(rmsce_sweep([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]), 6)
+    0.37081
+    """
+    return SweepError(norm=2)(probs, labels, weights=weights)
+
+
+def sce(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Static calibration error: is the probability of every class right, not only of the top one?
+
+    :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 bins of equal width.
+
+    Use it when all probabilities matter. With many classes most predictions are near 0 and
+    dilute it: compare it between models of the same K only, or see `tace`. 1-D ``probs``: the
+    same as `ece`. Cost: one read.
+
+    References
+    ----------
+    Nixon et al. 2019, eq. 3.
+
+    Examples
+    --------
+    >>> round(sce([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
+    0.1
+    """
+    return BinnedError(ClassWise(), UniformWidth(n_bins))(probs, labels, weights=weights)
+
+
+def ace(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Adaptive calibration error: `sce` with bins of equal mass for every class.
+
+    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass ranges per
+    class, every prediction included. Bins follow the scores, so none is nearly empty. Biased
+    upwards like every plug-in error. Cost: cuts for every class and one read.
+
+    References
+    ----------
+    Nixon et al. 2019, eq. 4.
+
+    Examples
+    --------
+    >>> round(ace([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
+    0.1
+    """
+    return BinnedError(ClassWise(), EqualMass(n_bins))(probs, labels, weights=weights)
+
+
+def tace(
+    probs: object,
+    labels: object = None,
+    *,
+    n_bins: NumberOfBins = 15,
+    threshold: float = 0.01,
+    literal: bool = False,
+    weights: object = None,
+) -> float:
+    r"""Thresholded adaptive calibration error: `ace` over predictions above a threshold.
+
+    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n_k}|f_{rk} - y_{rk}|` over predictions strictly
+    above ``threshold``, of which class k has n_k; a class with none adds 0.
+
+    Use it with many classes, where tiny probabilities would drown the rest. It depends on the
+    threshold: report it. Cost: cuts for every class and one read.
+
+    References
+    ----------
+    Nixon et al. 2019, §5.3. Theirs gives every range 1/(KR), the same when all are equal;
+    ``literal=True`` does so whatever their sizes.
+
+    Examples
+    --------
+    >>> round(tace([[0.995, 0.005], [0.6, 0.4]], [0, 1]), 6)
+    0.45125
+    """
+    lens = ClassWise(where=(threshold, 1.0))
+    estimator = BinnedError(lens, EqualMass(n_bins), equal_shares=literal)
+    return estimator(probs, labels, weights=weights)
+
+
+def marginal_error(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""Marginal calibration error: root mean square over classes and equal-mass bins.
+
+    :math:`(\frac1K\sum_k\sum_b s_{bk}(f_{bk} - y_{bk})^2)^{1/2}`. The squared cousin of `ace`,
+    with the same upward bias. Cost: cuts for every class and one read.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, Def. 2.4 with class weights 1/K.
+
+    Examples
+    --------
+    >>> round(marginal_error([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
+    0.1
+    """
+    return BinnedError(ClassWise(), EqualMass(n_bins), norm=2)(probs, labels, weights=weights)
+
+
+def marginal_error_debiased(
+    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
+) -> float:
+    r"""`marginal_error` less the part that chance alone would give.
+
+    Squared gaps of every class and bin less :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, averaged, cut
+    at 0, and one root. Use it to judge all probabilities of a model at once.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, Defs. 2.4 and 5.2.
+
+    Examples
+    --------
+    >>> marginal_error_debiased([[0.5, 0.5]] * 4, [0, 1, 0, 1])
+    0.0
+    """
+    estimator = BinnedError(ClassWise(), EqualMass(n_bins), norm=2, debias=True)
+    return estimator(probs, labels, weights=weights)
+
+
+def brier(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Brier score: mean squared distance between predictions and labels.
+
+    :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
+    for more. A proper score: it rewards calibration and sharpness together. Cost: one read.
+
+    References
+    ----------
+    Brier 1950.
+
+    Examples
+    --------
+    >>> round(brier([0.2, 0.9], [0, 1]), 6)
+    0.025
+    """
+    return Brier()(probs, labels, weights=weights)
+
+
+def log_loss(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Log loss: mean negative log-probability of the label.
+
+    :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
+    their type (`LogLoss.measure` notes how many rows were). A proper score, dominated by
+    confident mistakes. Cost: one read.
+
+    Examples
+    --------
+    >>> round(log_loss([0.2, 0.9], [0, 1]), 6)
+    0.164252
+    """
+    return LogLoss()(probs, labels, weights=weights)

@@ -1,0 +1,207 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""The sweep: the first number of equal-mass bins whose mean labels fall.
+
+Only bins next to a *dent*, a group of tied scores whose mean label is above that of the next
+group, can take part in a fall; the search hops from dent to dent. Why this is fast, and for
+which data it is proved to be, is in docs/decisions/004-sweep-in-near-linear-time.md.
+
+``rows[g]`` and ``hits[g]`` are the rows and positive labels before group g (both have one entry
+more than there are groups). A cut before group g is called g; 0 and the number of groups are
+the outer ends. Fewer than 2^31 rows: products of two ranks then fit into 63 bits.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+
+cdef struct Table:
+    const int32_t *rows
+    const int32_t *hits
+    const int32_t *next_dent
+    const int32_t *index
+    int shift
+    int32_t groups
+    int64_t n
+
+
+cdef struct Cut:
+    # target i of b lies at row + part/b; `at` is the nearest boundary
+    int64_t i
+    int64_t row
+    int64_t part
+    int32_t at
+
+
+def find_dents(
+    const int64_t[::1] count,
+    const int64_t[::1] positive,
+    int32_t[::1] rows,
+    int32_t[::1] hits,
+    int32_t[::1] next_dent,
+):
+    """Fill the running sums and ``next_dent`` (first dent at or after g); return the first dent.
+
+    A dent is named by the boundary it lies on; the number of groups means that there is none.
+    """
+    cdef Py_ssize_t g, groups = count.shape[0]
+    cdef int32_t following = <int32_t>groups
+    with nogil:
+        rows[0] = hits[0] = 0
+        for g in range(groups):
+            rows[g + 1] = rows[g] + <int32_t>count[g]
+            hits[g + 1] = hits[g] + <int32_t>positive[g]
+        next_dent[groups] = following
+        for g in range(groups - 1, 0, -1):
+            if positive[g - 1] * count[g] > positive[g] * count[g - 1]:
+                following = <int32_t>g
+            next_dent[g] = following
+        next_dent[0] = following
+    return following
+
+
+def index_rows(const int32_t[::1] rows, int shift, int32_t[::1] index):
+    """Write the group of every 2^shift-th row; the last entry is the last group."""
+    cdef Py_ssize_t g, k = 0, groups = rows.shape[0] - 1
+    with nogil:
+        for g in range(groups):
+            while k < index.shape[0] - 1 and (<int64_t>k << shift) < rows[g + 1]:
+                index[k] = <int32_t>g
+                k += 1
+        index[index.shape[0] - 1] = <int32_t>(groups - 1)
+
+
+def first_falling(
+    const int32_t[::1] rows,
+    const int32_t[::1] hits,
+    const int32_t[::1] next_dent,
+    const int32_t[::1] index,
+    int shift,
+):
+    """Smallest number of bins with a fall. There must be a dent: n bins then have one."""
+    cdef Table table
+    cdef int64_t b = 2
+    table.rows, table.hits = &rows[0], &hits[0]
+    table.next_dent, table.index, table.shift = &next_dent[0], &index[0], shift
+    table.groups = <int32_t>(rows.shape[0] - 1)
+    table.n = rows[table.groups]
+    with nogil:
+        while not falls_with(&table, b):
+            b += 1
+    return b
+
+
+cdef bint falls_with(const Table *table, int64_t b) noexcept nogil:
+    """Whether the mean labels of ``b`` equal-mass bins fall anywhere."""
+    cdef int32_t dent = table.next_dent[1]
+    cdef int32_t left, middle
+    cdef Cut right
+    while dent < table.groups:
+        set_cut(table, b, first_reaching(table, b, dent), &right)
+        left, middle = cut_before(table, b, right), right.at
+        if middle > dent and left > 0:
+            # the dent is inside (left, middle), which may then fall below the bin before it
+            if falls(table, previous_cut(table, b, left), left, middle):
+                return True
+        while True:
+            if middle == table.groups:
+                return False
+            advance(table, b, &right)
+            if falls(table, left, middle, right.at):
+                return True
+            dent = table.next_dent[middle + 1]
+            if dent > right.at or dent == table.groups:
+                break
+            left, middle = middle, right.at
+    return False
+
+
+cdef inline bint falls(
+    const Table *table, int32_t left, int32_t middle, int32_t right
+) noexcept nogil:
+    cdef int64_t size = table.rows[middle] - table.rows[left]
+    cdef int64_t next_size = table.rows[right] - table.rows[middle]
+    cdef int64_t hits = table.hits[middle] - table.hits[left]
+    cdef int64_t next_hits = table.hits[right] - table.hits[middle]
+    return hits * next_size > next_hits * size
+
+
+cdef inline int64_t first_reaching(const Table *table, int64_t b, int32_t cut) noexcept nogil:
+    """The first target whose nearest boundary is ``cut`` or a later one (b: the upper end).
+
+    A target goes to ``cut`` or beyond when it lies above the middle between ``cut`` and the
+    boundary before; the first inner boundary takes every target below it, too.
+    """
+    cdef int64_t i
+    if cut <= 1:
+        return 1
+    if cut >= table.groups:
+        return b
+    i = b * (<int64_t>table.rows[cut - 1] + table.rows[cut]) / (2 * table.n) + 1
+    return i if i < b else b
+
+
+cdef inline int32_t nearest(const Table *table, int64_t b, int64_t row, int64_t part) noexcept nogil:
+    """The boundary nearest to row + part/b; the lower one if both are as near."""
+    cdef int32_t low, high, middle
+    cdef int64_t room
+    if table.groups == table.n:
+        low = <int32_t>row
+    else:
+        low = table.index[row >> table.shift]
+        high = table.index[(row >> table.shift) + 1]
+        while low < high:
+            middle = low + (high - low + 1) / 2
+            if table.rows[middle] <= row:
+                low = middle
+            else:
+                high = middle - 1
+    room = <int64_t>table.rows[low] + table.rows[low + 1] - 2 * row
+    if 2 * part > b * room:
+        low += 1
+    if low < 1:
+        return 1
+    return low if low < table.groups else table.groups - 1
+
+
+cdef inline void set_cut(const Table *table, int64_t b, int64_t i, Cut *cut) noexcept nogil:
+    cut.i = i
+    cut.row = i * table.n / b
+    cut.part = i * table.n - cut.row * b
+    cut.at = table.groups if i == b else nearest(table, b, cut.row, cut.part)
+
+
+cdef inline int32_t cut_before(const Table *table, int64_t b, Cut cut) noexcept nogil:
+    """Where the target before that of ``cut`` goes; 0 if that is the lower end."""
+    if cut.i == 1:
+        return 0
+    cut.row -= table.n / b
+    cut.part -= table.n % b
+    if cut.part < 0:
+        cut.part += b
+        cut.row -= 1
+    return nearest(table, b, cut.row, cut.part)
+
+
+cdef inline int32_t previous_cut(const Table *table, int64_t b, int32_t cut) noexcept nogil:
+    """The last cut below the inner cut ``cut``."""
+    cdef Cut first
+    first.i = first_reaching(table, b, cut)
+    first.row = first.i * table.n / b
+    first.part = first.i * table.n - first.row * b
+    return cut_before(table, b, first)
+
+
+cdef inline void advance(const Table *table, int64_t b, Cut *cut) noexcept nogil:
+    """Move to the next cut above; targets that share a boundary count once."""
+    cdef int32_t before = cut.at
+    cut.i += 1
+    if cut.i == b:
+        cut.at = table.groups
+        return
+    cut.row += table.n / b
+    cut.part += table.n % b
+    if cut.part >= b:
+        cut.part -= b
+        cut.row += 1
+    cut.at = nearest(table, b, cut.row, cut.part)
+    if cut.at == before:
+        set_cut(table, b, first_reaching(table, b, before + 1), cut)

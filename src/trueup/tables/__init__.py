@@ -1,0 +1,8 @@
+"""Tables of sufficient statistics that add: over chunks, threads, machines and days."""
+
+from trueup.tables.bins import BinTable
+from trueup.tables.cells import CellTable
+from trueup.tables.families import TableFamily
+from trueup.tables.fine import FineTable
+
+__all__ = ["BinTable", "CellTable", "FineTable", "TableFamily"]

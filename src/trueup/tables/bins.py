@@ -1,0 +1,186 @@
+"""Bins of a score: what fell into each, enough for every binned number and diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints, Sums
+from trueup.errors import must_be
+from trueup.tables.frames import frame_of
+
+MOMENTS = Sums._fields
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinTable:
+    """Sufficient statistics of right-closed bins [e0, e1], (e1, e2], …, (e_{B−1}, e_B].
+
+    Tables over the same edges add with ``+``; the sum over parts is the table of the whole.
+
+    Attributes
+    ----------
+    edges
+        B + 1 edges, from 0 to 1.
+    asked
+        How many bins were asked for; with many tied scores equal-mass bins are fewer.
+    sums
+        count, Σw, Σw², Σwp, Σwp², Σwy, Σwy², Σwpy of every bin, each an array (B,).
+    """
+
+    edges: Floats
+    asked: int
+    sums: Sums
+
+    @classmethod
+    def of_sums(cls, inner_edges: Floats, sums: Sums, asked: int | None = None) -> BinTable:
+        """Put statistics and the inner edges they were taken with together."""
+        edges = np.concatenate([[0.0], inner_edges, [1.0]])
+        return cls(edges, len(inner_edges) + 1 if asked is None else asked, sums)
+
+    @property
+    def made(self) -> int:
+        """Number of bins, empty ones included."""
+        return len(self.edges) - 1
+
+    @property
+    def count(self) -> Ints:
+        """Rows in each bin."""
+        return self.sums.count
+
+    @property
+    def weight(self) -> Floats:
+        """Σw of each bin: the number of rows where there are no weights."""
+        return self.sums.weight
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each bin's part of the total weight."""
+        return self.weight / self.weight.sum()
+
+    @cached_property
+    def mean_score(self) -> Floats:
+        """Mean score f_b; NaN in an empty bin."""
+        return _ratio(self.sums.score, self.weight)
+
+    @cached_property
+    def mean_label(self) -> Floats:
+        """Mean label y_b; NaN in an empty bin."""
+        return _ratio(self.sums.label, self.weight)
+
+    @cached_property
+    def gap(self) -> Floats:
+        """f_b − y_b: positive where the model is over-confident; NaN in an empty bin."""
+        return self.mean_score - self.mean_label
+
+    @cached_property
+    def concentration(self) -> Floats:
+        """q_b = Σw²/(Σw)², which is 1/n_b without weights; NaN in an empty bin."""
+        return _ratio(self.sums.weight2, self.weight * self.weight)
+
+    def nonempty(self) -> BinTable:
+        """Return the table without its empty bins, whose range goes to the bin above."""
+        if self.count.all():
+            return self
+        full = np.flatnonzero(self.count)
+        edges = np.concatenate([self.edges[:1], self.edges[full[:-1] + 1], self.edges[-1:]])
+        return BinTable(edges, self.asked, Sums(*(moment[full] for moment in self.sums)))
+
+    def without_singles(self) -> tuple[BinTable, int]:
+        """Merge every bin of a single row with its nearest neighbour; return how many were merged.
+
+        One row says nothing about a variance, so debiasing and intervals do this first. From the
+        lowest score up, such a bin joins the neighbouring non-empty bin of nearest mean score, a
+        tie the lower one; a lone bin stays.
+        """
+        table, merged = self.nonempty(), 0
+        while table.made > 1 and (singles := np.flatnonzero(table.count == 1)).size:
+            b = int(singles[0])
+            below = table.mean_score[b] - table.mean_score[b - 1] if b > 0 else np.inf
+            above = table.mean_score[b + 1] - table.mean_score[b] if b + 1 < table.made else np.inf
+            table = table._join(b - 1 if below <= above else b)
+            merged += 1
+        return table, merged
+
+    def _join(self, b: int) -> BinTable:
+        """Merge bins b and b + 1."""
+        edges = np.delete(self.edges, b + 1)
+        starts = np.delete(np.arange(self.made), b + 1)
+        sums = Sums(*(np.add.reduceat(moment, starts) for moment in self.sums))
+        return BinTable(edges, self.asked, sums)
+
+    def __add__(self, other: BinTable) -> BinTable:
+        """Add the statistics of other rows, binned with the same edges."""
+        if not isinstance(other, BinTable):
+            return NotImplemented
+        if not np.array_equal(self.edges, other.edges):
+            raise must_be("other", "a table over the same edges", other)
+        sums = Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+        return BinTable(self.edges, self.asked, sums)
+
+    def __eq__(self, other: object) -> bool:
+        """Tables are equal when every edge and every sum is."""
+        if not isinstance(other, BinTable):
+            return NotImplemented
+        return (
+            self.asked == other.asked
+            and np.array_equal(self.edges, other.edges)
+            and all(np.array_equal(a, b) for a, b in zip(self.sums, other.sums, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What a reader wants of every bin, by name."""
+        return {
+            "low": self.edges[:-1],
+            "high": self.edges[1:],
+            "count": self.count,
+            "weight": self.weight,
+            "share": self.share,
+            "mean_score": self.mean_score,
+            "mean_label": self.mean_label,
+            "gap": self.gap,
+        }
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a data frame with one row per bin (pandas, polars or pyarrow)."""
+        return frame_of(self.columns(), library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values that `from_dict` reads back, ready for JSON."""
+        sums = {name: moment.tolist() for name, moment in zip(MOMENTS, self.sums, strict=True)}
+        return {"edges": self.edges.tolist(), "asked": self.asked, "sums": sums}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> BinTable:
+        """Read what `to_dict` wrote."""
+        sums = Sums(
+            *(
+                np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
+                for name in MOMENTS
+            )
+        )
+        return cls(np.array(data["edges"], np.float64), int(data["asked"]), sums)
+
+    def __repr__(self) -> str:
+        """Print the table as a person would read it."""
+        lines = [f"BinTable of {int(self.count.sum())} rows in {self.made} bins:"]
+        lines.append("          bin             rows   mean score   mean label        gap")
+        for b in range(self.made):
+            left = "[" if b == 0 else "("
+            interval = f"{left}{self.edges[b]:.4f}, {self.edges[b + 1]:.4f}]"
+            numbers = f"{self.mean_score[b]:12.4f} {self.mean_label[b]:12.4f} {self.gap[b]:+10.4f}"
+            body = numbers if self.count[b] else f"{'-':>12} {'-':>12} {'-':>10}"
+            lines.append(f"{interval:>18} {self.count[b]:>12} {body}")
+        return "\n".join(lines)
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(top / bottom)

@@ -1,0 +1,121 @@
+"""Cells of the simplex: the mean prediction and the outcome shares of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from trueup.engines.base import Floats, Ints
+from trueup.errors import must_be
+from trueup.tables.frames import frame_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellTable:
+    """Sufficient statistics of cells of the simplex; tables over the same cells add with ``+``.
+
+    Attributes
+    ----------
+    low, high
+        (C, d) corners of the cells, right-closed: low < q ≤ high in every bounded coordinate.
+    count, weight
+        Rows and Σw of each cell.
+    score, label
+        (C, m) Σw·q and Σw·[outcome = j] of each cell.
+    """
+
+    low: Floats
+    high: Floats
+    count: Ints
+    weight: Floats
+    score: Floats
+    label: Floats
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each cell's part of the total weight."""
+        return self.weight / self.weight.sum()
+
+    @cached_property
+    def mean_score(self) -> Floats:
+        """(C, m) mean prediction of each cell."""
+        return self.score / self.weight[:, None]
+
+    @cached_property
+    def mean_label(self) -> Floats:
+        """(C, m) share of each outcome in each cell."""
+        return self.label / self.weight[:, None]
+
+    @property
+    def made(self) -> int:
+        """Number of (non-empty) cells."""
+        return len(self.count)
+
+    def __add__(self, other: CellTable) -> CellTable:
+        """Add the statistics of other rows; cells that only one table has are kept."""
+        if not isinstance(other, CellTable):
+            return NotImplemented
+        if self.low.shape[1:] != other.low.shape[1:] or self.score.shape[1] != other.score.shape[1]:
+            raise must_be("other", "a table over cells of the same simplex", other)
+        corners = np.concatenate(
+            [np.hstack([self.low, self.high]), np.hstack([other.low, other.high])]
+        )
+        cells, index = np.unique(corners, axis=0, return_inverse=True)
+        if _overlap(cells):
+            raise must_be("other", "a table over the same cells", other)
+        index = index.reshape(-1)
+
+        def add(name: str) -> Any:
+            parts = np.concatenate([getattr(self, name), getattr(other, name)])
+            total = np.zeros((len(cells), *parts.shape[1:]), parts.dtype)
+            np.add.at(total, index, parts)
+            return total
+
+        d = self.low.shape[1]
+        return CellTable(
+            cells[:, :d], cells[:, d:], add("count"), add("weight"), add("score"), add("label")
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """What a reader wants of every cell, by name."""
+        columns: dict[str, Any] = {"count": self.count, "weight": self.weight, "share": self.share}
+        for j in range(self.score.shape[1]):
+            columns[f"mean_score_{j}"] = self.mean_score[:, j]
+            columns[f"mean_label_{j}"] = self.mean_label[:, j]
+        return columns
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a data frame with one row per cell (pandas, polars or pyarrow)."""
+        return frame_of(self.columns(), library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values that `from_dict` reads back, ready for JSON."""
+        return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CellTable:
+        """Read what `to_dict` wrote."""
+        fields = cls.__dataclass_fields__
+        return cls(
+            **{k: np.array(data[k], np.int64 if k == "count" else np.float64) for k in fields}
+        )
+
+    def __repr__(self) -> str:
+        """Say how many rows, cells and outcomes there are."""
+        rows, outcomes = int(self.count.sum()), self.score.shape[1]
+        return f"CellTable({rows} rows in {self.made} cells of {outcomes} outcomes)"
+
+
+def _overlap(cells: Floats) -> bool:
+    """Whether two different cells share an inner point: then they come from different partitions."""
+    d = cells.shape[1] // 2
+    low, high = cells[:, :d], cells[:, d:]
+    for i in range(len(cells) - 1):
+        apart = (low[i + 1 :] >= high[i]) | (low[i] >= high[i + 1 :])
+        if not apart.any(axis=1).all():
+            return True
+    return False

@@ -1,0 +1,86 @@
+"""One bin table per class, with the share each class has in the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.errors import must_be
+from trueup.tables.bins import BinTable
+from trueup.tables.frames import frame_of
+
+
+@dataclass(frozen=True, repr=False)
+class TableFamily:
+    """Bin tables of several induced problems, such as one per class; adds member by member.
+
+    Attributes
+    ----------
+    names
+        Name of each member: the class.
+    shares
+        Weight of each member in the average; they sum to 1.
+    tables
+        A `BinTable` for each member, or None for one without any row.
+    """
+
+    names: tuple[Any, ...]
+    shares: tuple[float, ...]
+    tables: tuple[BinTable | None, ...]
+
+    def __add__(self, other: TableFamily) -> TableFamily:
+        """Add the statistics of other rows, member by member."""
+        if not isinstance(other, TableFamily):
+            return NotImplemented
+        if self.names != other.names or self.shares != other.shares:
+            raise must_be("other", "a family with the same members and shares", other)
+        pairs = zip(self.tables, other.tables, strict=True)
+        return TableFamily(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return len(self.names)
+
+    def __getitem__(self, name: Any) -> BinTable | None:
+        """Return the table of a member by its name."""
+        return self.tables[self.names.index(name)]
+
+    def columns(self) -> dict[str, Any]:
+        """What a reader wants of every bin of every member, by name."""
+        full = [(n, t) for n, t in zip(self.names, self.tables, strict=True) if t is not None]
+        columns: dict[str, Any] = {"class": [name for name, t in full for _ in range(t.made)]}
+        for key in full[0][1].columns() if full else ():
+            columns[key] = np.concatenate([t.columns()[key] for _, t in full])
+        return columns
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return a data frame with one row per class and bin (pandas, polars or pyarrow)."""
+        return frame_of(self.columns(), library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values that `from_dict` reads back, ready for JSON."""
+        tables = [None if table is None else table.to_dict() for table in self.tables]
+        return {"names": list(self.names), "shares": list(self.shares), "tables": tables}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableFamily:
+        """Read what `to_dict` wrote."""
+        tables = (None if table is None else BinTable.from_dict(table) for table in data["tables"])
+        return cls(tuple(data["names"]), tuple(data["shares"]), tuple(tables))
+
+    def __repr__(self) -> str:
+        """Print one line per member."""
+        lines = [f"TableFamily of {len(self)} members:", "     class   share     rows    bins"]
+        for name, share, table in zip(self.names, self.shares, self.tables, strict=True):
+            rows, made = (0, 0) if table is None else (int(table.count.sum()), table.made)
+            lines.append(f"{name!s:>10} {share:7.4f} {rows:8d} {made:7d}")
+        return "\n".join(lines)
+
+
+def _added(a: BinTable | None, b: BinTable | None) -> BinTable | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return a + b

@@ -1,0 +1,129 @@
+"""A fine table on a dyadic grid: one mergeable summary for bins that depend on the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints, Sums, engine
+from trueup.engines.cuts import cuts_of_groups
+from trueup.errors import must_be
+from trueup.tables.bins import MOMENTS, BinTable
+
+OCTAVES = 40
+PER_OCTAVE = 128
+HALF = OCTAVES * PER_OCTAVE
+N_CELLS = 2 * HALF
+
+
+def cell_of(p: NDArray[Any]) -> Ints:
+    """Cell number of each score, by power-of-two scaling, floor and 1 − p alone.
+
+    With q = min(p, 1 − p), exact in floating point, octave o holds 2^−(o+1) ≤ q < 2^−o for
+    o = 1 … 39 and the last one all q < 2^−40. An octave has 128 cells of equal width, so that
+    cells shrink towards 0 and towards 1, where the scores of networks gather. Every engine, SQL
+    included, computes the same cell.
+    """
+    score = np.asarray(p, np.float64)
+    upper = score >= 0.5
+    q = np.where(upper, 1 - score, score)
+    _, exponent = np.frexp(q)  # q = m · 2^exponent with 1/2 ≤ m < 1
+    octave = np.where(q == 0, OCTAVES, np.clip(-exponent, 1, OCTAVES))
+    place = np.floor(np.ldexp(q, np.minimum(octave, OCTAVES - 1) + 8)).astype(np.int64)
+    first = np.where(octave == OCTAVES, 0, (OCTAVES - 1 - octave) * PER_OCTAVE)
+    index = np.minimum(first + place, HALF - 1)  # q = 1/2 joins the cell just below it
+    return np.where(upper, N_CELLS - 1 - index, index)
+
+
+@cache
+def fine_edges() -> Floats:
+    """Inner edges of the cells: a score's cell is the number of these below it.
+
+    Cells below 1/2 are closed on the left, so their edge is the float just below; those above,
+    their mirror images, are closed on the right.
+    """
+    steps = np.arange(PER_OCTAVE)
+    octaves = [np.ldexp(steps + PER_OCTAVE, -(o + 8)) for o in range(OCTAVES - 1, 0, -1)]
+    starts = np.concatenate([np.ldexp(steps, -(OCTAVES + 7)), *octaves])
+    below = np.nextafter(np.append(starts[1:], 0.5), -1)
+    edges = np.concatenate([below, 1 - starts[:0:-1]])
+    edges.setflags(write=False)
+    return edges
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FineTable:
+    """Statistics of 10,240 dyadic cells of [0, 1]; fine tables always add with ``+``.
+
+    From it come equal-mass bins and others that depend on the data, without the data. A bin
+    made from cells differs from the exact one by less than one cell at each of its cuts, and a
+    cell spans less than 1/128 of min(p, 1 − p). If the cells where the cuts fall hold the shares
+    m_1, m_2, … of the weight, an L1 error differs from its exact value by at most 2 Σ m_i: every
+    moved row changes two bins by at most its own share. `rebin` returns that bound.
+    """
+
+    sums: Sums
+
+    @classmethod
+    def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineTable:
+        """Count checked scores and labels into cells."""
+        return cls(engine().bin_sums(p, y, w, fine_edges()))
+
+    def equal_mass(self, n_bins: int) -> tuple[BinTable, float]:
+        """Equal-mass bins made of whole cells, and the bound on an L1 error's difference."""
+        full = np.flatnonzero(self.sums.count)
+        cumulative = np.cumsum(self.sums.weight[full])
+        cuts = cuts_of_groups(cumulative, n_bins)
+        targets = np.arange(1, n_bins) * (cumulative[-1] / n_bins)
+        holders = np.unique(np.minimum(np.searchsorted(cumulative, targets), len(full) - 1))
+        touched = np.union1d(holders, np.union1d(cuts, np.minimum(cuts + 1, len(full) - 1)))
+        slack = 2 * float(self.sums.weight[full[touched]].sum() / cumulative[-1])
+        return self._merge(fine_edges()[full[cuts]], n_bins), min(slack, 1.0)
+
+    def rebin(self, inner_edges: Floats) -> tuple[BinTable, float]:
+        """Bins with given inner edges, cells going where their mean score goes, and the bound."""
+        cells = np.unique(cell_of(inner_edges))
+        slack = 2 * float(self.sums.weight[cells].sum() / self.sums.weight.sum())
+        return self._merge(inner_edges, len(inner_edges) + 1), min(slack, 1.0)
+
+    def _merge(self, inner_edges: Floats, asked: int) -> BinTable:
+        full = np.flatnonzero(self.sums.count)
+        mean = self.sums.score[full] / self.sums.weight[full]
+        index = np.searchsorted(inner_edges, mean, side="left")
+        n_bins = len(inner_edges) + 1
+        count = np.zeros(n_bins, np.int64)
+        np.add.at(count, index, self.sums.count[full])
+        others = (np.bincount(index, moment[full], n_bins) for moment in self.sums[1:])
+        return BinTable.of_sums(inner_edges, Sums(count, *others), asked)
+
+    def __add__(self, other: FineTable) -> FineTable:
+        """Add the statistics of other rows."""
+        if not isinstance(other, FineTable):
+            return NotImplemented
+        return FineTable(Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the non-empty cells as plain Python values that `from_dict` reads back."""
+        full = np.flatnonzero(self.sums.count)
+        sums = {name: m[full].tolist() for name, m in zip(MOMENTS, self.sums, strict=True)}
+        return {"cells": N_CELLS, "index": full.tolist(), "sums": sums}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FineTable:
+        """Read what `to_dict` wrote."""
+        if data["cells"] != N_CELLS:
+            raise must_be("data", f"a table of {N_CELLS} cells", data["cells"])
+        sums = Sums(np.zeros(N_CELLS, np.int64), *(np.zeros(N_CELLS) for _ in MOMENTS[1:]))
+        for name, moment in zip(MOMENTS, sums, strict=True):
+            moment[data["index"]] = data["sums"][name]
+        return cls(sums)
+
+    def __repr__(self) -> str:
+        """Say how many rows and non-empty cells there are."""
+        full = int(np.count_nonzero(self.sums.count))
+        return f"FineTable({int(self.sums.count.sum())} rows in {full} of {N_CELLS} cells)"
