@@ -74,7 +74,7 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE_OF, "engines", "__version__"])  # noqa: PLE0605
+__all__ = sorted([*_MODULE_OF, "engines", "__version__"])
 
 
 def __getattr__(name: str) -> Any:

@@ -193,7 +193,9 @@ class SimplexGrid(Binning):
         order = np.argsort(index.reshape(-1), kind="stable")
         ends = np.searchsorted(index.reshape(-1)[order], np.arange(1, len(distinct)))
         rows = np.split(cells.kept[order], ends)
-        return [Leaf(w, edges[c], edges[c + 1]) for w, c in zip(rows, distinct.astype(int), strict=True)]
+        return [
+            Leaf(w, edges[c], edges[c + 1]) for w, c in zip(rows, distinct.astype(int), strict=True)
+        ]
 
 
 def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -222,14 +224,14 @@ def _check_n_bins(n_bins: NumberOfBins) -> None:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _number(n_bins: NumberOfBins, n: int) -> int:
     """Resolve "auto" to ⌈n^(1/3)⌉, exactly."""
     if n_bins != "auto":
         return int(n_bins)
-    root = round(n ** (1 / 3))
+    root: int = round(float(n) ** (1 / 3))
     while root**3 < n:
         root += 1
     while (root - 1) ** 3 >= n:

@@ -14,7 +14,7 @@ class Words(str):
 
 
 class CapabilityError(RuntimeError):
-    """What was asked needs something that is not there: an optional package, the rows, a compiler."""
+    """What was asked needs what is not there: an optional package, the rows, a compiler."""
 
 
 def must_be(
@@ -26,9 +26,14 @@ def must_be(
     `probs` must be between 0 and 1; got 1.5 in row 3. Hint: pass logits= for raw scores.
     """
     where = "" if row is None else f" in row {row}"
-    advice = f" Hint: {hint.rstrip('.')}." if hint else ""
-    verb = "" if rule.startswith(("have ", "sum ")) else "be "
-    return InputError(f"`{name}` must {verb}{rule}; got {_short(got)}{where}.{advice}")
+    verb = "" if rule.startswith(("have ", "hold ", "sum ")) else "be "
+    return InputError(f"`{name}` must {verb}{rule}; got {_short(got)}{where}.{_advice(hint)}")
+
+
+def _advice(hint: str) -> str:
+    if not hint:
+        return ""
+    return f" Hint: {hint}" if hint.endswith((".", "?")) else f" Hint: {hint}."
 
 
 def _short(got: object) -> str:
@@ -36,6 +41,9 @@ def _short(got: object) -> str:
     if isinstance(got, Words):
         return str(got)
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
-        got = got.item()
-    text = repr(got)
+        # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
+        is_float = getattr(getattr(got, "dtype", None), "kind", "") == "f"
+        text = str(got.reshape(())) if is_float else repr(got.item())  # type: ignore[attr-defined]
+    else:
+        text = repr(got)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -80,8 +80,8 @@ class Cells:
 class Lens(Specification):
     """What every lens has: a region ``where`` of induced predictions to look at (eq. 5).
 
-    ``where=(low, high)`` keeps low < p ≤ high (0 itself belongs to low = 0); a function is given
-    the array of induced predictions and returns which to keep.
+    ``where=(low, high)`` keeps low < p ≤ high; a function is given the array of induced
+    predictions and returns which to keep.
     """
 
     where: Region = None
@@ -96,7 +96,7 @@ class Lens(Specification):
             return inside
         assert self.where is not None
         low, high = self.where
-        return np.asarray((p > low) & (p <= high)) if low > 0 else np.asarray(p <= high)
+        return np.asarray((p > low) & (p <= high))
 
     def _restrict(self, pairs: Pairs) -> Pairs:
         if self.where is None:
@@ -239,7 +239,7 @@ class ClassWise(FamilyLens):
         if weights.shape != (k,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
             rule = f"{k} numbers that are at least 0 and not all 0"
             raise must_be("class_weights", rule, self.class_weights)
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())
 
     def names(self, forecasts: Forecasts) -> list[Any]:
         """Name of each class in the average."""
@@ -356,7 +356,7 @@ def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:
 def _columns(
     forecasts: Forecasts, first: int, last: int
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Scores and outcomes of some classes, a few columns at a time; 1-D data: the positive class."""
+    """Scores and outcomes of some classes, a few at a time; 1-D data: the positive class."""
     if not forecasts.is_matrix:
         yield forecasts.scores, forecasts.labels
         return

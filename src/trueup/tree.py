@@ -33,10 +33,12 @@ class Rule(Protocol):
     """When to stop splitting."""
 
     @property
-    def min_samples(self) -> int: ...
+    def min_samples(self) -> int:
+        """A cell of so many rows or fewer is not split."""
 
     @property
-    def min_leaf(self) -> int: ...
+    def min_leaf(self) -> int:
+        """No side of a split has fewer rows."""
 
 
 def grow(
@@ -66,7 +68,7 @@ def _split(
     total = _joined(_whole_parts(np.ones((len(cell.rows), 1)), cell.rows, w))[0]
     mean = _sum_over(read, cell.rows, w, None, highest) / total
     spread = _sum_over(read, cell.rows, w, mean, (highest - lowest) ** 2) / total
-    spread[highest <= lowest] = 0
+    spread[highest <= lowest] = -1
     axis = int(np.argmax(spread >= spread.max() * (1 - SAME_VARIANCE)))
     column = np.concatenate([q[:, axis] for q in _blocks(read, cell.rows)])
     cut = float(mean[axis])

@@ -146,7 +146,8 @@ def simplex_grid(points: ArrayLike, n_bins: int) -> Bins:
 def merge_single_rows(p: Floats, bins: Bins, weights: Floats | None = None) -> Bins:
     """Empty bins go; then the lowest bin of one row joins its nearest neighbour, until none is.
 
-    Nearest by mean score, compared exactly; a tie goes to the lower neighbour.
+    Nearest by mean score; distances within a billionth of each other, or within 1e-14, are a
+    tie, which goes to the lower neighbour.
     """
     w = integer_weights(weights, len(p))
     left = [list(rows) for rows in bins if rows]
@@ -155,7 +156,9 @@ def merge_single_rows(p: Floats, bins: Bins, weights: Floats | None = None) -> B
         means = [exact_mean(p, w, rows) for rows in left]
         if at == 0:
             lower = 0
-        elif at == len(left) - 1 or means[at] - means[at - 1] <= means[at + 1] - means[at]:
+        elif at == len(left) - 1 or means[at] - means[at - 1] <= (means[at + 1] - means[at]) * (
+            1 + Fraction(1, 10**9)
+        ) + Fraction(1, 10**14):
             lower = at - 1
         else:
             lower = at

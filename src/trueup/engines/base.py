@@ -10,6 +10,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -32,8 +33,12 @@ class RowScan(NamedTuple):
     top_class: NDArray[np.int32]  # its column; the lowest wins a tie
 
 
-class Sums(NamedTuple):
-    """Sufficient statistics of every bin; the arrays are (B,), or (K, B) for K sets at once."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Sums:
+    """Sufficient statistics of every bin; the arrays are (B,), or (K, B) for K sets at once.
+
+    Iterating gives the arrays in this order, which is that of `MOMENTS`.
+    """
 
     count: Ints
     weight: Floats  # sum of w
@@ -44,13 +49,23 @@ class Sums(NamedTuple):
     label2: Floats  # sum of w y^2
     cross: Floats  # sum of w p y
 
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (getattr(self, name) for name in MOMENTS)
 
-class Groups(NamedTuple):
+
+MOMENTS = tuple(field.name for field in fields(Sums))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Groups:
     """Rows with the same score put together, in increasing order of the score."""
 
     value: Floats
     count: Ints
     positive: Ints
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return iter((self.value, self.count, self.positive))
 
 
 class Engine(Protocol):

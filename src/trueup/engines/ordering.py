@@ -20,7 +20,7 @@ from trueup.native import order, sweep
 
 FEW_ROWS = 1 << 12  # a plain sort is as fast
 CHUNK_ROWS = 1 << 18
-PART_ROWS = 1 << 15  # a part and its spare stay in the second-level cache
+PART_ROWS = 1 << 14  # a part and its spare stay in the second-level cache
 MOST_PARTS = 256
 MOST_SWEEP_ROWS = 2**31 - 1
 SAMPLE = 1 << 12
@@ -40,13 +40,15 @@ class Grid(NamedTuple):
         low, spread = float(glance.min()), float(np.ptp(glance))
         return cls(low, 1 / spread) if 1e-300 < spread < 1 / 64 else cls(0.0, 1.0)
 
-    def count(self, p: NDArray[Any]) -> NDArray[np.int32]:
+    def tally(self, p: NDArray[Any]) -> NDArray[np.int32]:
+        """Number of scores in each cell."""
         counts = np.zeros(order.N_CELLS, np.int32)
         order.count_cells(p, self.shift, self.scale, counts)
         return counts
 
-    def locate(self, p: Floats) -> NDArray[np.int32]:
-        cells = np.empty(len(p), np.int32)
+    def locate(self, p: Floats) -> Ints:
+        """Cell of each score."""
+        cells = np.empty(len(p), np.int64)
         order.locate_cells(p, self.shift, self.scale, cells)
         return cells
 
@@ -61,12 +63,13 @@ def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
         return np.empty(0)
     p = np.ascontiguousarray(p)
     grid, chunks = Grid.of(p), cut(n, CHUNK_ROWS)
-    counts = np.sum(run(lambda i, j: grid.count(p[i:j]), chunks), axis=0, dtype=np.int64)
-    needed = _needed_cells(counts, n_bins)
+    counts = np.stack(run(lambda i, j: grid.tally(p[i:j]), chunks))
+    cell_ends = np.cumsum(counts.sum(axis=0, dtype=np.int64))
+    needed = _needed_cells(cell_ends, n_bins)
     slot = np.zeros(order.N_CELLS, np.int32)
-    slot[needed] = np.arange(1, len(needed) + 1)
-    atom = np.full(len(needed) + 1, np.nan)
-    if counts[needed].sum() > n // 16:
+    slot[needed.cell] = np.arange(1, len(needed.cell) + 1)
+    atom = np.full(len(needed.cell) + 1, np.nan)
+    if needed.rows.sum() > n // 16:
         _find_atoms(p, grid, slot, atom)
 
     def gather(start: int, stop: int) -> Floats:
@@ -74,27 +77,35 @@ def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
         return found[: order.gather(p[start:stop], *grid, slot, atom, found)]
 
     found = np.concatenate(run(gather, chunks))
-    left_out = counts[needed] - grid.count(found)[needed]
-    value, ends = _groups_of_cells(found, atom[1:], left_out, needed, counts)
+    left_out = needed.rows - grid.tally(found)[needed.cell]
+    value, ends = _groups_of_cells(found, atom[1:], left_out, needed, n)
     return value[cuts_of_groups(ends, n_bins)]
 
 
-def _needed_cells(counts: Ints, n_bins: int) -> Ints:
+class Needed(NamedTuple):
+    """Cells whose tie groups must be known, in increasing order: index, last rank, rows."""
+
+    cell: Ints
+    end: Ints
+    rows: Ints
+
+
+def _needed_cells(cell_ends: Ints, n_bins: int) -> Needed:
     """Cells that hold the row at each cut's rank, and the filled cell before each.
 
     The boundaries nearest to rank t are the two ends of the tie group that holds row ⌊t⌋. The
     edge is the score of that group or of the one before it.
     """
-    filled = np.flatnonzero(counts)
-    ends = np.cumsum(counts[filled])
-    rank = np.arange(1, n_bins) * ends[-1] // n_bins
-    holder = np.searchsorted(ends, rank, side="right")
-    return filled[np.unique(np.concatenate([holder, np.maximum(holder - 1, 0)]))]
+    rank = np.arange(1, n_bins) * cell_ends[-1] // n_bins
+    holder = np.searchsorted(cell_ends, rank, side="right")
+    start = np.where(holder > 0, cell_ends[holder - 1], 0)
+    before = np.searchsorted(cell_ends, start[start > 0])
+    cell = np.unique(np.concatenate([holder, before]))
+    end = cell_ends[cell]
+    return Needed(cell, end, end - np.where(cell > 0, cell_ends[cell - 1], 0))
 
 
-def _find_atoms(
-    p: NDArray[Any], grid: Grid, slot: NDArray[np.int32], atom: Floats
-) -> None:
+def _find_atoms(p: NDArray[Any], grid: Grid, slot: NDArray[np.int32], atom: Floats) -> None:
     """Name the most frequent score of each needed cell, where a sample shows one."""
     sample = p[:: max(1, len(p) // SAMPLE)].astype(np.float64)
     value, times = np.unique(sample, return_counts=True)
@@ -105,24 +116,24 @@ def _find_atoms(
 
 
 def _groups_of_cells(
-    found: Floats, atom: Floats, left_out: Ints, needed: Ints, counts: Ints
+    found: Floats, atom: Floats, left_out: Ints, needed: Needed, n: int
 ) -> tuple[Floats, Ints]:
     """Tie groups of the needed cells, with all rows between them as if one group.
 
     Returns values and cumulative counts. The value of rows between is NaN: no cut asks for it.
     """
-    value, count, _ = group_pairs(found, np.zeros(len(found), np.uint8))
+    groups = group_pairs(found, np.zeros(len(found), np.uint8))
     has_atom = left_out > 0
-    where = np.searchsorted(value, atom[has_atom])
-    value = np.insert(value, where, atom[has_atom]) + 0.0
-    ends_among_needed = np.cumsum(np.insert(count, where, left_out[has_atom]))
-    cell_ends = np.cumsum(counts)[needed]
-    cell_ends_among_needed = np.cumsum(counts[needed])
-    cell = np.searchsorted(cell_ends_among_needed, ends_among_needed)
-    ends = ends_among_needed + (cell_ends - cell_ends_among_needed)[cell]
-    between = np.setdiff1d(np.append(cell_ends - counts[needed], counts.sum()), np.append(ends, 0))
-    where = np.searchsorted(ends, between)
-    return np.insert(value, where, np.nan), np.insert(ends, where, between)
+    where = np.searchsorted(groups.value, atom[has_atom])
+    value = np.insert(groups.value, where, atom[has_atom]) + 0.0
+    ends = np.cumsum(np.insert(groups.count, where, left_out[has_atom]))
+    packed_end = np.cumsum(needed.rows)  # as if the needed cells were all there is
+    ends += (needed.end - packed_end)[np.searchsorted(packed_end, ends)]
+    known = np.concatenate([[0], ends])
+    between = np.append(needed.end - needed.rows, n)
+    where = np.searchsorted(known, between, side="right") - 1
+    new = known[where] < between
+    return np.insert(value, where[new], np.nan), np.insert(ends, where[new], between[new])
 
 
 def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
@@ -156,7 +167,7 @@ def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
 def _spread(p: NDArray[Any], y: NDArray[Any], keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
     """Write the keys part by part, parts in increasing order of the score; return the parts."""
     n, grid, chunks = len(p), Grid.of(p), cut(len(p), CHUNK_ROWS // 2)
-    counts = np.stack(run(lambda i, j: grid.count(p[i:j]), chunks))
+    counts = np.stack(run(lambda i, j: grid.tally(p[i:j]), chunks))
     per_cell = counts.sum(axis=0, dtype=np.int64)
     before = np.cumsum(per_cell) - per_cell
     wanted = before * min(MOST_PARTS, -(-n // PART_ROWS)) // n

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Groups, Ints, Read, RowScan, Sums
+from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Sums
 from trueup.engines.cuts import cuts_of_groups, first_falling
 
 BLOCK_ROWS = 1 << 16
@@ -100,7 +100,9 @@ def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Fl
 
 def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sums:
     """Bin sums of many data sets at once: row r of ``p`` and ``y`` is data set r."""
-    return _stack([bin_sums(p[r], y[r], None, inner_edges) for r in range(len(p))], len(inner_edges))
+    return _stack(
+        [bin_sums(p[r], y[r], None, inner_edges) for r in range(len(p))], len(inner_edges)
+    )
 
 
 def class_bin_sums(
@@ -110,7 +112,7 @@ def class_bin_sums(
     n, n_bins = len(labels), len(inner_edges) + 1
     totals = Sums(
         np.zeros((n_classes, n_bins), np.int64),
-        *(np.zeros((n_classes, n_bins)) for _ in Sums._fields[1:]),
+        *(np.zeros((n_classes, n_bins)) for _ in MOMENTS[1:]),
     )
     for start, stop in _blocks(n, max(1, BLOCK_ENTRIES // n_classes)):
         block = read(start, stop).astype(np.float64)
@@ -156,5 +158,5 @@ def _blocks(n: int, size: int) -> Iterator[tuple[int, int]]:
 def _stack(parts: list[Sums], n_edges: int) -> Sums:
     if not parts:
         empty = np.empty((0, n_edges + 1))
-        return Sums(empty.astype(np.int64), *(empty for _ in Sums._fields[1:]))
+        return Sums(empty.astype(np.int64), *(empty for _ in MOMENTS[1:]))
     return Sums(*(np.stack(arrays) for arrays in zip(*parts, strict=True)))

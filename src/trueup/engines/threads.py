@@ -43,7 +43,7 @@ def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]
 
 
 def get_threads() -> int:
-    """The number of threads in use: what `set_threads` said, else ``TRUEUP_THREADS``, else all cores."""
+    """Threads in use: what `set_threads` said, else ``TRUEUP_THREADS``, else all cores."""
     return _threads if _threads is not None else _default_threads()
 
 

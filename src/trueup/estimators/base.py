@@ -25,9 +25,7 @@ class Estimator(Specification):
         """Return the estimate as a float."""
         return self.measure(probs, labels, weights=weights).value
 
-    def measure(
-        self, probs: object, labels: object = None, *, weights: object = None
-    ) -> Estimate:
+    def measure(self, probs: object, labels: object = None, *, weights: object = None) -> Estimate:
         """Return the estimate with its table and notes."""
         return self.measure_forecasts(Forecasts.of(probs, labels, weights=weights))
 

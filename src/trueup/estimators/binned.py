@@ -202,5 +202,3 @@ class BinnedError(Estimator):
 def _notes(table: BinTable, merged: int) -> dict[str, Any]:
     notes = {"asked": table.asked, "made": table.made}
     return notes | {"merged": merged} if merged else notes
-
-

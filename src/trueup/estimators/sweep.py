@@ -76,9 +76,7 @@ class SweepError(Estimator):
             raise must_be("lens", "one of pairs: bins of a simplex have no order", lens)
         names, shares, tables, powers, chosen_bins = [], [], [], [], []
         for member in lens.members(forecasts):
-            power, part, chosen = (
-                self._sweep(member.pairs) if len(member.pairs) else (0.0, None, 0)
-            )
+            power, part, chosen = self._sweep(member.pairs) if len(member.pairs) else (0.0, None, 0)
             names.append(member.name)
             shares.append(member.share)
             tables.append(part)
@@ -86,8 +84,8 @@ class SweepError(Estimator):
             chosen_bins.append(chosen)
         power = average(zip(shares, powers, strict=True), self.norm)
         family = TableFamily(tuple(names), tuple(shares), tuple(tables))
-        notes = {"class_powers": powers, "chosen": chosen_bins}
-        return Estimate(root_of(power, self.norm), power, family, notes)
+        class_notes = {"class_powers": powers, "chosen": chosen_bins}
+        return Estimate(root_of(power, self.norm), power, family, class_notes)
 
     def _sweep(self, pairs: Pairs) -> tuple[float, BinTable, int]:
         groups = _grouped(pairs)
@@ -135,10 +133,9 @@ def _grouped(pairs: Pairs) -> _Groups:
 
 
 def _of_counts(groups: Groups) -> _Groups:
-    value, count, positive = groups
-    n, hits = count.astype(np.float64), positive.astype(np.float64)
-    sums = Sums(count, n, n, n * value, n * value * value, hits, hits, hits * value)
-    return _Groups(value, sums, count, positive)
+    n, hits, value = groups.count.astype(float), groups.positive.astype(float), groups.value
+    sums = Sums(groups.count, n, n, n * value, n * value * value, hits, hits, hits * value)
+    return _Groups(value, sums, groups.count, groups.positive)
 
 
 def _most_equal_mass(groups: _Groups) -> tuple[BinTable, int]:

@@ -1,4 +1,4 @@
-"""Any array, frame, series or list as a NumPy array, without a copy where the memory can be shared."""
+"""Any array, frame, series or list as a NumPy array, sharing its memory where possible."""
 
 from __future__ import annotations
 
@@ -7,38 +7,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError, Words, must_be
+from trueup.engines.base import Ints
+from trueup.errors import Words, must_be
 
-FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+FRAMES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
 
 def as_numpy(name: str, value: object) -> NDArray[Any]:
     """Read ``value`` (called ``name`` in messages) as a NumPy array of one or more dimensions."""
-    library = type(value).__module__.partition(".")[0]
+    homes = {base.__module__.partition(".")[0] for base in type(value).__mro__}
     if isinstance(value, np.ma.MaskedArray):
         array = _unmasked(name, value)
-    elif library == "torch":
-        array = _from_torch(value)
-    elif library == "cupy":
-        array = value.get()  # type: ignore[attr-defined]
-    elif library in FRAMES:
+    elif isinstance(value, np.ndarray):
+        array = np.asarray(value)
+    elif "torch" in homes and hasattr(value, "detach"):
+        array = _from_torch(name, value)
+    elif "cupy" in homes and hasattr(value, "get"):
+        array = value.get()
+    elif hasattr(value, "collect") and hasattr(value, "lazy") and not hasattr(value, "to_numpy"):
+        hint = "call .collect() on a lazy frame first"
+        raise must_be(name, "held in memory", Words(_describe(value)), hint=hint)
+    elif homes & FRAMES:
         array = _from_frame(name, value)
     else:
         array = _from_sequence(name, value)
-    if array.ndim == 0 or array.dtype.names is not None:
+    if array.ndim == 0:
         raise must_be(name, "an array with one entry or row per sample", Words(_describe(value)))
+    if array.dtype.names is not None:
+        hint = "stack its fields into columns first"
+        raise must_be(name, "an array of plain numbers", Words("a structured array"), hint=hint)
+    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
+        return array.astype(np.float32)  # the short floats of JAX, which float32 holds exactly
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
 
 
-def as_floats(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def as_floats(name: str, array: NDArray[Any], hint_for_text: str = "") -> NDArray[Any]:
     """Refuse what is not numeric; leave numbers as they are; read numbers held as objects."""
     if array.dtype.kind in "fiub":
         return array
+    if array.size == 0:
+        return array.astype(np.float64)
     if array.dtype.kind == "O":
-        return _floats_from_objects(name, array)
-    raise must_be(name, "numeric", Words(f"{array.dtype} values such as {array.flat[0]!r}"))
+        return _floats_from_objects(name, array, hint_for_text)
+    raise _not_a_number(name, array.flat[0].item(), 0, hint_for_text)
 
 
 def describe_shape(array: NDArray[Any]) -> Words:
@@ -52,20 +65,54 @@ def first_row(bad: NDArray[Any]) -> int:
     return int(np.argmax(rows)) if rows.any() else -1
 
 
-def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    row = first_row(np.ma.getmaskarray(value))
+def original(row: int, rows: Ints | None) -> int:
+    """The caller's number of a row, where ``rows`` are the rows that were kept (None: all)."""
+    return row if rows is None else int(rows[row])
+
+
+def refuse(
+    name: str,
+    rule: str,
+    array: NDArray[Any],
+    bad: NDArray[np.bool_],
+    rows: Ints | None = None,
+    hint: str = "",
+) -> None:
+    """Refuse the first value of ``array``, row by row, where ``bad`` holds, if there is one."""
+    row = first_row(bad)
     if row >= 0:
-        raise must_be(
-            name, "have no masked entries", Words("one"), row=row, hint="drop the masked rows first"
-        )
+        value = array[row] if array.ndim == 1 else array[row][bad[row]][0]
+        raise must_be(name, rule, value, row=original(row, rows), hint=hint)
+
+
+def is_missing(item: object) -> bool:
+    """None, NaN and the NA of data frames: the values that do not equal themselves."""
+    if item is None:
+        return True
+    try:
+        return not bool(item == item)
+    except TypeError:  # the NA of pandas is neither true nor false
+        return True
+    except ValueError:  # an array is something, whatever it holds
+        return False
+
+
+def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    row = first_row(np.ma.getmaskarray(value)) if value.ndim else -1
+    if row >= 0:
+        hint = "leave out the masked rows first"
+        raise must_be(name, "have no masked entries", Words("one"), row=row, hint=hint)
     return np.asarray(value.data)
 
 
-def _from_torch(value: Any) -> NDArray[Any]:
+def _from_torch(name: str, value: Any) -> NDArray[Any]:
     tensor = value.detach()
-    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no bfloat16; float32 holds it exactly
-        tensor = tensor.float()
-    array: NDArray[Any] = tensor.resolve_conj().cpu().numpy()
+    if str(tensor.layout) != "torch.strided":
+        raise must_be(name, "dense", Words("a sparse tensor"), hint="call .to_dense() on it first")
+    known = ("torch.float16", "torch.float32", "torch.float64")
+    if tensor.is_floating_point() and str(tensor.dtype) not in known:
+        tensor = tensor.float()  # NumPy has no bfloat16; float32 holds it exactly
+    array: NDArray[Any] = tensor.cpu().resolve_conj().resolve_neg().numpy()
     return array
 
 
@@ -77,40 +124,57 @@ def _from_frame(name: str, value: Any) -> NDArray[Any]:
             value = value.combine_chunks()
         array: NDArray[Any] = value.to_numpy(zero_copy_only=False)
         return array
+    if type(value).__name__ == "RecordBatch":
+        import pyarrow
+
+        value = pyarrow.Table.from_batches([value])
     try:
         frame = nw.from_native(value, eager_only=True, allow_series=True)
-    except TypeError:
-        raise must_be(
-            name,
-            "a frame or series held in memory",
-            Words(_describe(value)),
-            hint="call .collect() on a lazy frame first",
-        ) from None
+    except TypeError:  # an index or an extension array
+        return _from_sequence(name, value)
     return np.asarray(frame.to_numpy())
 
 
-def _from_sequence(name: str, value: object) -> NDArray[Any]:
+def _from_sequence(name: str, value: Any) -> NDArray[Any]:
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
+        if array.ndim == 0 and hasattr(value, "__dlpack__"):
+            array = np.from_dlpack(value)
     except ValueError:
-        raise must_be(
-            name, "rectangular", Words("rows of different lengths"), hint="check for missing entries"
-        ) from None
+        hint = "check for missing entries"
+        raise must_be(name, "rectangular", Words("rows of different lengths"), hint=hint) from None
+    return array
 
 
-def _floats_from_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return np.where(array == None, np.nan, array).astype(np.float64)  # noqa: E711
-    except (TypeError, ValueError):
-        for row, entry in enumerate(array.reshape(len(array), -1)):
-            for item in entry:
-                try:
-                    float(item)
-                except (TypeError, ValueError):
-                    raise must_be(name, "numeric", item, row=row) from None
-        raise InputError(f"`{name}` must be numeric; it could not be read as numbers.") from None
+def _floats_from_objects(name: str, array: NDArray[Any], hint_for_text: str) -> NDArray[Any]:
+    floats = np.empty(array.shape)
+    for place, item in np.ndenumerate(array):
+        try:
+            floats[place] = np.nan if is_missing(item) else _float(item)
+        except (TypeError, ValueError, OverflowError):
+            raise _not_a_number(name, item, place[0], hint_for_text) from None
+    return floats
+
+
+def _float(item: Any) -> float:
+    if isinstance(item, str | bytes):  # "0.5" is text, though float() would read it
+        raise TypeError
+    return float(item)
+
+
+def _not_a_number(name: str, item: object, row: int, hint_for_text: str) -> Exception:
+    hint = ""
+    if isinstance(item, str | bytes):
+        try:
+            float(item)
+            hint = "convert text to numbers first"
+        except ValueError:
+            hint = hint_for_text
+    return must_be(name, "hold real numbers", item, row=row, hint=hint)
 
 
 def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return describe_shape(value)
     kind = type(value).__name__
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"

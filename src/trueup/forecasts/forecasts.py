@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
 from trueup.forecasts import probs as door
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, first_row
-from trueup.forecasts.labels import class_numbers, soft_labels_of, to_ignore
+from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.forecasts.beside import (
+    beside,
+    features_of,
+    names_of,
+    rows_to_keep,
+    same_length,
+    weights_of,
+)
+from trueup.forecasts.labels import class_numbers, soft_labels_of
 
 BLOCK_ENTRIES = 1 << 18
 COLUMNS_AT_ONCE = 8
@@ -98,51 +106,55 @@ class Forecasts:
 
         Examples
         --------
-        >>> f = Forecasts.of([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], ["a", "c"], classes=["a", "b", "c"])
+        >>> probs = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]
+        >>> f = Forecasts.of(probs, ["a", "c"], classes=["a", "b", "c"])
         >>> f.n, f.n_classes, f.labels.tolist()
         (2, 3, [0, 2])
         """
         if isinstance(probs, Forecasts):
-            return _unchanged(
-                probs, labels, logits, weights, groups, features, clusters, classes, ignore_label
-            )
-        values, are_logits = door.values_of(probs, logits)
+            beside_it = (labels, logits, weights, groups, features, clusters, classes, ignore_label)
+            return _unchanged(probs, *beside_it, normalize or None, soft_labels or None)
+        given = door.values_of(probs, logits)
         if labels is None:
             raise must_be("labels", "given", None, hint="call it as f(probs, labels)")
         raw_labels = as_numpy("labels", labels)
-        door.refuse_swapped(values, raw_labels, soft_labels)
-        n = len(values)
-        _same_length("labels", raw_labels, n)
-        given_weights = _weights_of(weights, n)
-        beside = {
-            "groups": _beside("groups", groups, n),
-            "features": _features_of(features, n),
-            "clusters": _beside("clusters", clusters, n),
+        if soft_labels:
+            raw_labels = as_floats("labels", raw_labels)
+        door.refuse_swapped(given, raw_labels, soft_labels)
+        n, name = len(given.values), given.name
+        turned = given.values.shape[1:] == raw_labels.shape[:1]
+        hint = f"pass {name}.T if classes are in the rows" if turned else ""
+        same_length("labels", raw_labels, n, name, hint)
+        given_weights = weights_of(weights, n, name)
+        others = {
+            "groups": beside("groups", groups, n, name),
+            "features": beside("features", features, n, name),
+            "clusters": beside("clusters", clusters, n, name),
         }
-        rows = _rows_to_keep(raw_labels, given_weights, ignore_label, n)
+        one_dimensional = given.values.ndim == 1
+        n_classes = 2 if one_dimensional else given.values.shape[1]
+        names = names_of(classes, n_classes)
+        rows = rows_to_keep(raw_labels, given_weights, ignore_label)
         if rows is not None:
             raw_labels = raw_labels[rows]
             given_weights = None if given_weights is None else given_weights[rows]
-            beside = {name: None if x is None else x[rows] for name, x in beside.items()}
-        n_classes = 2 if values.ndim == 1 else values.shape[1]
-        names = _names_of(classes, n_classes)
+            others = {key: None if x is None else x[rows] for key, x in others.items()}
+        numbers: NDArray[Any]
         if soft_labels:
-            kept = len(raw_labels)
-            shape = (kept,) if values.ndim == 1 else (kept, n_classes)
-            numbers: NDArray[Any] = soft_labels_of(raw_labels, shape)
+            numbers = soft_labels_of(raw_labels, n_classes, one_dimensional, rows)
         else:
-            numbers = class_numbers(raw_labels, n_classes, names)
+            numbers = class_numbers(raw_labels, n_classes, names, rows)
         checked: door.Scores | door.Matrix
-        if values.ndim == 1:
-            checked = door.check_scores(values, rows, are_logits)
+        if one_dimensional:
+            checked = door.check_scores(given, rows)
         else:
-            checked = door.check_matrix(values, rows, are_logits, normalize)
+            checked = door.check_matrix(given, rows, normalize)
         return cls(
             numbers,
             given_weights,
-            beside["groups"],
-            beside["features"],
-            beside["clusters"],
+            others["groups"],
+            features_of(others["features"], rows),
+            others["clusters"],
             names,
             len(numbers),
             n_classes,
@@ -151,7 +163,7 @@ class Forecasts:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether predictions are (n, K) rows rather than (n,) probabilities of the positive class."""
+        """Whether predictions are (n, K) rows, not (n,) probabilities of the positive class."""
         return isinstance(self._probs, door.Matrix)
 
     @property
@@ -161,7 +173,7 @@ class Forecasts:
 
     @property
     def scores(self) -> NDArray[Any]:
-        """The (n,) probabilities of the positive class, float32 or float64; binary 1-D data only."""
+        """The (n,) probabilities of the positive class, float32 or float64; 1-D data only."""
         assert isinstance(self._probs, door.Scores)
         return self._probs.values
 
@@ -259,74 +271,7 @@ def _unchanged(forecasts: Forecasts, *others: object) -> Forecasts:
         raise must_be(
             "probs",
             "given alone when it is a Forecasts",
-            Words("other data beside it"),
-            hint="pass labels, weights and the rest to Forecasts.of",
+            Words("other arguments beside it"),
+            hint="pass them to the Forecasts.of that made it",
         )
     return forecasts
-
-
-def _same_length(name: str, array: NDArray[Any], n: int) -> None:
-    if len(array) != n:
-        raise must_be(name, f"as long as `probs` ({n} rows)", Words(f"{len(array)} rows"))
-
-
-def _weights_of(weights: object, n: int) -> Floats | None:
-    if weights is None:
-        return None
-    array = as_floats("weights", as_numpy("weights", weights))
-    if array.ndim != 1:
-        raise must_be("weights", "one number per row", describe_shape(array))
-    _same_length("weights", array, n)
-    bad = first_row(~((array >= 0) & np.isfinite(array)))
-    if bad >= 0:
-        raise must_be("weights", "finite and at least 0", array[bad], row=bad)
-    if not array.any():
-        raise must_be("weights", "positive somewhere", Words("zero in every row"))
-    return np.ascontiguousarray(array, dtype=np.float64)
-
-
-def _beside(name: str, value: object, n: int) -> NDArray[Any] | None:
-    if value is None:
-        return None
-    array = as_numpy(name, value)
-    _same_length(name, array, n)
-    return array
-
-
-def _features_of(features: object, n: int) -> NDArray[Any] | None:
-    array = _beside("features", features, n)
-    if array is None:
-        return None
-    array = as_floats("features", array)
-    if array.ndim > 2:
-        raise must_be("features", "one row of numbers per sample", describe_shape(array))
-    bad = first_row(~np.isfinite(array))
-    if bad >= 0:
-        raise must_be("features", "finite", array[bad], row=bad)
-    return array[:, None] if array.ndim == 1 else array
-
-
-def _rows_to_keep(
-    labels: NDArray[Any], weights: Floats | None, ignore_label: object, n: int
-) -> Ints | None:
-    keep = np.ones(n, bool)
-    if ignore_label is not None:
-        keep &= ~to_ignore(labels, ignore_label)
-    if weights is not None:
-        keep &= weights > 0
-    if keep.all():
-        return None
-    if not keep.any():
-        raise must_be("labels", "something else than ignore_label in a row of positive weight", Words("none"))
-    return np.flatnonzero(keep)
-
-
-def _names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:
-    if classes is None:
-        return None
-    names = tuple(classes)
-    if len(names) != n_classes:
-        raise must_be("classes", f"a list of {n_classes} names", Words(f"{len(names)} names"))
-    if len(set(names)) != n_classes:
-        raise must_be("classes", "a list of different names", names)
-    return names

@@ -1,4 +1,7 @@
-"""Labels as whole numbers 0 … K−1, or as soft labels; missing and unknown ones are refused."""
+"""Labels as whole numbers 0 … K−1, or as soft labels; missing and unknown ones are refused.
+
+``rows`` are the caller's numbers of the labels that were kept (None: all), for messages.
+"""
 
 from __future__ import annotations
 
@@ -8,40 +11,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import engine
+from trueup.engines.base import Ints, engine
 from trueup.errors import Words, must_be
-from trueup.forecasts.arrays import describe_shape, first_row
+from trueup.forecasts.arrays import (
+    describe_shape,
+    first_row,
+    is_missing,
+    original,
+    refuse,
+)
 
 SUM_TOLERANCE = 1e-3
 
 
 def to_ignore(labels: NDArray[Any], ignore_label: object) -> NDArray[np.bool_]:
-    """Rows whose label is ``ignore_label``; NaN (or None in an array of objects) counts as NaN."""
+    """Rows whose label is ``ignore_label``; NaN stands for every kind of missing label."""
     if labels.ndim > 1:
-        raise must_be("ignore_label", "None where labels are soft", ignore_label)
-    if isinstance(ignore_label, float) and np.isnan(ignore_label):
+        raise must_be("ignore_label", "None where labels have one column per class", ignore_label)
+    if np.ndim(ignore_label) > 0:  # type: ignore[arg-type]
+        raise must_be("ignore_label", "one label", ignore_label)
+    if is_missing(ignore_label):
         return _missing(labels)
+    if labels.dtype.kind == "O":
+        same = [not is_missing(item) and bool(item == ignore_label) for item in labels]
+        return np.array(same, bool)
     return np.asarray(labels == ignore_label, dtype=bool) & np.ones(len(labels), bool)
 
 
 def class_numbers(
-    labels: NDArray[Any], n_classes: int, classes: Sequence[Any] | None
+    labels: NDArray[Any],
+    n_classes: int,
+    classes: Sequence[Any] | None,
+    rows: Ints | None = None,
 ) -> NDArray[Any]:
     """Check hard labels and return them as bool, uint8 or int64 class numbers."""
     if labels.ndim != 1:
+        one_column = labels.ndim == 2 and labels.shape[1] == 1
         raise must_be(
             "labels",
             "one class per row",
             describe_shape(labels),
-            hint="pass soft_labels=True for one-hot or soft labels",
+            hint="pass its one column as a 1-D array"
+            if one_column
+            else "pass soft_labels=True to Forecasts.of for one-hot or soft labels",
         )
-    _refuse_missing(labels)
-    if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
-        return _look_up(labels, classes)
-    if labels.dtype.kind == "f":
-        labels = _whole(labels)
-    if labels.dtype.kind not in "iub":
-        raise must_be("labels", "whole numbers, booleans or strings", Words(f"{labels.dtype}"))
+    _refuse_missing(labels, rows)
+    labels = _plain(labels)
     if labels.dtype.kind == "b" and n_classes > 2:
         raise must_be(
             "labels",
@@ -49,120 +64,112 @@ def class_numbers(
             Words("booleans"),
             hint="pass 1-D confidences as `probs` if these say whether the top label was right",
         )
+    if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
+        return _look_up(labels, classes, rows)
+    if labels.dtype.kind not in "fiub":
+        rule = "whole numbers, booleans or strings"
+        raise must_be("labels", rule, labels[0].item(), row=original(0, rows))
+    if labels.dtype.kind == "f":
+        hint = "pass soft_labels=True to Forecasts.of if these are probabilities"
+        refuse("labels", "whole numbers", labels, labels != np.floor(labels), rows, hint)
     bad = _first_outside(labels, n_classes)
     if bad >= 0:
         raise must_be(
             "labels",
             "0 or 1" if n_classes == 2 else f"whole numbers from 0 to {n_classes - 1}",
             labels[bad],
-            row=bad,
-            hint="pass classes= in the order of the columns if labels have other names",
+            row=original(bad, rows),
+            hint=_hint_outside(labels[bad], n_classes),
         )
     if labels.dtype == bool or labels.dtype == np.int64:
         return np.ascontiguousarray(labels)
     return labels.astype(np.uint8 if n_classes <= 256 else np.int64)
 
 
-def soft_labels_of(labels: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Check soft or one-hot labels: (n,) in [0, 1] for binary problems, else (n, K) rows."""
-    if len(shape) == 1 and labels.ndim == 2 and labels.shape[1] == 2:
-        soft_labels_of(labels, (shape[0], 2))
-        labels = labels[:, 1]
-    if labels.shape != shape:
-        raise must_be(
-            "labels", f"soft labels of shape {shape}, that of `probs`", describe_shape(labels)
-        )
-    if labels.dtype.kind not in "fiub":
-        raise must_be("labels", "numbers between 0 and 1", Words(f"{labels.dtype}"))
-    _refuse_missing(labels)
-    bad = first_row(~((labels >= 0) & (labels <= 1)))
-    if bad >= 0:
-        raise must_be("labels", "between 0 and 1", labels[bad], row=bad)
+def soft_labels_of(
+    labels: NDArray[Any], n_classes: int, one_dimensional: bool, rows: Ints | None = None
+) -> NDArray[np.float64]:
+    """Check soft or one-hot labels, numbers: (n,) in [0, 1] for 1-D predictions, or (n, K) rows."""
+    n = len(labels)
+    if labels.shape != (n, n_classes) and not (one_dimensional and labels.shape == (n,)):
+        shape = "(n,) or (n, 2)" if one_dimensional else f"(n, {n_classes})"
+        raise must_be("labels", f"soft labels of shape {shape}", describe_shape(labels))
+    hint = "leave out rows without a label first"
+    refuse("labels", "present in every row", labels, np.isnan(labels), rows, hint)
+    refuse("labels", "between 0 and 1", labels, (labels < 0) | (labels > 1), rows)
     soft = np.ascontiguousarray(labels, dtype=np.float64)
-    if soft.ndim == 2:
-        total = soft.sum(axis=1)
-        bad = first_row(np.abs(total - 1) > SUM_TOLERANCE)
-        if bad >= 0:
-            raise must_be("labels", "sum to 1 in every row", total[bad], row=bad)
-        if np.any(np.abs(total - 1) > 1e-15):
-            soft = soft / total[:, None]
-    return soft
+    if soft.ndim == 1:
+        return soft
+    total = soft.sum(axis=1)
+    hint = "divide each row of labels by its sum"
+    off = np.abs(total - 1)
+    refuse("labels", "sum to 1 in every row", total, off > SUM_TOLERANCE, rows, hint)
+    if np.any(off > 1e-15):
+        soft = soft / total[:, None]
+    return np.ascontiguousarray(soft[:, 1]) if one_dimensional else soft
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     if labels.dtype.kind == "f":
-        return np.isnan(labels)
+        return np.asarray(np.isnan(labels))
     if labels.dtype.kind == "O":
-        return np.array([_is_missing(item) for item in labels.ravel()], bool).reshape(labels.shape)
+        return np.array([is_missing(item) for item in labels], bool)
     return np.zeros(labels.shape, bool)
 
 
-def _is_missing(item: object) -> bool:
-    """None, NaN and the NA of data frames: the values that do not equal themselves."""
-    if item is None:
-        return True
-    try:
-        return not bool(item == item)
-    except TypeError:
-        return True
-
-
-def _refuse_missing(labels: NDArray[Any]) -> None:
+def _refuse_missing(labels: NDArray[Any], rows: Ints | None) -> None:
     if labels.dtype.kind not in "fO":
         return
-    bad = first_row(_missing(labels))
-    if bad >= 0:
-        raise must_be(
-            "labels",
-            "present in every row",
-            Words("a missing label"),
-            row=bad,
-            hint="pass ignore_label=float('nan') to leave such rows out",
-        )
+    hint = "pass ignore_label=float('nan') to Forecasts.of to leave such rows out"
+    refuse("labels", "present in every row", labels, _missing(labels), rows, hint)
+
+
+def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Numbers or booleans held as objects in the type NumPy would give them; else unchanged."""
+    if labels.dtype.kind != "O" or any(isinstance(item, str | bytes) for item in labels):
+        return labels
+    try:
+        plain = np.array(labels.tolist())
+    except ValueError:  # rows of different lengths
+        return labels
+    return plain if plain.shape == labels.shape and plain.dtype.kind in "fiub" else labels
 
 
 def _named_by_numbers(classes: Sequence[Any] | None) -> bool:
     return classes is not None and not any(isinstance(name, str) for name in classes)
 
 
-def _look_up(labels: NDArray[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
+def _look_up(
+    labels: NDArray[Any], classes: Sequence[Any] | None, rows: Ints | None
+) -> NDArray[Any]:
     if classes is None:
         raise must_be(
             "labels",
             "class numbers",
             labels[0],
-            row=0,
-            hint="pass classes= with the names in the order of the columns of `probs`",
+            row=original(0, rows),
+            hint="pass classes= to Forecasts.of, the names in the order of the columns",
         )
     number = {name: k for k, name in enumerate(classes)}
-    distinct, inverse = _distinct(labels)
+    distinct, inverse = _distinct(labels, rows)
     codes = np.array([number.get(name, -1) for name in distinct], np.int64)[inverse]
-    bad = first_row(codes < 0)
-    if bad >= 0:
-        raise must_be("labels", "among the names in `classes`", labels[bad], row=bad)
+    hint = "spelling counts, capitals and spaces included" if labels.dtype.kind in "OUST" else ""
+    refuse("labels", "among the names in `classes`", labels, codes < 0, rows, hint)
     return codes
 
 
-def _distinct(labels: NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+def _distinct(labels: NDArray[Any], rows: Ints | None) -> tuple[list[Any], NDArray[np.int64]]:
     if labels.dtype.kind != "O":
         values, inverse = np.unique(labels, return_inverse=True)
         return values.tolist(), inverse.reshape(-1).astype(np.int64)
     seen: dict[Any, int] = {}
-    inverse = np.array([seen.setdefault(item, len(seen)) for item in labels], np.int64)
+    inverse = np.empty(len(labels), np.int64)
+    for row, item in enumerate(labels):
+        try:
+            inverse[row] = seen.setdefault(item, len(seen))
+        except TypeError:  # a list or an array
+            raise must_be("labels", "one class per row", item, row=original(row, rows)) from None
     return list(seen), inverse
-
-
-def _whole(labels: NDArray[Any]) -> NDArray[np.int64]:
-    bad = first_row(~(labels == np.floor(labels)) | np.isinf(labels))
-    if bad >= 0:
-        raise must_be(
-            "labels",
-            "whole numbers",
-            labels[bad],
-            row=bad,
-            hint="pass soft_labels=True if these are probabilities of the labels",
-        )
-    return labels.astype(np.int64)
 
 
 def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
@@ -173,3 +180,13 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
     if labels.min() >= 0 and labels.max() < n_classes:
         return -1
     return first_row((labels < 0) | (labels >= n_classes))
+
+
+def _hint_outside(label: Any, n_classes: int) -> str:
+    if n_classes == 2:
+        return "pass classes=[negative, positive] to Forecasts.of if labels have other names"
+    if label < 0:
+        return f"pass ignore_label={label:.0f} to Forecasts.of to leave such rows out"
+    if label == n_classes:
+        return "subtract 1 from labels that count from 1"
+    return "pass classes= to Forecasts.of, in the order of the columns, if labels have other names"

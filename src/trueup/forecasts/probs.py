@@ -7,16 +7,26 @@ do not sum to 1 by what to multiply them with, and logits by the largest of thei
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, engine
 from trueup.errors import Words, must_be
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, first_row
+from trueup.forecasts.arrays import (
+    as_floats,
+    as_numpy,
+    describe_shape,
+    first_row,
+    original,
+    refuse,
+)
 
 BLOCK_ENTRIES = 1 << 18
+LOWEST = float(np.finfo(np.float64).min)
+LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
+ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
 ROUNDING = 4 * np.finfo(np.float64).eps  # a sum this close to 1 is 1, but for rounding
 
 
@@ -59,7 +69,8 @@ class Matrix:
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Contiguous rows before multiplying by ``factor``: a view where the memory allows it."""
-        return _unscaled(self._take(slice(start, stop)), self._shift(slice(start, stop)))
+        where = slice(start, stop)
+        return _unscaled(self._take(where), self._shift(where))
 
     def rows(self, which: slice | Ints) -> Floats:
         """Rows of probabilities in float64."""
@@ -75,44 +86,55 @@ class Matrix:
         size = max(1, BLOCK_ENTRIES // (4 * (last - first)))
         for start in range(0, n, size):
             where = slice(start, min(start + size, n))
-            block = self._take(where)[:, first:last].T
+            part = out[:, where]
+            part[:] = self._take(where, slice(first, last)).T
             if self.shift is not None:
-                block = np.exp(block - self.shift[where])
-            if self.factor is None:
-                out[:, where] = block
-            else:
-                np.multiply(block, self.factor[where], out=out[:, where])
+                _exponential(part, self.shift[where])
+            if self.factor is not None:
+                part *= self.factor[where]
         return out
 
     def log_probs(self, where: slice) -> Floats:
         """Log-probabilities of a block of rows of logits."""
         assert self.shift is not None and self.factor is not None
-        shifted = self._take(where).astype(np.float64) - self.shift[where, None]
+        with np.errstate(over="ignore"):
+            shifted = self._take(where).astype(np.float64) - self.shift[where, None]
+        shifted = np.maximum(shifted, LOWEST)
         log_probs: Floats = shifted + np.log(self.factor[where, None])
         return log_probs
 
-    def _take(self, which: slice | Ints) -> NDArray[Any]:
-        block: NDArray[Any] = self.values[which if self.kept is None else self.kept[which]]
+    def _take(self, which: slice | Ints, columns: slice = slice(None)) -> NDArray[Any]:
+        rows = which if self.kept is None else self.kept[which]
+        block: NDArray[Any] = self.values[:, columns][rows]
         return block
 
     def _shift(self, which: slice | Ints) -> Floats | None:
         return None if self.shift is None else self.shift[which]
 
 
-def values_of(probs: object, logits: object) -> tuple[NDArray[Any], bool]:
-    """Return the array that holds predictions, and whether it holds logits; shapes are checked."""
+class Given(NamedTuple):
+    """Predictions as the caller gave them: what they are, and the argument they came in."""
+
+    values: NDArray[Any]
+    are_logits: bool
+    name: str
+
+
+SWAPPED = "`probs` looks like labels: are the arguments swapped?"
+
+
+def values_of(probs: object, logits: object) -> Given:
+    """Read the array that holds predictions and check its shape."""
     said = isinstance(logits, bool | np.bool_)
     if not said and logits is not None and probs is not None:
-        raise must_be("probs", "None where `logits` are given", Words("both"))
+        hint = "call it as Forecasts.of(labels=labels, logits=logits)"
+        raise must_be("probs", "None where `logits` are given", Words("both"), hint=hint)
     are_logits = bool(logits) if said else logits is not None
     name = "logits" if logits is not None and not said else "probs"
     given = probs if name == "probs" else logits
     if given is None:
         raise must_be("probs", "given", None, hint="call it as f(probs, labels)")
     array = as_numpy(name, given)
-    if array.dtype.kind in "USO" and array.size and isinstance(array.flat[0], str):
-        raise must_be(name, "numeric", array.flat[0], row=0, hint=SWAPPED)
-    array = as_floats(name, array)
     if array.ndim > 2:
         raise must_be(
             name,
@@ -121,67 +143,59 @@ def values_of(probs: object, logits: object) -> tuple[NDArray[Any], bool]:
             hint="put classes last and reshape to (-1, K): every pixel or token is a row",
         )
     if array.ndim == 2 and array.shape[1] < 2:
-        raise must_be(
-            name,
-            "of shape (n,) or (n, K) with K ≥ 2",
-            describe_shape(array),
-            hint=f"pass {name}[:, 0] if it is the probability of the positive class",
-        )
+        hint = f"pass {name}[:, 0] if that is the positive class" if array.shape[1] else ""
+        rule = "of shape (n,) or (n, K) with K ≥ 2"
+        raise must_be(name, rule, describe_shape(array), hint=hint)
     if len(array) == 0:
-        raise must_be(name, "not empty", Words("no rows"))
-    return array, are_logits
+        raise must_be(name, "have at least one row", Words("none"))
+    hint = SWAPPED if array.ndim == 1 and name == "probs" else "select the columns of numbers"
+    return Given(as_floats(name, array, hint), are_logits, name)
 
 
-SWAPPED = "`probs` looks like labels: are the arguments swapped?"
-
-
-def refuse_swapped(probs: NDArray[Any], labels: NDArray[Any], soft_labels: bool) -> None:
+def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:
     """Refuse (labels, probs) given for (probs, labels), where it shows."""
-    if soft_labels or labels.dtype.kind != "f":
+    if soft_labels or given.name != "probs" or labels.dtype.kind != "f":
         return
-    whole = probs.dtype.kind in "iub" or (probs.ndim == 1 and _all_whole(probs))
-    if probs.ndim == 1 and whole and (labels.ndim == 2 or not _all_whole(labels)):
-        raise must_be(
-            "probs", "probabilities", Words("whole numbers, and fractions in `labels`"), hint=SWAPPED
-        )
+    if (labels.ndim == 2 or not _all_whole(labels)) and _all_whole(given.values):
+        got = Words("whole numbers, with fractions in `labels`")
+        raise must_be("probs", "probabilities", got, hint=SWAPPED)
 
 
-def check_scores(values: NDArray[Any], rows: Ints | None, are_logits: bool) -> Scores:
+def check_scores(given: Given, rows: Ints | None) -> Scores:
     """Check (n,) probabilities of the positive class, or turn (n,) logits into them."""
-    kept = values if rows is None else values[rows]
-    tiny = _tiny(values)
-    if are_logits:
-        z = kept.astype(np.float64)
-        _refuse_infinite(values, 0)
+    kept = given.values if rows is None else given.values[rows]
+    tiny = _tiny(given.values)
+    if given.are_logits:
+        z = _finite(given.name, kept, 0, rows)
         with np.errstate(over="ignore"):
             return Scores(1 / (1 + np.exp(-z)), z, tiny)
     scores = np.ascontiguousarray(kept, dtype=_working_type(kept))
     bad = engine().first_outside_unit(scores)
     if bad >= 0:
-        raise _outside(kept[bad], bad if rows is None else int(rows[bad]))
+        raise _outside(kept[bad], original(bad, rows))
     return Scores(scores, None, tiny)
 
 
-def check_matrix(
-    values: NDArray[Any], rows: Ints | None, are_logits: bool, normalize: bool
-) -> Matrix:
+def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     """Check (n, K) rows of probabilities or logits in one read, and find their top labels."""
+    values, are_logits = given.values, given.are_logits
     n = len(values) if rows is None else len(rows)
     n_classes = values.shape[1]
     shift = np.empty(n) if are_logits else None
+    size = max(1, BLOCK_ENTRIES // n_classes)
+    if shift is not None:
+        for start in range(0, n, size):
+            where = slice(start, min(start + size, n))
+            block = values[where if rows is None else rows[where]]
+            shift[where] = _finite(given.name, block, start, rows).max(axis=1)
 
     def read(start: int, stop: int) -> NDArray[Any]:
         block = values[start:stop] if rows is None else values[rows[start:stop]]
-        if shift is not None:
-            shift[start:stop] = block.max(axis=1)
         return _unscaled(block, None if shift is None else shift[start:stop])
 
-    if are_logits:
-        for start in range(0, len(values), max(1, BLOCK_ENTRIES // n_classes)):
-            _refuse_infinite(values[start : start + max(1, BLOCK_ENTRIES // n_classes)], start)
     first_bad, total, top, top_class = engine().scan_rows(read, n, n_classes)
     if first_bad >= 0:
-        row = first_bad if rows is None else int(rows[first_bad])
+        row = original(first_bad, rows)
         entries = values[row]
         raise _outside(entries[int(np.argmin((entries >= 0) & (entries <= 1)))], row)
     if not are_logits:
@@ -196,56 +210,89 @@ def check_matrix(
 
 
 def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
-    if shift is not None:
-        exponential: Floats = np.exp(block - shift[:, None])
-        return exponential
-    return np.ascontiguousarray(block, dtype=_working_type(block))
+    """Contiguous float32 or float64 rows: probabilities as given, logits as exp(z − shift)."""
+    if shift is None:
+        return np.ascontiguousarray(block, dtype=_working_type(block))
+    rows = np.array(block, dtype=np.float64, order="C")
+    _exponential(rows, shift[:, None])
+    return rows
+
+
+def _exponential(z: Floats, shift: Floats) -> None:
+    """Put exp(z − shift) in the place of z; a difference too large for float64 gives 0."""
+    with np.errstate(over="ignore"):
+        z -= shift
+    np.exp(z, out=z)
 
 
 def _check_totals(total: Floats, rows: Ints | None, normalize: bool, tolerance: float) -> None:
-    wrong = first_row(total <= 0 if normalize else np.abs(total - 1) > tolerance)
-    if wrong >= 0:
-        raise must_be(
-            "probs",
-            "have a positive sum in every row" if normalize else "sum to 1 in every row",
-            float(total[wrong]),
-            row=wrong if rows is None else int(rows[wrong]),
-            hint=""
-            if normalize
-            else "pass normalize=True if the table is rounded, or logits= if these are raw scores",
-        )
+    if normalize:
+        rule = f"have a sum above {LEAST_TOTAL} in every row"
+        refuse("probs", rule, total, total <= LEAST_TOTAL, rows)
+        return
+    hint = (
+        "pass normalize=True to Forecasts.of if the table is rounded, "
+        "or logits=True if these are raw scores"
+    )
+    refuse("probs", "sum to 1 in every row", total, np.abs(total - 1) > tolerance, rows, hint)
 
 
 def _outside(value: Any, row: int) -> Exception:
-    if np.isnan(value):
-        hint = "drop or fill the row"
+    if not np.isfinite(value):
+        hint = "leave out or repair rows that hold NaN or infinity"
+    elif -ROUNDED <= value <= 1 + ROUNDED:
+        hint = "clip to [0, 1] what is only rounding error"
     elif value > 1 and value == np.floor(value):
         hint = "divide percentages by 100; if these are labels, the arguments are swapped"
     else:
-        hint = "pass logits= if these are raw scores"
+        hint = "pass logits=True to Forecasts.of if these are raw scores"
     return must_be("probs", "between 0 and 1", value, row=row, hint=hint)
 
 
-def _refuse_infinite(block: NDArray[Any], start: int) -> None:
-    bad = first_row(~np.isfinite(block))
-    if bad >= 0:
-        value = np.extract(~np.isfinite(block[bad]), block[bad])[0]
-        raise must_be("logits", "finite", value, row=start + bad)
+def _finite(name: str, logits: NDArray[Any], start: int, rows: Ints | None) -> Floats:
+    """Logits start, start + 1, … of the kept rows in float64; refuse one that is not finite."""
+    with np.errstate(over="ignore"):
+        z: Floats = logits.astype(np.float64, copy=False)
+    bad = ~np.isfinite(z)
+    row = first_row(bad)
+    if row >= 0:
+        value = logits[row] if z.ndim == 1 else logits[row][bad[row]][0]
+        ruled_out = "a class that is ruled out can have a logit of -1e9"
+        raise must_be(
+            name,
+            "finite",
+            value,
+            row=original(start + row, rows),
+            hint=ruled_out if value < 0 else "leave out or repair such rows",
+        )
+    return z
+
+
+def _is_short(values: NDArray[Any]) -> bool:
+    return values.dtype in (np.float16, np.float32)
 
 
 def _working_type(array: NDArray[Any]) -> type[np.floating[Any]]:
     """float32 holds float16 and itself exactly; everything else is worked on in float64."""
-    return np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    return np.float32 if _is_short(array) else np.float64
 
 
 def _tolerance(values: NDArray[Any], n_classes: int) -> float:
-    return 1e-3 if values.dtype in (np.float16, np.float32) else 1e-6 * n_classes
+    return 1e-3 if _is_short(values) else 1e-6 * n_classes
 
 
 def _tiny(values: NDArray[Any]) -> float:
-    kind = values.dtype if values.dtype in (np.float16, np.float32) else np.dtype(np.float64)
+    kind = values.dtype if _is_short(values) else np.dtype(np.float64)
     return float(np.finfo(kind).tiny)
 
 
 def _all_whole(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "iub" or bool(np.all(array == np.floor(array)))
+    """Whether no entry is a fraction, missing ones left aside; stops at the first fraction."""
+    if array.dtype.kind in "iub":
+        return True
+    size = max(1, BLOCK_ENTRIES // max(1, array[:1].size))
+    for start in range(0, len(array), size):
+        block = array[start : start + size]
+        if np.any((block != np.floor(block)) & ~np.isnan(block)):
+            return False
+    return True

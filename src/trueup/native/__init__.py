@@ -1,1 +1,1 @@
-"""Compiled kernels, single-threaded and without the interpreter lock; engines call them by chunk."""
+"""Compiled kernels: one thread, no interpreter lock held; engines call them by chunk."""

@@ -34,5 +34,5 @@ def add_soft(
     totals: Floats,
 ) -> None: ...
 def add_hard_sets(
-    p: NDArray[Any], y: NDArray[Any], start: int, stop: int, lookup: Lookup, totals: Floats
+    p: NDArray[Any], y: NDArray[Any], start: int, stop: int, lookup: Lookup, sums: Floats
 ) -> bool: ...

@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
 
 cdef extern from "classes.h" nogil:
     ctypedef struct lookup:
@@ -11,6 +12,7 @@ cdef extern from "classes.h" nogil:
         const double *inside
         double cells
         int single
+        int is_brief
         Py_ssize_t bins
 
     ctypedef struct class_tables:
@@ -19,8 +21,10 @@ cdef extern from "classes.h" nogil:
         double *rest
         double *hits
 
+    Py_ssize_t cells_for(const double *edges, Py_ssize_t n_edges)
     int build_lookup(const double *edges, Py_ssize_t n_edges, Py_ssize_t cells, int32_t *below,
                      double *inside)
+    int make_brief(lookup *at)
     Py_ssize_t COPIES(Py_ssize_t bins)
     uint64_t tally(const void *p, int narrow, const void *y, int bytes, Py_ssize_t start,
                    Py_ssize_t stop, const lookup *at, double *table, double *totals)
@@ -42,8 +46,6 @@ ctypedef fused label:
     int32_t
     int64_t
 
-cdef Py_ssize_t MOST_CELLS = 1 << 16
-
 
 cdef class Lookup:
     """Inner edges prepared so that the bin of a score is found in a few steps."""
@@ -55,18 +57,17 @@ cdef class Lookup:
     cdef readonly Py_ssize_t bins
 
     def __cinit__(self, const double[::1] inner_edges):
-        cdef Py_ssize_t cells = 1
+        cdef Py_ssize_t cells
         self.edges = inner_edges
         self.bins = inner_edges.shape[0] + 1
         if self.bins > 1 << 29:
             raise OverflowError("too many bins")
-        while cells < 4 * self.bins and cells < MOST_CELLS:
-            cells *= 2
+        self.at.edges = &inner_edges[0] if self.bins > 1 else NULL
+        cells = cells_for(self.at.edges, self.bins - 1)
         self.below = <int32_t *>malloc((2 * cells + 4) * sizeof(int32_t))
         self.inside = <double *>malloc((2 * cells + 2) * sizeof(double))
         if self.below == NULL or self.inside == NULL:
             raise MemoryError
-        self.at.edges = &inner_edges[0] if self.bins > 1 else NULL
         self.at.below = self.below
         self.at.inside = self.inside
         self.at.cells = cells
@@ -74,6 +75,7 @@ cdef class Lookup:
         self.at.single = build_lookup(
             self.at.edges, self.bins - 1, cells, self.below, self.inside
         )
+        self.at.is_brief = make_brief(&self.at)
 
     def __dealloc__(self):
         free(self.below)
@@ -136,25 +138,41 @@ def add_hard_sets(
     Py_ssize_t start,
     Py_ssize_t stop,
     Lookup lookup,
-    double[:, :, ::1] totals,
+    double[:, :, ::1] sums,
 ):
-    """`add_hard` for the data sets start … stop-1, which are rows of ``p`` and of ``y``."""
-    cdef Py_ssize_t n = p.shape[1], r
-    check_range(start, stop, min(len(p), len(y), len(totals)))
-    if y.shape[1] != n or p.strides[1] != sizeof(score) or y.strides[1] != sizeof(label):
-        raise ValueError("rows must be contiguous and as long as each other")
+    """Sum the data sets start … stop-1, rows of ``p`` and ``y``; False if a label is not 0 or 1.
+
+    sums[:, r] = count, score, score2, label and cross of the bins of data set r.
+    """
+    cdef Py_ssize_t n = p.shape[1], n_bins = lookup.bins, r, b
+    check_range(start, stop, min(len(p), len(y)))
+    check_shape(sums, 5, len(p), n_bins)
+    if y.shape[1] != n:
+        raise ValueError("rows must be as long as each other")
+    if n > 1 and (p.strides[1] != sizeof(score) or y.strides[1] != sizeof(label)):
+        raise ValueError("rows must be contiguous")
+    if start >= stop or n == 0:
+        return True
     cdef uint64_t wrong = 0
-    cdef void *room = calloc(8 * lookup.bins * COPIES(lookup.bins) + 4, sizeof(double))
+    cdef void *room = calloc(8 * n_bins * (COPIES(n_bins) + 1) + 4, sizeof(double))
     if room == NULL:
         raise MemoryError
-    if start < stop and n > 0:
-        check_room(totals[0], 2 * lookup.bins, 4)
-        with nogil:
-            for r in range(start, stop):
-                wrong |= tally(
-                    &p[r, 0], score is float, &y[r, 0], sizeof(label), 0, n, &lookup.at,
-                    aligned(room), &totals[r, 0, 0],
-                )
+    cdef double *table = aligned(room)
+    cdef double *totals = table + 8 * n_bins * COPIES(n_bins)
+    cdef double *at
+    with nogil:
+        for r in range(start, stop):
+            wrong |= tally(
+                &p[r, 0], score is float, &y[r, 0], sizeof(label), 0, n, &lookup.at, table, totals
+            )
+            for b in range(n_bins):
+                at = totals + 8 * b
+                sums[0, r, b] = at[2] + at[6]
+                sums[1, r, b] = at[0] + at[4]
+                sums[2, r, b] = at[1] + at[5]
+                sums[3, r, b] = at[6]
+                sums[4, r, b] = at[4]
+            memset(totals, 0, 8 * n_bins * sizeof(double))
     free(room)
     return wrong == 0
 
@@ -191,7 +209,9 @@ cdef class ClassTables:
     ):
         """Add the rows of ``block``, row ``start`` of the whole first; count entries past bin 0."""
         cdef Py_ssize_t rows = block.shape[0], others = 0
-        check_range(start, start + rows, len(labels) if factor is None else min(len(labels), len(factor)))
+        check_range(start, start + rows, len(labels))
+        if factor is not None:
+            check_range(start, start + rows, len(factor))
         if block.shape[1] != self.to.classes:
             raise ValueError("wrong number of columns")
         if rows == 0 or self.to.classes == 0:
@@ -207,10 +227,7 @@ cdef class ClassTables:
 
     def flush(self, double[:, :, ::1] totals):
         """Move the running sums to totals[5, K, B]: count, score, score2, label, cross."""
-        if totals.shape[0] != 5 or totals.shape[1] != self.to.classes:
-            raise ValueError("wrong shape")
-        if totals.shape[2] != self.lookup.bins:
-            raise ValueError("wrong shape")
+        check_shape(totals, 5, self.to.classes, self.lookup.bins)
         if self.to.classes > 0:
             with nogil:
                 flush_classes(self.rows, self.lookup.bins, &self.to, &totals[0, 0, 0])
@@ -229,5 +246,13 @@ cdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n) except -1:
 
 cdef int check_room(double[:, ::1] totals, Py_ssize_t rows, Py_ssize_t columns) except -1:
     if totals.shape[0] != rows or totals.shape[1] != columns:
+        raise ValueError("wrong shape")
+    return 0
+
+
+cdef int check_shape(
+    double[:, :, ::1] sums, Py_ssize_t first, Py_ssize_t second, Py_ssize_t third
+) except -1:
+    if sums.shape[0] != first or sums.shape[1] != second or sums.shape[2] != third:
         raise ValueError("wrong shape")
     return 0

@@ -111,28 +111,49 @@ DEFINE_LOW_ROWS(wide_low_f64, WIDE, double, WIDE_ROW(LOAD_F64))
 #define wide_low_f64 plain_low_f64
 #endif
 
-/* Rows whose entries are spread over the bins: every entry takes the long way. */
-#define DEFINE_SPREAD_ROWS(NAME, ITEM)                                                             \
-    static ptrdiff_t NAME(const ITEM *x, const double *factor, const int64_t *label,               \
-                          ptrdiff_t rows, const lookup *at, const class_tables *to) {              \
-        ptrdiff_t classes = to->classes, in_first = 0;                                             \
-        double first_edge = at->bins > 1 ? at->edges[0] : INFINITY;                                \
-        for (ptrdiff_t r = 0; r < rows; r++) {                                                     \
-            const ITEM *row = x + r * classes;                                                     \
-            double f = factor ? factor[r] : 1;                                                     \
-            for (ptrdiff_t k = 0; k < classes; k++) {                                              \
-                double p = (double)row[k] * f;                                                     \
-                in_first += p <= first_edge;                                                       \
-                add_at(place_of(at, to, k, p), p);                                                 \
+/* Rows whose entries are spread over the bins: every entry takes the long way. A tile of rows and
+   columns at a time, so that cells are found for many entries together. */
+#define DEFINE_SPREAD_ROWS(NAME, KIND, ITEM, KEYS)                                                 \
+    KIND ptrdiff_t NAME(const ITEM *x, const double *factor, const int64_t *label,                 \
+                        ptrdiff_t rows, const lookup *at, const class_tables *to) {                \
+        double score[AT_ONCE], first_edge = at->bins > 1 ? at->edges[0] : INFINITY;                \
+        int32_t key[AT_ONCE];                                                                      \
+        ptrdiff_t classes = to->classes, width = classes < AT_ONCE ? classes : AT_ONCE;            \
+        ptrdiff_t height = AT_ONCE / width, in_first = 0;                                          \
+        for (ptrdiff_t top = 0; top < rows; top += height)                                         \
+            for (ptrdiff_t left = 0; left < classes; left += width) {                              \
+                ptrdiff_t bottom = top + height < rows ? top + height : rows;                      \
+                ptrdiff_t right = left + width < classes ? left + width : classes, i = 0;          \
+                for (ptrdiff_t r = top; r < bottom; r++) {                                         \
+                    double f = factor ? factor[r] : 1;                                             \
+                    for (ptrdiff_t k = left; k < right; k++)                                       \
+                        score[i++] = (double)x[r * classes + k] * f;                               \
+                }                                                                                  \
+                KEYS(score, 0, 0, i, at->cells, score, key);                                       \
+                for (ptrdiff_t j = 0; j < i; j++) in_first += score[j] <= first_edge;              \
+                i = 0;                                                                             \
+                for (ptrdiff_t r = top; r < bottom; r++) {                                         \
+                    double *table = to->rest + 4 * left * at->bins;                                \
+                    for (ptrdiff_t k = left; k < right; k++, i++, table += 4 * at->bins)           \
+                        add_at(table + 2 * slot_of(at, key[i], score[i]), score[i]);               \
+                }                                                                                  \
             }                                                                                      \
+        for (ptrdiff_t r = 0; r < rows; r++)                                                       \
             if (label[r] >= 0 && label[r] < classes)                                               \
-                add_hit(at, to, label[r], (double)row[label[r]] * f);                              \
-        }                                                                                          \
+                add_hit(at, to, label[r],                                                          \
+                        (double)x[r * classes + label[r]] * (factor ? factor[r] : 1));             \
         return rows * classes - in_first;                                                          \
     }
 
-DEFINE_SPREAD_ROWS(spread_f32, float)
-DEFINE_SPREAD_ROWS(spread_f64, double)
+DEFINE_SPREAD_ROWS(plain_spread_f32, static, float, plain_keys)
+DEFINE_SPREAD_ROWS(plain_spread_f64, static, double, plain_keys)
+#if HAS_WIDE
+DEFINE_SPREAD_ROWS(wide_spread_f32, WIDE, float, wide_keys)
+DEFINE_SPREAD_ROWS(wide_spread_f64, WIDE, double, wide_keys)
+#else
+#define wide_spread_f32 plain_spread_f32
+#define wide_spread_f64 plain_spread_f64
+#endif
 
 /* Adds a block of rows to the tables; returns how many entries lie outside the first bin. */
 static ptrdiff_t add_rows(const void *x, int narrow, const double *factor, const int64_t *label,
@@ -140,10 +161,11 @@ static ptrdiff_t add_rows(const void *x, int narrow, const double *factor, const
                           const class_tables *to) {
     if (narrow && mostly_low)
         return (USE_WIDE ? wide_low_f32 : plain_low_f32)(x, factor, label, rows, at, to);
-    if (narrow) return spread_f32(x, factor, label, rows, at, to);
+    if (narrow)
+        return (USE_WIDE ? wide_spread_f32 : plain_spread_f32)(x, factor, label, rows, at, to);
     if (mostly_low)
         return (USE_WIDE ? wide_low_f64 : plain_low_f64)(x, factor, label, rows, at, to);
-    return spread_f64(x, factor, label, rows, at, to);
+    return (USE_WIDE ? wide_spread_f64 : plain_spread_f64)(x, factor, label, rows, at, to);
 }
 
 /* Moves the sums of `rows` rows into totals[5][classes][bins]: count, score, score2, label, cross.

@@ -205,13 +205,34 @@ DEFINE_WIDE_SCAN(scan_f64, row_f64, double,
 #define scan_f64_wide scan_f64_plain
 #endif
 
+/* Two columns need no lanes, only no branches: which of two is larger cannot be foretold. */
+#define DEFINE_PAIRS(NAME, ROW, ITEM)                                                              \
+    static ptrdiff_t NAME##_pairs(const ITEM *x, ptrdiff_t rows, double *total, double *top,       \
+                                  int32_t *top_class) {                                            \
+        ptrdiff_t first_bad = -1, columns = 2;                                                     \
+        for (ptrdiff_t r = 0; r < rows; r++) {                                                     \
+            const ITEM *row = x + 2 * r;                                                           \
+            ptrdiff_t best = row[1] > row[0];                                                      \
+            total[r] = (0.0 + (double)row[0]) + (0.0 + (double)row[1]);                            \
+            if (!((row[0] >= 0) & (row[0] <= 1) & (row[1] >= 0) & (row[1] <= 1))) FINISH_ROW(ROW)  \
+            top[r] = (double)row[best];                                                            \
+            top_class[r] = (int32_t)best;                                                          \
+        }                                                                                          \
+        return first_bad;                                                                          \
+    }
+
+DEFINE_PAIRS(scan_f32, row_f32, float)
+DEFINE_PAIRS(scan_f64, row_f64, double)
+
 static ptrdiff_t scan_f32(const float *x, ptrdiff_t rows, ptrdiff_t columns, double *total,
                           double *top, int32_t *top_class) {
+    if (columns == 2) return scan_f32_pairs(x, rows, total, top, top_class);
     return (USE_WIDE ? scan_f32_wide : scan_f32_plain)(x, rows, columns, total, top, top_class);
 }
 
 static ptrdiff_t scan_f64(const double *x, ptrdiff_t rows, ptrdiff_t columns, double *total,
                           double *top, int32_t *top_class) {
+    if (columns == 2) return scan_f64_pairs(x, rows, total, top, top_class);
     return (USE_WIDE ? scan_f64_wide : scan_f64_plain)(x, rows, columns, total, top, top_class);
 }
 

@@ -13,47 +13,48 @@ ctypedef fused score:
     float
     double
 
-# The grid: 256 cells to the octave, counted from 0 below one half and from 1 above it. It is
-# fine exactly where classifiers put their scores; beyond 53 octaves all is one cell.
+cdef extern from "cells.h" nogil:
+    int64_t CELLS "N_CELLS"
+    void cells_of_doubles(const double *, Py_ssize_t, double, double, int64_t *)
+    void cells_of_floats(const float *, Py_ssize_t, double, double, int64_t *)
+
 cdef enum:
-    OCTAVES = 53
-    CELL_BITS = 8
-    HALF = OCTAVES << CELL_BITS
-    BIT_SHIFT = 52 - CELL_BITS
-    FIRST_KEY = (1023 - OCTAVES - 1) << CELL_BITS
+    BLOCK = 512
     DIGIT_BITS = 11
     DIGITS = 1 << DIGIT_BITS
+    MOVES_PER_KEY = 8
 
-cdef double SMALLEST = 1.0 / (<uint64_t>1 << (OCTAVES + 1))
-
-N_CELLS = 2 * HALF + 1
+N_CELLS = CELLS
 
 
-cdef inline int32_t cell_of(double t) noexcept nogil:
-    """The cell of ``t``; it never falls as ``t`` grows, which is all that is relied upon."""
-    cdef double mirrored = 1.0 - t
-    cdef double u = t if t < mirrored else mirrored
-    cdef uint64_t bits
-    cdef int32_t step, upper = -<int32_t>(t >= 0.5)  # all bits set in the upper half
-    u = u if u > SMALLEST else SMALLEST
-    memcpy(&bits, &u, 8)
-    step = <int32_t>(bits >> BIT_SHIFT) - FIRST_KEY
-    return (step ^ upper) + (upper & (2 * HALF + 1))  # 2 HALF - step without a branch
+cdef inline Py_ssize_t locate_block(
+    const score *p, Py_ssize_t start, Py_ssize_t n, double shift, double scale, int64_t *cells
+) noexcept nogil:
+    """Write the cells of at most ``BLOCK`` scores from ``start`` on; return where they end."""
+    cdef Py_ssize_t size = min(<Py_ssize_t>BLOCK, n - start)
+    if score is double:
+        cells_of_doubles(p + start, size, shift, scale, cells)
+    else:
+        cells_of_floats(p + start, size, shift, scale, cells)
+    return start + size
 
 
 def count_cells(const score[::1] p, double shift, double scale, int32_t[::1] counts):
     """Add to ``counts`` the number of scores in every cell of ``(p - shift) * scale``."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, start = 0, stop
+    cdef int64_t[BLOCK] cells
     with nogil:
-        for i in range(p.shape[0]):
-            counts[cell_of((<double>p[i] - shift) * scale)] += 1
+        while start < p.shape[0]:
+            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
+            for i in range(stop - start):
+                counts[cells[i]] += 1
+            start = stop
 
 
-def locate_cells(const double[::1] p, double shift, double scale, int32_t[::1] cells):
+def locate_cells(const double[::1] p, double shift, double scale, int64_t[::1] cells):
     """Write the cell of every score."""
-    cdef Py_ssize_t i
-    for i in range(p.shape[0]):
-        cells[i] = cell_of((p[i] - shift) * scale)
+    if p.shape[0]:
+        cells_of_doubles(&p[0], p.shape[0], shift, scale, &cells[0])
 
 
 def gather(
@@ -67,16 +68,21 @@ def gather(
     """Copy to ``found`` the scores in cells whose slot is not 0, and return how many.
 
     A score equal to the atom of its slot is left out: its copies can be counted without it.
+    Slot 0 has no atom but NaN.
     """
-    cdef Py_ssize_t i, n_found = 0
+    cdef Py_ssize_t i, start = 0, stop, n_found = 0
+    cdef int64_t[BLOCK] cells
     cdef int32_t here
     cdef double x
     with nogil:
-        for i in range(p.shape[0]):
-            x = <double>p[i]
-            here = slot[cell_of((x - shift) * scale)]
-            found[n_found] = x  # always written, so that there is no branch to mispredict
-            n_found += (here != 0) & (x != atom[here])
+        while start < p.shape[0]:
+            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
+            for i in range(stop - start):
+                x = <double>p[start + i]
+                here = slot[cells[i]]
+                found[n_found] = x  # always written: there is no branch to mispredict
+                n_found += (here != 0) & (x != atom[here])
+            start = stop
     return n_found
 
 
@@ -105,49 +111,84 @@ def scatter_keys(
     uint64_t[::1] keys,
 ):
     """Write every key to the next free place of its cell's part; ``place`` moves on."""
-    cdef Py_ssize_t i
-    cdef double x
-    cdef uint16_t here
+    cdef Py_ssize_t i, start = 0, stop
+    cdef int64_t[BLOCK] cells
+    cdef int64_t here
     with nogil:
-        for i in range(p.shape[0]):
-            x = <double>p[i]
-            here = part[cell_of((x - shift) * scale)]
-            keys[place[here]] = key_of(x, y[i])
-            place[here] += 1
+        while start < p.shape[0]:
+            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
+            for i in range(start, stop):
+                here = part[cells[i - start]]
+                keys[place[here]] = key_of(<double>p[i], y[i])
+                place[here] += 1
+            start = stop
 
 
 def sort_keys(uint64_t[::1] keys, uint64_t[::1] spare):
     """Sort keys by score (labels of tied scores in any order); return the distinct scores.
 
-    Radix sort from the lowest bit in which two scores differ; digits in which all agree are
-    passed over, so that coarse or concentrated scores take few passes.
+    Radix sort on the highest two digits in which scores differ leaves little out of place, as a
+    rule; insertion puts that right. Where it would take long, all digits are sorted.
     """
     cdef Py_ssize_t i, n = keys.shape[0], distinct = 0
-    cdef uint64_t differing = 0, first
-    cdef uint64_t *source
-    cdef uint64_t *target
-    cdef int shift = 1
+    cdef uint64_t differing = 0
+    cdef int top = 1
     if n == 0:
         return 0
-    source, target = &keys[0], &spare[0]
     with nogil:
-        first = source[0]
         for i in range(n):
-            differing |= source[i] ^ first
-        differing >>= 1
-        while differing != 0:
-            while differing & 1 == 0:
-                differing >>= 1
-                shift += 1
-            sort_digit(source, target, n, shift)
-            source, target = target, source
-            differing >>= DIGIT_BITS
-            shift += DIGIT_BITS
-        if source != &keys[0]:
-            memcpy(&keys[0], source, n * sizeof(uint64_t))
+            differing |= keys[i] ^ keys[0]
+        while top < 64 and differing >> top:
+            top += 1
+        if top > 1 + 2 * DIGIT_BITS:
+            sort_digit(&keys[0], &spare[0], n, top - 2 * DIGIT_BITS)
+            sort_digit(&spare[0], &keys[0], n, top - DIGIT_BITS)
+            if not insert_in_order(&keys[0], n, MOVES_PER_KEY * n):
+                sort_all_digits(&keys[0], &spare[0], n, differing)
+        else:
+            sort_all_digits(&keys[0], &spare[0], n, differing)
         for i in range(1, n):
             distinct += (keys[i] ^ keys[i - 1]) > 1
     return distinct + 1
+
+
+cdef bint insert_in_order(uint64_t *keys, Py_ssize_t n, Py_ssize_t moves) noexcept nogil:
+    """Insertion sort by score, given up (False, all keys still there) after so many moves."""
+    cdef Py_ssize_t i, j
+    cdef uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        if key >> 1 >= keys[i - 1] >> 1:
+            continue
+        j = i
+        while j > 0 and keys[j - 1] >> 1 > key >> 1:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+        moves -= i - j
+        if moves < 0:
+            return False
+    return True
+
+
+cdef void sort_all_digits(
+    uint64_t *keys, uint64_t *spare, Py_ssize_t n, uint64_t differing
+) noexcept nogil:
+    """Radix sort from the lowest bit in which scores differ; stretches where all agree are free."""
+    cdef uint64_t *source = keys
+    cdef uint64_t *target = spare
+    cdef int shift = 1
+    differing >>= 1
+    while differing != 0:
+        while differing & 1 == 0:
+            differing >>= 1
+            shift += 1
+        sort_digit(source, target, n, shift)
+        source, target = target, source
+        differing >>= DIGIT_BITS
+        shift += DIGIT_BITS
+    if source != keys:
+        memcpy(keys, source, n * sizeof(uint64_t))
 
 
 cdef void sort_digit(

@@ -23,8 +23,16 @@ cdef struct Table:
     int64_t n
 
 
+cdef struct Bins:
+    # b bins of the table's rows; neighbouring targets lie step + part/b rows apart
+    const Table *table
+    int64_t b
+    int64_t step
+    int64_t part
+
+
 cdef struct Cut:
-    # target i of b lies at row + part/b; `at` is the nearest boundary
+    # target i lies at row + part/b; `at` is the nearest boundary
     int64_t i
     int64_t row
     int64_t part
@@ -78,33 +86,38 @@ def first_falling(
 ):
     """Smallest number of bins with a fall. There must be a dent: n bins then have one."""
     cdef Table table
-    cdef int64_t b = 2
+    cdef int64_t b = 1
+    cdef bint fell = False
     table.rows, table.hits = &rows[0], &hits[0]
     table.next_dent, table.index, table.shift = &next_dent[0], &index[0], shift
     table.groups = <int32_t>(rows.shape[0] - 1)
     table.n = rows[table.groups]
     with nogil:
-        while not falls_with(&table, b):
+        while not fell:
             b += 1
+            fell = falls_with(&table, b)
     return b
 
 
 cdef bint falls_with(const Table *table, int64_t b) noexcept nogil:
     """Whether the mean labels of ``b`` equal-mass bins fall anywhere."""
+    cdef Bins bins = Bins(table, b, table.n / b, table.n % b)
     cdef int32_t dent = table.next_dent[1]
     cdef int32_t left, middle
-    cdef Cut right
+    cdef Cut right, lower
     while dent < table.groups:
-        set_cut(table, b, first_reaching(table, b, dent), &right)
-        left, middle = cut_before(table, b, right), right.at
+        # the bin (left, middle) holds the group before the dent
+        right = cut_at(&bins, first_reaching(&bins, dent))
+        lower = retreat(&bins, right)
+        left, middle = lower.at, right.at
         if middle > dent and left > 0:
-            # the dent is inside (left, middle), which may then fall below the bin before it
-            if falls(table, previous_cut(table, b, left), left, middle):
+            # the dent is inside this bin, which may then fall below the bin before it
+            if falls(table, retreat(&bins, lower).at, left, middle):
                 return True
         while True:
             if middle == table.groups:
                 return False
-            advance(table, b, &right)
+            right = advance(&bins, right)
             if falls(table, left, middle, right.at):
                 return True
             dent = table.next_dent[middle + 1]
@@ -124,23 +137,25 @@ cdef inline bint falls(
     return hits * next_size > next_hits * size
 
 
-cdef inline int64_t first_reaching(const Table *table, int64_t b, int32_t cut) noexcept nogil:
+cdef inline int64_t first_reaching(const Bins *bins, int32_t cut) noexcept nogil:
     """The first target whose nearest boundary is ``cut`` or a later one (b: the upper end).
 
     A target goes to ``cut`` or beyond when it lies above the middle between ``cut`` and the
     boundary before; the first inner boundary takes every target below it, too.
     """
+    cdef const Table *table = bins.table
     cdef int64_t i
     if cut <= 1:
         return 1
     if cut >= table.groups:
-        return b
-    i = b * (<int64_t>table.rows[cut - 1] + table.rows[cut]) / (2 * table.n) + 1
-    return i if i < b else b
+        return bins.b
+    i = bins.b * (<int64_t>table.rows[cut - 1] + table.rows[cut]) / (2 * table.n) + 1
+    return min(i, bins.b)
 
 
-cdef inline int32_t nearest(const Table *table, int64_t b, int64_t row, int64_t part) noexcept nogil:
-    """The boundary nearest to row + part/b; the lower one if both are as near."""
+cdef inline int32_t nearest(const Bins *bins, int64_t row, int64_t part) noexcept nogil:
+    """The inner boundary nearest to row + part/b; the lower one if two are as near."""
+    cdef const Table *table = bins.table
     cdef int32_t low, high, middle
     cdef int64_t room
     if table.groups == table.n:
@@ -155,53 +170,40 @@ cdef inline int32_t nearest(const Table *table, int64_t b, int64_t row, int64_t 
             else:
                 high = middle - 1
     room = <int64_t>table.rows[low] + table.rows[low + 1] - 2 * row
-    if 2 * part > b * room:
-        low += 1
-    if low < 1:
-        return 1
-    return low if low < table.groups else table.groups - 1
+    low += 2 * part > bins.b * room
+    return min(max(low, 1), table.groups - 1)
 
 
-cdef inline void set_cut(const Table *table, int64_t b, int64_t i, Cut *cut) noexcept nogil:
-    cut.i = i
-    cut.row = i * table.n / b
-    cut.part = i * table.n - cut.row * b
-    cut.at = table.groups if i == b else nearest(table, b, cut.row, cut.part)
+cdef inline Cut cut_at(const Bins *bins, int64_t i) noexcept nogil:
+    cdef int64_t row = i * bins.table.n / bins.b
+    return placed(bins, i, row, i * bins.table.n - row * bins.b)
 
 
-cdef inline int32_t cut_before(const Table *table, int64_t b, Cut cut) noexcept nogil:
-    """Where the target before that of ``cut`` goes; 0 if that is the lower end."""
-    if cut.i == 1:
-        return 0
-    cut.row -= table.n / b
-    cut.part -= table.n % b
-    if cut.part < 0:
-        cut.part += b
-        cut.row -= 1
-    return nearest(table, b, cut.row, cut.part)
+cdef inline Cut placed(const Bins *bins, int64_t i, int64_t row, int64_t part) noexcept nogil:
+    if i == 0:
+        return Cut(i, row, part, 0)
+    if i == bins.b:
+        return Cut(i, row, part, bins.table.groups)
+    return Cut(i, row, part, nearest(bins, row, part))
 
 
-cdef inline int32_t previous_cut(const Table *table, int64_t b, int32_t cut) noexcept nogil:
-    """The last cut below the inner cut ``cut``."""
-    cdef Cut first
-    first.i = first_reaching(table, b, cut)
-    first.row = first.i * table.n / b
-    first.part = first.i * table.n - first.row * b
-    return cut_before(table, b, first)
+cdef inline Cut advance(const Bins *bins, Cut cut) noexcept nogil:
+    """The next cut above; targets that share a boundary count once."""
+    cdef int64_t carry = cut.part + bins.part >= bins.b
+    cdef Cut above = placed(
+        bins, cut.i + 1, cut.row + bins.step + carry, cut.part + bins.part - carry * bins.b
+    )
+    if above.at == cut.at:
+        return cut_at(bins, first_reaching(bins, cut.at + 1))
+    return above
 
 
-cdef inline void advance(const Table *table, int64_t b, Cut *cut) noexcept nogil:
-    """Move to the next cut above; targets that share a boundary count once."""
-    cdef int32_t before = cut.at
-    cut.i += 1
-    if cut.i == b:
-        cut.at = table.groups
-        return
-    cut.row += table.n / b
-    cut.part += table.n % b
-    if cut.part >= b:
-        cut.part -= b
-        cut.row += 1
-    cut.at = nearest(table, b, cut.row, cut.part)
-    if cut.at == before:
-        set_cut(table, b, first_reaching(table, b, before + 1), cut)
+cdef inline Cut retreat(const Bins *bins, Cut cut) noexcept nogil:
+    """The next cut below."""
+    cdef int64_t borrow = cut.part < bins.part
+    cdef Cut below = placed(
+        bins, cut.i - 1, cut.row - bins.step - borrow, cut.part - bins.part + borrow * bins.b
+    )
+    if below.at == cut.at:
+        return cut_at(bins, first_reaching(bins, cut.at) - 1)
+    return below

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, Sums
+from trueup.engines.base import MOMENTS, Floats, Ints, Sums
 from trueup.errors import must_be
-from trueup.tables.frames import frame_of
-
-MOMENTS = Sums._fields
+from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +59,7 @@ class BinTable:
     @cached_property
     def share(self) -> Floats:
         """Each bin's part of the total weight."""
-        return self.weight / self.weight.sum()
+        return np.asarray(self.weight / self.weight.sum())
 
     @cached_property
     def mean_score(self) -> Floats:
@@ -103,7 +101,8 @@ class BinTable:
             b = int(singles[0])
             below = table.mean_score[b] - table.mean_score[b - 1] if b > 0 else np.inf
             above = table.mean_score[b + 1] - table.mean_score[b] if b + 1 < table.made else np.inf
-            table = table._join(b - 1 if below <= above else b)
+            nearer_below = below <= above * (1 + 1e-9) + 1e-14  # what rounding decides is a tie
+            table = table._join(b - 1 if nearer_below else b)
             merged += 1
         return table, merged
 
@@ -148,7 +147,7 @@ class BinTable:
             "gap": self.gap,
         }
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per bin (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
 
@@ -160,12 +159,11 @@ class BinTable:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BinTable:
         """Read what `to_dict` wrote."""
-        sums = Sums(
-            *(
-                np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
-                for name in MOMENTS
-            )
-        )
+        arrays: dict[str, Any] = {
+            name: np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
+            for name in MOMENTS
+        }
+        sums = Sums(**arrays)
         return cls(np.array(data["edges"], np.float64), int(data["asked"]), sums)
 
     def __repr__(self) -> str:

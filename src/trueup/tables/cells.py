@@ -11,7 +11,7 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
-from trueup.tables.frames import frame_of
+from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class CellTable:
     @cached_property
     def share(self) -> Floats:
         """Each cell's part of the total weight."""
-        return self.weight / self.weight.sum()
+        return np.asarray(self.weight / self.weight.sum())
 
     @cached_property
     def mean_score(self) -> Floats:
@@ -88,7 +88,7 @@ class CellTable:
             columns[f"mean_label_{j}"] = self.mean_label[:, j]
         return columns
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per cell (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
 
@@ -99,10 +99,11 @@ class CellTable:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CellTable:
         """Read what `to_dict` wrote."""
-        fields = cls.__dataclass_fields__
-        return cls(
-            **{k: np.array(data[k], np.int64 if k == "count" else np.float64) for k in fields}
-        )
+        arrays: dict[str, Any] = {
+            name: np.array(data[name], np.int64 if name == "count" else np.float64)
+            for name in cls.__dataclass_fields__
+        }
+        return cls(**arrays)
 
     def __repr__(self) -> str:
         """Say how many rows, cells and outcomes there are."""
@@ -111,7 +112,7 @@ class CellTable:
 
 
 def _overlap(cells: Floats) -> bool:
-    """Whether two different cells share an inner point: then they come from different partitions."""
+    """Whether two different cells share an inner point: they are of different partitions."""
     d = cells.shape[1] // 2
     low, high = cells[:, :d], cells[:, d:]
     for i in range(len(cells) - 1):

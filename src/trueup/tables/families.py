@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.errors import must_be
 from trueup.tables.bins import BinTable
-from trueup.tables.frames import frame_of
+from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +56,7 @@ class TableFamily:
             columns[key] = np.concatenate([t.columns()[key] for _, t in full])
         return columns
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per class and bin (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
 

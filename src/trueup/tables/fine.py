@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, Sums, engine
+from trueup.engines.base import MOMENTS, Floats, Ints, Sums, engine
 from trueup.engines.cuts import cuts_of_groups
 from trueup.errors import must_be
-from trueup.tables.bins import MOMENTS, BinTable
+from trueup.tables.bins import BinTable
 
 OCTAVES = 40
 PER_OCTAVE = 128
@@ -37,7 +37,7 @@ def cell_of(p: NDArray[Any]) -> Ints:
     place = np.floor(np.ldexp(q, np.minimum(octave, OCTAVES - 1) + 8)).astype(np.int64)
     first = np.where(octave == OCTAVES, 0, (OCTAVES - 1 - octave) * PER_OCTAVE)
     index = np.minimum(first + place, HALF - 1)  # q = 1/2 joins the cell just below it
-    return np.where(upper, N_CELLS - 1 - index, index)
+    return np.asarray(np.where(upper, N_CELLS - 1 - index, index))
 
 
 @cache
@@ -98,7 +98,8 @@ class FineTable:
         n_bins = len(inner_edges) + 1
         count = np.zeros(n_bins, np.int64)
         np.add.at(count, index, self.sums.count[full])
-        others = (np.bincount(index, moment[full], n_bins) for moment in self.sums[1:])
+        _, *moments = self.sums
+        others = [np.bincount(index, moment[full], n_bins).astype(float) for moment in moments]
         return BinTable.of_sums(inner_edges, Sums(count, *others), asked)
 
     def __add__(self, other: FineTable) -> FineTable:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal, get_args
 
 from trueup.errors import CapabilityError, must_be
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = get_args(Library)
 
 
-def frame_of(columns: Mapping[str, Any], library: str | None) -> Any:
+def frame_of(columns: Mapping[str, Any], library: Library | None) -> Any:
     """Build a pandas, polars or pyarrow table; by default the first of these that is installed."""
     if library is not None and library not in LIBRARIES:
         raise must_be("library", "one of pandas, polars, pyarrow", library)

@@ -1,0 +1,90 @@
+# Needs python3 (3.11 or later) and make; a C compiler makes it fast.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+MIN_VENV := .venv-min
+MIN_PY := $(MIN_VENV)/bin/python
+PIP := -m pip install -q --disable-pip-version-check
+BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
+# Python and its packages only: the kernels have their own rule, which needs no network.
+EDITABLE := TRUEUP_NO_NATIVE=1
+NATIVE := src/trueup/native
+KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
+
+# All rules share one environment, so they run one after another even under `make -j`.
+.NOTPARALLEL:
+.PHONY: help demo test test-slow test-min lint bench coverage papers conformance docs clean
+
+help:
+	@echo "make demo       train three classifiers, measure their calibration, print a table"
+	@echo "make test       lint, types and tests"
+	@echo "make test-slow  the thorough tests"
+	@echo "make test-min   the tests with the oldest supported packages"
+	@echo "make lint       ruff and mypy"
+	@echo "make bench      speed beside other libraries"
+	@echo "make clean      remove everything that was built, the environments included"
+
+demo: $(VENV)/base.done $(VENV)/native.done
+	$(PY) examples/demo.py
+
+test: lint $(VENV)/native.done
+	$(PY) -m pytest -n 2 -m "not slow"
+
+test-slow: $(VENV)/dev.done $(VENV)/native.done
+	$(PY) -m pytest -n 2 -m slow --hypothesis-profile=thorough
+
+# The kernels use no NumPy headers: those built in place serve every NumPy.
+test-min: $(MIN_VENV)/done $(VENV)/native.done
+	$(MIN_PY) -m pytest -n 2 -m "not slow"
+
+lint: $(VENV)/dev.done
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+bench: $(VENV)/bench.done $(VENV)/native.done
+	$(PY) -m benchmarks
+
+coverage:
+	@echo "The coverage study of the intervals comes with issue 5."
+
+papers:
+	@echo "The tables and figures of the papers come with the paper pages."
+
+conformance:
+	@echo "The conformance suite for calibration libraries comes later."
+
+docs:
+	@echo "The documentation site comes later."
+
+clean:
+	rm -rf $(VENV) $(MIN_VENV) build dist out src/trueup.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f $(NATIVE)/*.c $(NATIVE)/*.so
+
+$(VENV)/base.done: pyproject.toml setup.py
+	$(PYTHON) -m venv $(VENV)
+	$(PY) $(PIP) $(BUILD_TOOLS)
+	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e .
+	touch $@
+
+# Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
+$(VENV)/native.done: $(VENV)/base.done $(KERNELS)
+	rm -rf build $(NATIVE)/*.so
+	$(PY) setup.py -q build_ext --inplace
+	touch $@
+
+$(VENV)/dev.done: $(VENV)/base.done
+	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[dev]"
+	touch $@
+
+$(VENV)/bench.done: $(VENV)/base.done
+	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[bench]"
+	touch $@
+
+$(MIN_VENV)/done: pyproject.toml setup.py requirements-min.txt
+	$(PYTHON) -m venv $(MIN_VENV)
+	$(MIN_PY) $(PIP) $(BUILD_TOOLS)
+	$(EDITABLE) $(MIN_PY) $(PIP) --no-build-isolation -c requirements-min.txt -e ".[test]"
+	touch $@

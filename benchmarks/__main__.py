@@ -1,0 +1,17 @@
+"""Run `python -m benchmarks` for all rows, `python -m benchmarks sweep` for those with a word."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.memory import report_import, report_memory
+from benchmarks.spine import tasks
+from benchmarks.timing import report
+from trueup.engines import get_threads, in_use
+
+word = sys.argv[1] if len(sys.argv) > 1 else ""
+print(f"engine {in_use()}, {get_threads()} threads, medians of interleaved runs\n")
+report([task for task in tasks() if word in task.name])
+if not word:
+    report_memory()
+    report_import()

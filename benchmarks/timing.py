@@ -1,0 +1,69 @@
+"""Interleaved medians: every contender takes its turn in every round, so noise hits all alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row of the table: ours against a yardstick, and what the ratio may be at most."""
+
+    name: str
+    ours: Callable[[], object]
+    yardstick: str
+    baseline: Callable[[], object]
+    at_most: float
+    rounds: int = 15
+    peer: str = ""
+    peer_call: Callable[[], object] | None = None
+
+
+def medians(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+    """Median seconds of each call, called in turn, after one warm-up each."""
+    for call in calls:
+        call()
+    seconds = np.empty((rounds, len(calls)))
+    for r in range(rounds):
+        for c, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            seconds[r, c] = time.perf_counter() - start
+    return [float(x) for x in np.median(seconds, axis=0)]
+
+
+def report(tasks: list[Task]) -> bool:
+    """Print the table; return whether every row is within its limit."""
+    columns = f"{'ours':>9} {'yardstick':>26} {'ratio':>8} {'at most':>8}   peer in the same run"
+    head = f"{'task':<46} {columns}"
+    print(head + "\n" + "-" * len(head))
+    met = True
+    for task in tasks:
+        calls = [task.ours, task.baseline] + ([task.peer_call] if task.peer_call else [])
+        seconds = medians(calls, task.rounds)
+        ratio = seconds[0] / seconds[1]
+        met &= ratio <= task.at_most
+        yardstick = f"{task.yardstick} {_time(seconds[1])}"
+        peer = (
+            f"{task.peer} {_time(seconds[2])}, {seconds[2] / seconds[0]:.0f}x ours"
+            if task.peer
+            else ""
+        )
+        mark = " " if ratio <= task.at_most else "!"
+        print(
+            f"{task.name:<46} {_time(seconds[0]):>9} {yardstick:>26} {_ratio(ratio):>8} "
+            f"{_ratio(task.at_most):>8} {mark} {peer}"
+        )
+    return met
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 0.2 else f"1/{1 / ratio:.0f}"

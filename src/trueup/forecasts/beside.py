@@ -1,0 +1,104 @@
+"""What is given beside predictions and labels: weights, groups, features, clusters, class names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints
+from trueup.errors import Words, must_be
+from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, refuse
+from trueup.forecasts.labels import to_ignore
+
+
+def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: str = "") -> None:
+    """Refuse an array that has not as many rows as the predictions."""
+    if len(array) != n:
+        rule = f"as long as `{predictions}`, which has {_count(n, 'row')}"
+        raise must_be(name, rule, Words(_count(len(array), "row")), hint=hint)
+
+
+def weights_of(weights: object, n: int, predictions: str) -> Floats | None:
+    """Check importance weights, those of 0 included."""
+    if weights is None:
+        return None
+    given = as_floats("weights", as_numpy("weights", weights))
+    if given.ndim != 1:
+        raise must_be("weights", "one number per row", describe_shape(given))
+    same_length("weights", given, n, predictions)
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(given, dtype=np.float64)
+    bad = ~((array >= 0) & np.isfinite(array))
+    hint = "a weight of 0 leaves a row out"
+    refuse("weights", "finite and at least 0", given, bad, hint=hint)
+    if not array.any():
+        raise must_be("weights", "positive in some row", Words("0 in every row"))
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(array @ array)
+    if not np.finfo(np.float64).tiny <= squares < np.inf:
+        rule = "of a size that can be squared and added up"
+        raise must_be("weights", rule, array.max(), hint="divide them by the largest")
+    return array
+
+
+def beside(name: str, value: object, n: int, predictions: str) -> NDArray[Any] | None:
+    """Read what has one row per sample and is kept as it is; features must be numbers."""
+    if value is None:
+        return None
+    array = as_numpy(name, value)
+    same_length(name, array, n, predictions)
+    if name == "features":
+        return as_floats(name, array, "encode names as numbers first")
+    return array
+
+
+def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] | None:
+    """Check the features, numbers, of the kept rows: finite, (n, d)."""
+    if array is None:
+        return None
+    if array.ndim > 2:
+        raise must_be("features", "one row of numbers per sample", describe_shape(array))
+    hint = "fill missing values or leave out such rows"
+    refuse("features", "finite", array, ~np.isfinite(array), rows, hint)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: object) -> Ints | None:
+    """Numbers of the rows that are neither ignored nor of weight 0; None for all."""
+    keep = np.ones(len(labels), bool)
+    if ignore_label is not None:
+        keep &= ~to_ignore(labels, ignore_label)
+    if weights is not None:
+        keep &= weights > 0
+    if keep.all():
+        return None
+    if not keep.any():
+        rule = "have a row that is neither ignored nor of weight 0"
+        raise must_be("labels", rule, Words("none"))
+    return np.flatnonzero(keep)
+
+
+def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:
+    """Check the names of the classes: one for each, all different."""
+    if classes is None:
+        return None
+    try:
+        names = tuple(classes)
+        distinct = len(set(names))
+    except TypeError:
+        raise must_be("classes", f"a list of {n_classes} names", classes) from None
+    if len(names) != n_classes:
+        raise must_be("classes", f"a list of {n_classes} names", Words(_count(len(names), "name")))
+    if distinct != n_classes:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise must_be(
+            "classes", "a list of different names", Words(f"{np.asarray(twice).item()!r} twice")
+        )
+    return names
+
+
+def _count(n: int, thing: str) -> str:
+    return f"1 {thing}" if n == 1 else f"{n} {thing}s"

@@ -1,0 +1,35 @@
+"""How hard hypothesis searches, and a fixture that runs a test on every engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from trueup.engines import using
+from trueup.errors import CapabilityError
+
+# No deadline: the first call of a kernel may import, and machines are shared.
+COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+settings.register_profile("everyday", COMMON, max_examples=50)
+# The same examples every time, so that a failure is never the luck of the draw.
+settings.register_profile("ci", COMMON, max_examples=50, derandomize=True)
+settings.register_profile("thorough", COMMON, max_examples=2000)
+
+# `--hypothesis-profile` on the command line is applied after this, and wins.
+settings.load_profile("ci" if os.environ.get("CI") == "true" else "everyday")
+
+
+@pytest.fixture(params=["reference", "native"])
+def each_engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a test on every engine; the native one may not be built."""
+    try:
+        block = using(request.param)
+        block.__enter__()
+    except CapabilityError as missing:
+        pytest.skip(str(missing))
+    yield request.param
+    block.__exit__(None, None, None)

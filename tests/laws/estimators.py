@@ -1,0 +1,73 @@
+"""The one list of all estimators, and what is promised of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import trueup as tu
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An estimator and the laws it is under."""
+
+    estimator: Callable[..., float]
+    plug_in: bool = True  # unchanged by repeating all rows or doubling all weights
+    additive: bool = False  # its table over parts adds up to the table of the whole
+    error: bool = True  # zero at the truth, between 0 and 1
+    binary: bool = True  # takes 1-D probabilities
+    matrix: bool = True  # takes (n, K) probabilities
+    symmetric: bool = True  # renaming classes changes nothing
+
+
+FIXED = tu.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
+TREE = tu.VarianceTree(min_samples=8)
+
+NAMED = {
+    "ece": Entry(tu.ece),
+    "mce": Entry(tu.mce),
+    "rmsce": Entry(tu.rmsce),
+    "ece_debiased": Entry(tu.ece_debiased, plug_in=False),
+    "rmsce_debiased": Entry(tu.rmsce_debiased, plug_in=False),
+    "ece_sweep": Entry(tu.ece_sweep),
+    "rmsce_sweep": Entry(tu.rmsce_sweep),
+    "sce": Entry(tu.sce),
+    "ace": Entry(tu.ace),
+    "tace": Entry(tu.tace),
+    "marginal_error": Entry(tu.marginal_error),
+    "marginal_error_debiased": Entry(tu.marginal_error_debiased, plug_in=False),
+    "brier": Entry(tu.brier, error=False),
+    "log_loss": Entry(tu.log_loss, error=False),
+}
+
+COMPOSED = [
+    Entry(tu.BinnedError(), additive=True),
+    Entry(tu.BinnedError(binning=FIXED, norm=3), additive=True),
+    Entry(tu.BinnedError(binning=FIXED, norm=math.inf), additive=True),
+    Entry(tu.BinnedError(binning=tu.EqualMass("auto"))),
+    Entry(tu.BinnedError(binning=TREE)),
+    Entry(tu.BinnedError(binning=FIXED, label_binned=True), additive=True, error=False),
+    Entry(tu.BinnedError(binning=tu.EqualMass(7), norm=2, label_binned=True), error=False),
+    Entry(tu.BinnedError(binning=FIXED, norm=2, debias="residual"), plug_in=False, additive=True),
+    Entry(tu.BinnedError(tu.OneVsRest(1), FIXED), additive=True, symmetric=False),
+    Entry(tu.BinnedError(tu.TopLabel(), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4))),
+    Entry(tu.BinnedError(tu.TopLabelGiven(), tu.EqualMass(4), norm=2)),
+    Entry(tu.BinnedError(tu.Pooled(), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=2), additive=True),
+    Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=math.inf), additive=True),
+    Entry(tu.BinnedError(tu.ClassWise(where=(0.05, 0.95)), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.ClassWise(), TREE)),
+    Entry(tu.BinnedError(tu.Canonical(), TREE)),
+    Entry(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4)), additive=True, symmetric=False),
+    Entry(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3), distance="squared"), symmetric=False),
+    Entry(tu.BinnedError(tu.TopK(1), TREE, norm=2)),
+    Entry(tu.BinnedError(tu.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),
+    Entry(tu.SweepError(norm=math.inf)),
+    Entry(tu.SweepError(bins="width")),
+    Entry(tu.SweepError(tu.ClassWise())),
+]
+
+ESTIMATORS = NAMED | {repr(entry.estimator): entry for entry in COMPOSED}

@@ -1,0 +1,90 @@
+"""The public names are exactly these: adding or removing one is a decision, made here."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import trueup
+
+PUBLIC = [
+    # lenses
+    "Binary",
+    "Canonical",
+    "ClassWise",
+    "OneVsRest",
+    "Partition",
+    "Pooled",
+    "TopK",
+    "TopLabel",
+    "TopLabelGiven",
+    # bins
+    "EqualMass",
+    "FixedEdges",
+    "SimplexGrid",
+    "UniformWidth",
+    "VarianceTree",
+    # estimators
+    "BinnedError",
+    "Brier",
+    "LogLoss",
+    "SweepError",
+    # metrics
+    "ace",
+    "brier",
+    "ece",
+    "ece_debiased",
+    "ece_sweep",
+    "log_loss",
+    "marginal_error",
+    "marginal_error_debiased",
+    "mce",
+    "rmsce",
+    "rmsce_debiased",
+    "rmsce_sweep",
+    "sce",
+    "tace",
+    # data, tables and results
+    "Forecasts",
+    "BinTable",
+    "CellTable",
+    "FineTable",
+    "TableFamily",
+    "Estimate",
+    # the rest
+    "CapabilityError",
+    "InputError",
+    "engines",
+    "__version__",
+]
+
+
+def test_all_is_exactly_the_list() -> None:
+    assert sorted(trueup.__all__) == sorted(PUBLIC)
+    assert len(set(trueup.__all__)) == len(trueup.__all__)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_name_is_there_and_explained(name: str) -> None:
+    thing = getattr(trueup, name)
+    if name == "__version__":
+        assert thing[0].isdigit()
+        return
+    summary = (inspect.getdoc(thing) or "").partition("\n")[0].strip()
+    assert summary, f"trueup.{name} has no docstring"
+    # A dataclass without a docstring gets its signature for one.
+    assert not summary.startswith(f"{name}("), f"trueup.{name} has no docstring of its own"
+
+
+def test_dir_shows_them() -> None:
+    assert set(PUBLIC) <= set(dir(trueup))
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        trueup.no_such_name  # noqa: B018
+
+
+def test_no_public_name_starts_with_test() -> None:
+    assert not [name for name in PUBLIC if name.startswith(("Test", "test"))]
