@@ -8,12 +8,15 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from oracles import bins as oracle
 
 import trueup as tu
+from oracles import bins as oracle
 from trueup.lens import Pairs
 
 WHOLE = 'a whole number of at least 1, or "auto"'
+
+
+Data = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 def edges_of(binning: object, p: np.ndarray, w: np.ndarray | None = None) -> list[float]:
@@ -36,9 +39,6 @@ def assert_bins(binning: object, data: Data, expected: oracle.Bins) -> None:
         ):
             sums = [math.fsum(terms[rows]) for rows in expected]
             np.testing.assert_allclose(getattr(table.sums, name), sums, rtol=1e-13, atol=0)
-
-
-Data = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 def engines() -> list[str]:
@@ -155,8 +155,10 @@ def test_a_weight_of_two_is_a_row_repeated(p: np.ndarray, n_bins: int, seed: int
     times = np.random.default_rng(seed).integers(1, 4, len(p))
     binning = tu.EqualMass(n_bins)
     repeated = edges_of(binning, np.repeat(p, times))
-    for scale in (1.0, 0.1, 3.0):
+    for scale in (1.0, 0.25, 3.0):
         assert edges_of(binning, p, times * scale) == repeated
+    times[0] = 1  # 0.1, 0.2 and 0.3 are counted exactly where the smallest weight divides them
+    assert edges_of(binning, p, times * 0.1) == edges_of(binning, np.repeat(p, times))
     assert edges_of(binning, p, np.full(len(p), 2.0)) == edges_of(binning, np.repeat(p, 2))
 
 

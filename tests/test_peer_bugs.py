@@ -58,8 +58,8 @@ def test_d02_sums_do_not_saturate(kind: type[np.floating]) -> None:
     """torchmetrics: float32 sums, 0.0164 for 0.05 at n = 4·10^6 and 0.0 at 1.7·10^7."""
     n = 2_000_000
     p, y = np.full(n, 0.95, kind), np.ones(n, np.uint8)
-    assert tu.ece(p, y) == pytest.approx(1 - float(kind(0.95)), abs=1e-12)
-    assert tu.rmsce(p, y) == pytest.approx(1 - float(kind(0.95)), abs=1e-12)
+    assert tu.ece(p, y) == pytest.approx(1 - float(kind(0.95)), abs=1e-10)
+    assert tu.rmsce(p, y) == pytest.approx(1 - float(kind(0.95)), abs=1e-10)
 
 
 @pytest.mark.slow

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from oracles import bins as oracle
-from oracles import classes
 
 import trueup as tu
+from oracles import bins as oracle, classes
 from trueup.lens import Cells, Pairs
 from trueup.tree import Leaf
 

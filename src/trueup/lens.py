@@ -81,12 +81,22 @@ class Lens(Specification):
     """What every lens has: a region ``where`` of induced predictions to look at (eq. 5).
 
     ``where=(low, high)`` keeps low < p ≤ high; a function is given the array of induced
-    predictions and returns which to keep.
+    predictions (for a simplex: some rows of them at a time) and returns which to keep.
     """
 
     where: Region = None
     kind: ClassVar[str] = "pairs"
     independent: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.where is None or callable(self.where):
+            return
+        try:
+            low, high = (float(end) for end in self.where)
+        except (TypeError, ValueError):
+            raise must_be("where", "a pair (low, high) or a function", self.where) from None
+        if not low < high:
+            raise must_be("where", "a pair (low, high) with low below high", self.where)
 
     def _inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
         if callable(self.where):
@@ -176,6 +186,10 @@ class OneVsRest(PairsLens):
 
     class_number: int = 1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_whole("class_number", self.class_number, 0)
+
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""
         if not 0 <= self.class_number < forecasts.n_classes:
@@ -210,7 +224,11 @@ class Pooled(PairsLens):
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""
-        parts = list(_columns(forecasts, 0, forecasts.n_classes))
+        if forecasts.is_matrix:
+            parts = list(_columns(forecasts, 0, forecasts.n_classes))
+        else:
+            positive = forecasts.scores.astype(np.float64)
+            parts = [(1 - positive, forecasts.outcomes(0)), (positive, forecasts.outcomes(1))]
         w = forecasts.weights
         return self._pairs(
             np.concatenate([p for p, _ in parts]),
@@ -229,6 +247,11 @@ class ClassWise(FamilyLens):
     """
 
     class_weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.class_weights is not None:  # a tuple, so that the lens can be hashed
+            object.__setattr__(self, "class_weights", tuple(self.class_weights))
 
     def shares(self, forecasts: Forecasts) -> Floats:
         """Weight of each class in the average."""
@@ -301,6 +324,13 @@ class Partition(SimplexLens):
 
     groups: Sequence[Sequence[int]] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        groups = tuple(tuple(group) for group in self.groups)
+        if len(groups) < 2 or not all(groups):
+            raise must_be("groups", "two groups of classes or more, none of them empty", groups)
+        object.__setattr__(self, "groups", groups)
+
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
         k = forecasts.n_classes
@@ -324,6 +354,10 @@ class TopK(SimplexLens):
 
     k: int = 1
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_whole("k", self.k, 1)
+
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
         k = self.k
@@ -343,6 +377,12 @@ class TopK(SimplexLens):
             return ordered(forecasts.one_hot(which), forecasts.rows(which))
 
         return self._cells(forecasts, points, outcomes, k + 1)
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or int(value) < least:  # type: ignore[call-overload]
+        raise must_be(name, f"a whole number of at least {least}", value)
 
 
 def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:

@@ -24,6 +24,7 @@ __all__ = [
     "first_not_binary",
     "first_outside_unit",
     "group_pairs",
+    "scaled_columns",
     "scan_rows",
     "sweep_bins",
 ]
@@ -133,6 +134,12 @@ def class_bin_sums(
 
     chunks = cut(len(label), max(step, _share(len(label), table_bytes)))
     return _sums(*_added(run(add, chunks)))
+
+
+def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
+    """Write the columns of ``block``, its rows multiplied by ``factor``, to the rows of ``out``."""
+    plain = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+    rows.scaled_columns(plain, factor, out)
 
 
 def _hard_sums(totals: Floats) -> Sums:

@@ -123,17 +123,22 @@ def _groups_of_cells(
     Returns values and cumulative counts. The value of rows between is NaN: no cut asks for it.
     """
     groups = group_pairs(found, np.zeros(len(found), np.uint8))
-    has_atom = left_out > 0
-    where = np.searchsorted(groups.value, atom[has_atom])
-    value = np.insert(groups.value, where, atom[has_atom]) + 0.0
-    ends = np.cumsum(np.insert(groups.count, where, left_out[has_atom]))
+    value, count = groups.value, groups.count
+    if (has_atom := left_out > 0).any():
+        where = np.searchsorted(value, atom[has_atom])
+        value = np.insert(value, where, atom[has_atom] + 0.0)
+        count = np.insert(count, where, left_out[has_atom])
+    ends = np.cumsum(count)
     packed_end = np.cumsum(needed.rows)  # as if the needed cells were all there is
-    ends += (needed.end - packed_end)[np.searchsorted(packed_end, ends)]
-    known = np.concatenate([[0], ends])
+    groups_of_cell = np.diff(np.searchsorted(ends, packed_end), prepend=-1)
+    ends += np.repeat(needed.end - packed_end, groups_of_cell)
     between = np.append(needed.end - needed.rows, n)
-    where = np.searchsorted(known, between, side="right") - 1
-    new = known[where] < between
-    return np.insert(value, where[new], np.nan), np.insert(ends, where[new], between[new])
+    where = np.searchsorted(ends, between)
+    new = (between > 0) & (ends[np.minimum(where, len(ends) - 1)] != between)
+    if new.any():
+        value = np.insert(value, where[new], np.nan)
+        ends = np.insert(ends, where[new], between[new])
+    return value, ends
 
 
 def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:

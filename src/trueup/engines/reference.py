@@ -130,6 +130,13 @@ def class_bin_sums(
     return totals
 
 
+def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
+    """Write the columns of ``block``, its rows multiplied by ``factor``, to the rows of ``out``."""
+    out[:] = block.T
+    if factor is not None:
+        out *= factor
+
+
 def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
     """Inner edges of (at most) ``n_bins`` bins with nearly the same number of rows each."""
     value, count = np.unique(p, return_counts=True)

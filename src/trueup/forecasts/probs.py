@@ -86,12 +86,12 @@ class Matrix:
         size = max(1, BLOCK_ENTRIES // (4 * (last - first)))
         for start in range(0, n, size):
             where = slice(start, min(start + size, n))
-            part = out[:, where]
-            part[:] = self._take(where, slice(first, last)).T
+            part, block = out[:, where], self._take(where, slice(first, last))
+            factor = None if self.factor is None else self.factor[where]
             if self.shift is not None:
-                _exponential(part, self.shift[where])
-            if self.factor is not None:
-                part *= self.factor[where]
+                block = block.astype(np.float64)
+                _exponential(block, self.shift[where, None])
+            engine().scaled_columns(block, factor, part)
         return out
 
     def log_probs(self, where: slice) -> Floats:
@@ -156,7 +156,7 @@ def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> Non
     """Refuse (labels, probs) given for (probs, labels), where it shows."""
     if soft_labels or given.name != "probs" or labels.dtype.kind != "f":
         return
-    if (labels.ndim == 2 or not _all_whole(labels)) and _all_whole(given.values):
+    if _all_whole(given.values) and (labels.ndim == 2 or not _all_whole(labels)):
         got = Words("whole numbers, with fractions in `labels`")
         raise must_be("probs", "probabilities", got, hint=SWAPPED)
 

@@ -90,7 +90,7 @@ def add_hard(
     Lookup lookup,
     double[:, ::1] totals,
 ):
-    """Add rows to totals[2 * bin + y] = {sum p, sum p^2, count, 0}; False if a label is not 0 or 1."""
+    """Add rows to totals[2 * bin + y] = {sum p, sum p^2, count, 0}; False if a label is not 0, 1."""
     check_range(start, stop, min(len(p), len(y)))
     check_room(totals, 2 * lookup.bins, 4)
     cdef uint64_t wrong = 0

@@ -12,3 +12,6 @@ def scan(
     top: NDArray[np.float64],
     top_class: NDArray[np.int32],
 ) -> int: ...
+def scaled_columns(
+    block: NDArray[Any], factor: NDArray[np.float64] | None, out: NDArray[np.float64]
+) -> None: ...

@@ -77,3 +77,21 @@ def scan(
             found = scan_f64(&block[0, 0], rows, columns, &total[start], &top[start],
                              &top_class[start])
     return found if found < 0 else start + found
+
+
+def scaled_columns(const score[:, :] block, const double[::1] factor, double[:, :] out):
+    """Write block[i, j] * factor[i] to out[j, i]; ``factor`` may be None."""
+    cdef Py_ssize_t rows = block.shape[0], columns = block.shape[1], i, j
+    if out.shape[0] != columns or out.shape[1] != rows:
+        raise ValueError("wrong shape")
+    if factor is not None and len(factor) != rows:
+        raise ValueError("one factor for each row")
+    with nogil:
+        if factor is None:
+            for i in range(rows):
+                for j in range(columns):
+                    out[j, i] = block[i, j]
+        else:
+            for i in range(rows):
+                for j in range(columns):
+                    out[j, i] = <double>block[i, j] * factor[i]

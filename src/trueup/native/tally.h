@@ -70,6 +70,41 @@ WIDE void wide_add_slots(const double *p, const uint16_t *slot, ptrdiff_t many, 
         }
     }
 }
+
+/* Few edges close together share a cell: there every edge is compared with sixteen scores at once.
+   Fills in the slots of the first many & ~15 rows, whose keys hold the labels. */
+#define FEW_EDGES 24
+
+WIDE void wide_count(const double *p, const int32_t *key, ptrdiff_t many, const lookup *at,
+                     uint16_t *slot) {
+    for (ptrdiff_t i = 0; i + 16 <= many; i += 16) {
+        __m256i passed[4];
+        __m256d x[4];
+        int64_t count[16];
+        for (int v = 0; v < 4; v++) {
+            x[v] = _mm256_loadu_pd(p + i + 4 * v);
+            passed[v] = _mm256_setzero_si256();
+        }
+        for (ptrdiff_t e = 0; e < at->bins - 1; e++) {
+            __m256d edge = _mm256_set1_pd(at->edges[e]);
+            for (int v = 0; v < 4; v++)
+                passed[v] = _mm256_sub_epi64(
+                    passed[v], _mm256_castpd_si256(_mm256_cmp_pd(x[v], edge, _CMP_GT_OQ)));
+        }
+        for (int v = 0; v < 4; v++) _mm256_storeu_si256((__m256i *)(count + 4 * v), passed[v]);
+        for (int r = 0; r < 16; r++)
+            slot[i + r] = (uint16_t)(2 * count[r] + (key[i + r] & 1));
+    }
+}
+
+WIDE void wide_add_few(const double *p, const int32_t *key, ptrdiff_t many, const lookup *at,
+                       double *table) {
+    uint16_t slot[AT_ONCE];
+    ptrdiff_t whole = many & ~(ptrdiff_t)15;
+    wide_count(p, key, many, at, slot);
+    wide_add_slots(p, slot, whole, table);
+    plain_add(p + whole, key + whole, many - whole, at, 4, table);
+}
 #endif
 
 /* Moves the running sums into the totals, whose rows are slots of {sum p, sum p^2, count, 0}. */
@@ -84,7 +119,7 @@ static void flush(double *table, ptrdiff_t copies, ptrdiff_t slots, double *tota
     }
 }
 
-#define DEFINE_TALLY(NAME, KIND, KEYS, LABELS, ADD)                                                       \
+#define DEFINE_TALLY(NAME, KIND, KEYS, LABELS, ADD)                                                \
     KIND uint64_t NAME(const void *p, int narrow, const void *y, int bytes, ptrdiff_t start,       \
                        ptrdiff_t stop, const lookup *at, double *table, double *totals) {          \
         double room[AT_ONCE];                                                                      \
@@ -94,7 +129,7 @@ static void flush(double *table, ptrdiff_t copies, ptrdiff_t slots, double *tota
         for (; start < stop; start += AT_ONCE) {                                                   \
             ptrdiff_t many = stop - start < AT_ONCE ? stop - start : AT_ONCE;                      \
             const double *score = KEYS(p, narrow, start, many, at->cells, room, key);              \
-            seen |= LABELS(y, bytes, start, many, key);                                        \
+            seen |= LABELS(y, bytes, start, many, key);                                            \
             ADD;                                                                                   \
             if ((rows += many) < run_length(at->bins)) continue;                                   \
             flush(table, copies, 2 * at->bins, totals);                                            \
@@ -109,6 +144,7 @@ DEFINE_TALLY(plain_tally, static, plain_keys, plain_labels,
 #if HAS_WIDE
 DEFINE_TALLY(most_wide_tally, WIDE, wide_keys, wide_labels,
              if (copies == 4 && at->single) wide_add(score, key, many, at, table);
+             else if (at->bins <= FEW_EDGES) wide_add_few(score, key, many, at, table);
              else plain_add(score, key, many, at, copies, table))
 
 /* The commonest case by far: at most sixteen bins of about equal width. */
