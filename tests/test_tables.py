@@ -181,7 +181,7 @@ def test_reprs() -> None:
     assert len(lines) == 7
     assert len({len(line) for line in lines[2:]}) == 1
     assert lines[-1].split() == ["(0.8000,", "1.0000]", "0", "-", "-", "-"]
-    assert repr(family).splitlines()[0] == "TableFamily of 3 members:"
+    assert repr(family).splitlines()[0] == "TableFamily of 3 classes:"
     assert repr(cells) == f"CellTable(200 rows in {cells.made} cells of 3 outcomes)"
     fine = tu.FineTable.of(*binary(ties=True))
     assert repr(fine) == "FineTable(200 rows in 11 of 10240 cells)"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, engine
-from trueup.engines.cuts import cuts_of_groups
+from trueup.engines.cuts import cuts_of_groups, whole_weights
 from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
 from trueup.specification import Specification
@@ -62,7 +62,7 @@ class UniformWidth(Binning):
     n_bins: NumberOfBins = 15
 
     def __post_init__(self) -> None:
-        _check_n_bins(self.n_bins)
+        object.__setattr__(self, "n_bins", _checked(self.n_bins))
 
     def asked(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
@@ -86,7 +86,7 @@ class EqualMass(Binning):
     n_bins: NumberOfBins = 15
 
     def __post_init__(self) -> None:
-        _check_n_bins(self.n_bins)
+        object.__setattr__(self, "n_bins", _checked(self.n_bins))
 
     def asked(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
@@ -108,10 +108,15 @@ class FixedEdges(Binning):
     edges: Sequence[float]
 
     def __post_init__(self) -> None:
-        edges = np.asarray(self.edges, np.float64)
+        rule = "increasing numbers between 0 and 1"
+        try:
+            edges = np.asarray(self.edges, np.float64)
+        except (TypeError, ValueError):
+            raise must_be("edges", rule, self.edges) from None
         inside = edges.ndim == 1 and np.all((edges >= 0) & (edges <= 1))
         if not inside or np.any(np.diff(edges) <= 0):
-            raise must_be("edges", "increasing numbers between 0 and 1", self.edges)
+            raise must_be("edges", rule, self.edges)
+        object.__setattr__(self, "edges", tuple(edges.tolist()))  # ours, and hashable
 
     def asked(self, n: int) -> int:
         """Return the number of bins, whatever ``n``."""
@@ -161,7 +166,7 @@ class VarianceTree(Binning):
 
 @dataclass(frozen=True, repr=False)
 class SimplexGrid(Binning):
-    """Cells of equal size: ``n_bins`` right-closed intervals of each of the first m−1 coordinates."""
+    """Cells of equal size: ``n_bins`` intervals of each of the first m−1 coordinates."""
 
     n_bins: int = 10
 
@@ -199,28 +204,19 @@ class SimplexGrid(Binning):
 
 
 def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Distinct scores and the cumulative weight up to each, whatever the order of the rows.
-
-    Weights that are whole multiples of the smallest are counted in it, exactly: repeating rows
-    and weighting them then give the same cuts.
-    """
+    """Distinct scores and the cumulative weight up to each, whatever the order of the rows."""
     order = np.lexsort((w, p))
     score = p[order]
     first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
     return score[first], np.cumsum(np.add.reduceat(whole_weights(w)[order], first))
 
 
-def whole_weights(w: Floats) -> NDArray[Any]:
-    """Weights as whole numbers where all are multiples of the smallest; otherwise unchanged."""
-    ratio = w / w.min()
-    whole = np.rint(ratio)
-    exact = np.all(np.abs(ratio - whole) <= 1e-12 * whole) and whole.sum() < 2**31
-    return whole.astype(np.int64) if exact else w
-
-
-def _check_n_bins(n_bins: NumberOfBins) -> None:
-    if n_bins != "auto" and not _is_whole(n_bins):
+def _checked(n_bins: NumberOfBins) -> NumberOfBins:
+    if isinstance(n_bins, str) and n_bins == "auto":
+        return n_bins
+    if not _is_whole(n_bins):
         raise must_be("n_bins", 'a whole number of at least 1, or "auto"', n_bins)
+    return int(n_bins)
 
 
 def _is_whole(value: object) -> bool:

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from trueup.engines.base import Floats, Ints
+from trueup.engines.cuts import whole_weights
 
 BLOCK_ENTRIES = 1 << 18
 SAME_VARIANCE = 1e-9  # relative: coordinates closer than this count as equally variable
@@ -45,6 +46,7 @@ def grow(
     read: Callable[[Ints], Floats], rows: Ints, m: int, w: Floats | None, rule: Rule
 ) -> list[Leaf]:
     """Split the cell that holds all ``rows`` until the rule stops; leaves from left to right."""
+    w = None if w is None else whole_weights(w).astype(np.float64)
     waiting = [Leaf(rows, np.zeros(m), np.ones(m))]
     leaves = []
     while waiting:
@@ -105,10 +107,10 @@ def _whole_parts(values: Floats, rows: Ints, w: Floats | None) -> Floats:
     """Column sums of w·values, values in [0, 1], as two rows of whole numbers.
 
     Sums of whole numbers are exact in float64, here below 2^26 rows, and so do not depend on
-    the order of the rows. Weights are scaled to at most 1, the same for all rows.
+    the order of the rows. Weights are scaled to at most 1 by a power of two, which is exact.
     """
     if w is not None:
-        values = values * (w[rows] / w.max())[:, None]
+        values = values * (w[rows] / _power_of_two_above(w.max()))[:, None]
     coarse = np.floor(values * 2.0**26)
     fine = np.rint((values * 2.0**26 - coarse) * 2.0**27)
     return np.stack([coarse.sum(axis=0), fine.sum(axis=0)])
@@ -118,7 +120,7 @@ def _joined(parts: Floats) -> Floats:
     return np.asarray(parts[0] * 2.0**-26 + parts[1] * 2.0**-53)
 
 
-def _power_of_two_above(most: Floats) -> Floats:
+def _power_of_two_above(most: Floats | float) -> Floats:
     """A power of two at least as large, so that dividing by it is exact; 1 for 0."""
     return np.where(most > 0, np.ldexp(1.0, np.frexp(most)[1]), 1.0)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Ints
+from trueup.engines.base import Floats, Ints
 
 
 def cuts_of_groups(cumulative: NDArray[Any], n_bins: int) -> Ints:
@@ -52,3 +52,19 @@ def _falls(cuts: Ints, cumulative: Ints, positive: Ints) -> bool:
     size = np.diff(cumulative[ends], prepend=0)
     hits = np.diff(positive[ends], prepend=0)
     return bool(np.any(hits[:-1] * size[1:] > hits[1:] * size[:-1]))
+
+
+def whole_weights(w: Floats) -> NDArray[Any]:
+    """Weights as whole numbers where they are small multiples of a common unit, else unchanged.
+
+    Ranks and comparisons are then exact: weights of 1/3 each, or of 2 each, give what no weights
+    give, and a weight of 3 what three rows give. The unit is a tenth of the smallest weight or a
+    larger part of it.
+    """
+    for parts in range(1, 11):
+        ratio = w / w.min() * parts
+        whole = np.rint(ratio)
+        if np.all(np.abs(ratio - whole) <= 1e-12 * whole) and whole.sum() < 2**31:
+            counts = whole.astype(np.int64)
+            return np.asarray(counts // np.gcd.reduce(counts))
+    return w

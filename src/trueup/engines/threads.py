@@ -34,12 +34,25 @@ def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]
     workers = min(get_threads(), len(chunks))
     if workers < 2 or getattr(_here, "busy", False):  # a task's own chunks stay on its thread
         return [task(start, stop) for start, stop in chunks]
-    futures = [
-        _pool(workers - 1).submit(_every, task, chunks[worker::workers])
-        for worker in range(1, workers)
-    ]
-    shares = [_every(task, chunks[::workers])] + [future.result() for future in futures]
-    return [shares[i % workers][i // workers] for i in range(len(chunks))]
+    answers: dict[int, Result] = {}
+    waiting = iter(range(len(chunks)))  # shared: whoever is free takes the next chunk
+
+    def work() -> None:
+        _here.busy = True
+        try:
+            for i in waiting:
+                answers[i] = task(*chunks[i])
+        finally:
+            _here.busy = False
+
+    others = [_pool(workers - 1).submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            if not other.cancel():  # one that has not begun has nothing left to do
+                other.result()
+    return [answers[i] for i in range(len(chunks))]
 
 
 def get_threads() -> int:
@@ -53,14 +66,6 @@ def set_threads(n: int | None) -> None:
     if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
         raise must_be("n", "a whole number of at least 1, or None", n)
     _threads = n
-
-
-def _every(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:
-    _here.busy = True
-    try:
-        return [task(start, stop) for start, stop in chunks]
-    finally:
-        _here.busy = False
 
 
 @cache

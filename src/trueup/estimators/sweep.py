@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.bins import whole_weights
 from trueup.engines.base import Floats, Groups, Ints, Sums, engine
-from trueup.engines.cuts import cuts_of_groups
+from trueup.engines.cuts import cuts_of_groups, whole_weights
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, average, check_norm, chosen_lens, root_of
 from trueup.estimators.powers import plugin_power

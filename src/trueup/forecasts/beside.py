@@ -68,6 +68,8 @@ def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] |
 
 def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: object) -> Ints | None:
     """Numbers of the rows that are neither ignored nor of weight 0; None for all."""
+    if ignore_label is None and weights is None:
+        return None
     keep = np.ones(len(labels), bool)
     if ignore_label is not None:
         keep &= ~to_ignore(labels, ignore_label)
@@ -86,7 +88,7 @@ def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] |
     if classes is None:
         return None
     try:
-        names = tuple(classes)
+        names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
         distinct = len(set(names))
     except TypeError:
         raise must_be("classes", f"a list of {n_classes} names", classes) from None

@@ -198,9 +198,10 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
         row = original(first_bad, rows)
         entries = values[row]
         raise _outside(entries[int(np.argmin((entries >= 0) & (entries <= 1)))], row)
+    away = np.abs(total - 1)
     if not are_logits:
-        _check_totals(total, rows, normalize, _tolerance(values, n_classes))
-    off = np.abs(total - 1) > ROUNDING
+        _check_totals(total, away, rows, normalize, _tolerance(values, n_classes))
+    off = away > ROUNDING
     factor = np.where(off, 1 / total, 1.0) if off.any() else None
     if are_logits and factor is None:
         factor = np.ones(n)
@@ -225,7 +226,9 @@ def _exponential(z: Floats, shift: Floats) -> None:
     np.exp(z, out=z)
 
 
-def _check_totals(total: Floats, rows: Ints | None, normalize: bool, tolerance: float) -> None:
+def _check_totals(
+    total: Floats, away: Floats, rows: Ints | None, normalize: bool, tolerance: float
+) -> None:
     if normalize:
         rule = f"have a sum above {LEAST_TOTAL} in every row"
         refuse("probs", rule, total, total <= LEAST_TOTAL, rows)
@@ -234,7 +237,7 @@ def _check_totals(total: Floats, rows: Ints | None, normalize: bool, tolerance: 
         "pass normalize=True to Forecasts.of if the table is rounded, "
         "or logits=True if these are raw scores"
     )
-    refuse("probs", "sum to 1 in every row", total, np.abs(total - 1) > tolerance, rows, hint)
+    refuse("probs", "sum to 1 in every row", total, away > tolerance, rows, hint)
 
 
 def _outside(value: Any, row: int) -> Exception:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
 from trueup.tables.frames import Library, frame_of
 
 
@@ -118,7 +118,7 @@ class BinTable:
         if not isinstance(other, BinTable):
             return NotImplemented
         if not np.array_equal(self.edges, other.edges):
-            raise must_be("other", "a table over the same edges", other)
+            raise must_be("other", "a table over the same edges", Words(f"{other.made} other bins"))
         sums = Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True)))
         return BinTable(self.edges, self.asked, sums)
 
@@ -168,7 +168,9 @@ class BinTable:
 
     def __repr__(self) -> str:
         """Print the table as a person would read it."""
-        lines = [f"BinTable of {int(self.count.sum())} rows in {self.made} bins:"]
+        rows, made = int(self.count.sum()), f"{self.made} bin{'s' * (self.made != 1)}"
+        asked = "" if self.asked == self.made else f" ({self.asked} asked for)"
+        lines = [f"BinTable of {rows} row{'s' * (rows != 1)} in {made}{asked}:"]
         lines.append("          bin             rows   mean score   mean label        gap")
         for b in range(self.made):
             left = "[" if b == 0 else "("

@@ -73,7 +73,7 @@ class TableFamily:
 
     def __repr__(self) -> str:
         """Print one line per member."""
-        lines = [f"TableFamily of {len(self)} members:", "     class   share     rows    bins"]
+        lines = [f"TableFamily of {len(self)} classes:", "     class   share     rows    bins"]
         for name, share, table in zip(self.names, self.shares, self.tables, strict=True):
             rows, made = (0, 0) if table is None else (int(table.count.sum()), table.made)
             lines.append(f"{name!s:>10} {share:7.4f} {rows:8d} {made:7d}")
