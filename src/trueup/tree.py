@@ -73,7 +73,7 @@ def _split(
     spread[highest <= lowest] = -1
     axis = int(np.argmax(spread >= spread.max() * (1 - SAME_VARIANCE)))
     column = np.concatenate([q[:, axis] for q in _blocks(read, cell.rows)])
-    cut = float(mean[axis])
+    cut = max(float(mean[axis]), float(lowest[axis]))  # a mean is rounded, a score is not
     if not cut < highest[axis]:  # neighbouring floats: the mean was rounded up to the larger one
         cut = float(column[column < highest[axis]].max())
     left = column <= cut
@@ -121,8 +121,9 @@ def _joined(parts: Floats) -> Floats:
 
 
 def _power_of_two_above(most: Floats | float) -> Floats:
-    """A power of two at least as large, so that dividing by it is exact; 1 for 0."""
-    return np.where(most > 0, np.ldexp(1.0, np.frexp(most)[1]), 1.0)
+    """The smallest power of two that is no less, so that dividing by it is exact; 1 for 0."""
+    fraction, exponent = np.frexp(most)
+    return np.where(fraction > 0, np.ldexp(1.0, exponent - (fraction == 0.5)), 1.0)
 
 
 def _blocks(read: Callable[[Ints], Floats], rows: Ints) -> Iterator[Floats]:
