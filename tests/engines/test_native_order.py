@@ -90,6 +90,24 @@ def test_edges(kind, dtype):
             assert_same_edges(p, n_bins)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_edges_of_one_column(kind, dtype):
+    """The kernel for moderate columns gives the edges, or says that it had better not."""
+    taken = 0
+    for seed in range(40):
+        p, _ = draw(kind, dtype, 40 + 199 * seed, seed)
+        for n_bins in {1, 2, 3, 7, 15, len(p) // 16}:
+            edges = np.full(n_bins, np.nan)
+            made = ordering.mass.equal_mass_edges(p, *ordering.Grid.of(p), n_bins, edges)
+            if made >= 0:
+                taken += n_bins > 1
+                np.testing.assert_array_equal(edges[:made], reference.equal_mass_edges(p, n_bins))
+                assert np.isnan(edges[made:]).all()
+    if kind == "uniform":
+        assert taken > 40
+
+
 @in_small_pieces
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,6 +17,7 @@ from trueup.engines.threads import cut, run
 from trueup.native import bins, rows
 
 __all__ = [
+    "all_pairs_good",
     "batch_bin_sums",
     "bin_sums",
     "class_bin_sums",
@@ -29,8 +30,8 @@ __all__ = [
     "sweep_bins",
 ]
 
-CHECKED_ROWS = 1 << 16
-SUMMED_ROWS = 1 << 15
+CHECKED_ROWS = 120_000  # larger chunks than caches ask for: threads wait for each other less
+SUMMED_ROWS = 120_000
 RUN_ROWS = 1 << 15  # a running sum is added to the totals after about so many rows
 BLOCK_ENTRIES = 1 << 18
 LOW_SHARE = 0.3  # more entries past the first bin than this: it is no short cut
@@ -49,6 +50,17 @@ def first_not_binary(labels: NDArray[Any]) -> int:
     label = _labels(labels)
     chunks = cut(len(label), CHECKED_ROWS)
     return _first(run(lambda start, stop: rows.first_not_binary(label, start, stop), chunks))
+
+
+def all_pairs_good(p: NDArray[Any], y: NDArray[Any]) -> bool:
+    """Whether all scores are in [0, 1] and all labels 0 or 1."""
+    score, label = _scores(p), _labels(y)
+
+    def bad(start: int, stop: int) -> bool:
+        outside = rows.first_outside_unit(score, start, stop)
+        return outside >= 0 or rows.first_not_binary(label, start, stop) >= 0
+
+    return not any(run(bad, cut(len(score), CHECKED_ROWS)))
 
 
 def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
@@ -138,8 +150,8 @@ def class_bin_sums(
 
 def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
     """Write the columns of ``block``, its rows multiplied by ``factor``, to the rows of ``out``."""
-    plain = block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
-    rows.scaled_columns(plain, factor, out)
+    plain = block.dtype in (np.float32, np.float64) and block.strides[1] == block.itemsize
+    rows.scaled_columns(block if plain else np.require(block, np.float64, ("C", "A")), factor, out)
 
 
 def _hard_sums(totals: Floats) -> Sums:

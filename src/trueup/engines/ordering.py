@@ -16,7 +16,7 @@ from trueup.engines import reference
 from trueup.engines.base import Floats, Groups, Ints
 from trueup.engines.cuts import cuts_of_groups
 from trueup.engines.threads import cut, run
-from trueup.native import order, sweep
+from trueup.native import mass, order, sweep
 
 FEW_ROWS = 1 << 12  # a plain sort is as fast
 CHUNK_ROWS = 1 << 18
@@ -40,10 +40,10 @@ class Grid(NamedTuple):
         low, spread = float(glance.min()), float(np.ptp(glance))
         return cls(low, 1 / spread) if 1e-300 < spread < 1 / 64 else cls(0.0, 1.0)
 
-    def tally(self, p: NDArray[Any]) -> NDArray[np.int32]:
-        """Number of scores in each cell."""
+    def tally(self, p: NDArray[Any], where: NDArray[np.uint16] | None = None) -> NDArray[np.int32]:
+        """Number of scores in each cell; the cell of each score is written to ``where``."""
         counts = np.zeros(order.N_CELLS, np.int32)
-        order.count_cells(p, self.shift, self.scale, counts)
+        order.count_cells(p, self.shift, self.scale, counts, where)
         return counts
 
     def locate(self, p: Floats) -> Ints:
@@ -63,18 +63,27 @@ def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
         return np.empty(0)
     p = np.ascontiguousarray(p)
     grid, chunks = Grid.of(p), cut(n, CHUNK_ROWS)
-    counts = np.stack(run(lambda i, j: grid.tally(p[i:j]), chunks))
-    cell_ends = np.cumsum(counts.sum(axis=0, dtype=np.int64))
+    if len(chunks) == 1:
+        edges = np.empty(n_bins - 1)
+        made = mass.equal_mass_edges(p, *grid, n_bins, edges)
+        if made >= 0:
+            return edges[:made]
+    where = np.empty(n, np.uint16)
+    counts = run(lambda i, j: grid.tally(p[i:j], where[i:j]), chunks)
+    cell_ends: Ints = np.cumsum(sum(counts[1:], counts[0].astype(np.int64)), dtype=np.int64)
     needed = _needed_cells(cell_ends, n_bins)
-    slot = np.zeros(order.N_CELLS, np.int32)
-    slot[needed.cell] = np.arange(1, len(needed.cell) + 1)
-    atom = np.full(len(needed.cell) + 1, np.nan)
+    wanted = np.zeros(order.N_CELLS, np.uint8)
+    wanted[needed.cell] = 1
+    atom, slot = np.full(len(needed.cell) + 1, np.nan), None
     if needed.rows.sum() > n // 16:
+        slot = np.zeros(order.N_CELLS, np.int32)
+        slot[needed.cell] = np.arange(1, len(needed.cell) + 1)
         _find_atoms(p, grid, slot, atom)
 
     def gather(start: int, stop: int) -> Floats:
         found = np.empty(stop - start + 1)
-        return found[: order.gather(p[start:stop], *grid, slot, atom, found)]
+        here = slice(start, stop)
+        return found[: order.gather(p[here], where[here], wanted, slot, atom, found)]
 
     found = np.concatenate(run(gather, chunks))
     left_out = needed.rows - grid.tally(found)[needed.cell]

@@ -40,6 +40,11 @@ def first_not_binary(labels: NDArray[Any]) -> int:
     return -1
 
 
+def all_pairs_good(p: NDArray[Any], y: NDArray[Any]) -> bool:
+    """Whether all scores are in [0, 1] and all labels 0 or 1."""
+    return first_outside_unit(p) < 0 and first_not_binary(y) < 0
+
+
 def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
     """Check, add up and find the largest entry of every row, in one read of the matrix."""
     total, top = np.empty(n), np.empty(n)

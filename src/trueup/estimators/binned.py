@@ -186,7 +186,8 @@ class BinnedError(Estimator):
             return [self._member(m) for m in lens.some_members(forecasts, first, last)]
 
         k = forecasts.n_classes
-        chunks = [(c, min(c + COLUMNS_AT_ONCE, k)) for c in range(0, k, COLUMNS_AT_ONCE)]
+        pieces = 2 * -(-k // (2 * COLUMNS_AT_ONCE))  # even, for two threads to share
+        chunks = [(k * i // pieces, k * (i + 1) // pieces) for i in range(pieces)]
         return [answer for part in run(some, chunks) for answer in part]
 
     def _on_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Estimate:

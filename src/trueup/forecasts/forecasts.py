@@ -139,16 +139,19 @@ class Forecasts:
             raw_labels = raw_labels[rows]
             given_weights = None if given_weights is None else given_weights[rows]
             others = {key: None if x is None else x[rows] for key, x in others.items()}
-        numbers: NDArray[Any]
-        if soft_labels:
-            numbers = soft_labels_of(raw_labels, n_classes, one_dimensional, rows)
-        else:
-            numbers = class_numbers(raw_labels, n_classes, names, rows)
-        checked: door.Scores | door.Matrix
-        if one_dimensional:
-            checked = door.check_scores(given, rows)
-        else:
-            checked = door.check_matrix(given, rows, normalize)
+        numbers: NDArray[Any] = raw_labels
+        checked: door.Scores | door.Matrix | None = None
+        if one_dimensional and rows is None and names is None and not soft_labels:
+            checked = door.check_pairs(given, raw_labels)
+        if checked is None:
+            if soft_labels:
+                numbers = soft_labels_of(raw_labels, n_classes, one_dimensional, rows)
+            else:
+                numbers = class_numbers(raw_labels, n_classes, names, rows)
+            if one_dimensional:
+                checked = door.check_scores(given, rows)
+            else:
+                checked = door.check_matrix(given, rows, normalize)
         return cls(
             numbers,
             given_weights,

@@ -161,6 +161,19 @@ def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> Non
         raise must_be("probs", "probabilities", got, hint=SWAPPED)
 
 
+def check_pairs(given: Given, labels: NDArray[Any]) -> Scores | None:
+    """Check plain scores and labels 0 or 1 in one pass over both.
+
+    None for what is not plain, or not right: it is checked with more care, and words, one by one.
+    """
+    p = given.values
+    plain = not given.are_logits and p.dtype in (np.float32, np.float64) and labels.ndim == 1
+    plain = plain and labels.dtype in (bool, np.int64)
+    if not (plain and p.flags.c_contiguous and labels.flags.c_contiguous):
+        return None
+    return Scores(p, None, _tiny(p)) if engine().all_pairs_good(p, labels) else None
+
+
 def check_scores(given: Given, rows: Ints | None) -> Scores:
     """Check (n,) probabilities of the positive class, or turn (n,) logits into them."""
     kept = given.values if rows is None else given.values[rows]

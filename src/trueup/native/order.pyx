@@ -39,13 +39,24 @@ cdef inline Py_ssize_t locate_block(
     return start + size
 
 
-def count_cells(const score[::1] p, double shift, double scale, int32_t[::1] counts):
-    """Add to ``counts`` the number of scores in every cell of ``(p - shift) * scale``."""
+def count_cells(
+    const score[::1] p, double shift, double scale, int32_t[::1] counts, uint16_t[::1] where
+):
+    """Add to ``counts`` the number of scores in every cell of ``(p - shift) * scale``.
+
+    Each score's cell is written to ``where``, unless it is None.
+    """
     cdef Py_ssize_t i, start = 0, stop
     cdef int64_t[BLOCK] cells
+    cdef bint remember = where is not None
+    if remember and where.shape[0] != p.shape[0]:
+        raise ValueError("one place for each score")
     with nogil:
         while start < p.shape[0]:
             stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
+            if remember:
+                for i in range(stop - start):
+                    where[start + i] = <uint16_t>cells[i]
             for i in range(stop - start):
                 counts[cells[i]] += 1
             start = stop
@@ -59,30 +70,32 @@ def locate_cells(const double[::1] p, double shift, double scale, int64_t[::1] c
 
 def gather(
     const score[::1] p,
-    double shift,
-    double scale,
+    const uint16_t[::1] where,
+    const uint8_t[::1] wanted,
     const int32_t[::1] slot,
     const double[::1] atom,
     double[::1] found,
 ):
-    """Copy to ``found`` the scores in cells whose slot is not 0, and return how many.
+    """Copy to ``found`` the scores in wanted cells, and return how many.
 
-    A score equal to the atom of its slot is left out: its copies can be counted without it.
-    Slot 0 has no atom but NaN.
+    A score equal to the atom of its cell's slot is left out: its copies can be counted without
+    it. Slots and atoms may be None.
     """
-    cdef Py_ssize_t i, start = 0, stop, n_found = 0
-    cdef int64_t[BLOCK] cells
-    cdef int32_t here
+    cdef Py_ssize_t i, n_found = 0
     cdef double x
+    if where.shape[0] != p.shape[0] or found.shape[0] <= p.shape[0]:
+        raise ValueError("one place for each score, and one to spare")
+    if slot is None:
+        with nogil:
+            for i in range(p.shape[0]):
+                found[n_found] = <double>p[i]  # always written: no branch to mispredict
+                n_found += wanted[where[i]]
+        return n_found
     with nogil:
-        while start < p.shape[0]:
-            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
-            for i in range(stop - start):
-                x = <double>p[start + i]
-                here = slot[cells[i]]
-                found[n_found] = x  # always written: there is no branch to mispredict
-                n_found += (here != 0) & (x != atom[here])
-            start = stop
+        for i in range(p.shape[0]):
+            x = <double>p[i]
+            found[n_found] = x
+            n_found += wanted[where[i]] & (x != atom[slot[where[i]]])
     return n_found
 
 
@@ -131,25 +144,29 @@ def sort_keys(uint64_t[::1] keys, uint64_t[::1] spare):
     rule; insertion puts that right. Where it would take long, all digits are sorted.
     """
     cdef Py_ssize_t i, n = keys.shape[0], distinct = 0
-    cdef uint64_t differing = 0
-    cdef int top = 1
     if n == 0:
         return 0
     with nogil:
-        for i in range(n):
-            differing |= keys[i] ^ keys[0]
-        while top < 64 and differing >> top:
-            top += 1
-        if top > 1 + 2 * DIGIT_BITS:
-            sort_digit(&keys[0], &spare[0], n, top - 2 * DIGIT_BITS)
-            sort_digit(&spare[0], &keys[0], n, top - DIGIT_BITS)
-            if not insert_in_order(&keys[0], n, MOVES_PER_KEY * n):
-                sort_all_digits(&keys[0], &spare[0], n, differing)
-        else:
-            sort_all_digits(&keys[0], &spare[0], n, differing)
+        sort_by_score(&keys[0], &spare[0], n)
         for i in range(1, n):
             distinct += (keys[i] ^ keys[i - 1]) > 1
     return distinct + 1
+
+
+cdef void sort_by_score(uint64_t *keys, uint64_t *spare, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint64_t differing = 0
+    cdef int top = 1
+    for i in range(n):
+        differing |= keys[i] ^ keys[0]
+    while top < 64 and differing >> top:
+        top += 1
+    if top > 1 + 2 * DIGIT_BITS:
+        sort_digit(keys, spare, n, top - 2 * DIGIT_BITS)
+        sort_digit(spare, keys, n, top - DIGIT_BITS)
+        if insert_in_order(keys, n, MOVES_PER_KEY * n):
+            return
+    sort_all_digits(keys, spare, n, differing)
 
 
 cdef bint insert_in_order(uint64_t *keys, Py_ssize_t n, Py_ssize_t moves) noexcept nogil:

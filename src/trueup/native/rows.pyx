@@ -15,6 +15,12 @@ cdef extern from "lanes.h" nogil:
     Py_ssize_t scan_f64(const double *x, Py_ssize_t rows, Py_ssize_t columns, double *total,
                         double *top, int32_t *top_class)
 
+cdef extern from "columns.h" nogil:
+    void columns_f32(const float *x, Py_ssize_t row_bytes, Py_ssize_t rows, Py_ssize_t columns,
+                     const double *factor, double *out, Py_ssize_t out_bytes)
+    void columns_f64(const double *x, Py_ssize_t row_bytes, Py_ssize_t rows, Py_ssize_t columns,
+                     const double *factor, double *out, Py_ssize_t out_bytes)
+
 ctypedef fused score:
     float
     double
@@ -84,14 +90,17 @@ def scaled_columns(const score[:, :] block, const double[::1] factor, double[:, 
     cdef Py_ssize_t rows = block.shape[0], columns = block.shape[1], i, j
     if out.shape[0] != columns or out.shape[1] != rows:
         raise ValueError("wrong shape")
+    if rows == 0 or columns == 0:
+        return
     if factor is not None and len(factor) != rows:
         raise ValueError("one factor for each row")
+    if block.strides[1] != sizeof(score) or out.strides[1] != sizeof(double):
+        raise ValueError("rows must be contiguous")
+    cdef const double *scale = NULL if factor is None else &factor[0]
     with nogil:
-        if factor is None:
-            for i in range(rows):
-                for j in range(columns):
-                    out[j, i] = block[i, j]
+        if score is float:
+            columns_f32(&block[0, 0], block.strides[0], rows, columns, scale, &out[0, 0],
+                        out.strides[0])
         else:
-            for i in range(rows):
-                for j in range(columns):
-                    out[j, i] = <double>block[i, j] * factor[i]
+            columns_f64(&block[0, 0], block.strides[0], rows, columns, scale, &out[0, 0],
+                        out.strides[0])
