@@ -337,13 +337,14 @@ class Partition(SimplexLens):
         if sorted(c for group in self.groups for c in group) != list(range(k)):
             rule = f"groups that hold every class from 0 to {k - 1} once"
             raise must_be("groups", rule, self.groups)
-        member = np.zeros((k, len(self.groups)))
-        for j, group in enumerate(self.groups):
-            member[list(group), j] = 1
+
+        def summed(rows: Floats) -> Floats:
+            return np.column_stack([rows[:, list(group)].sum(axis=1) for group in self.groups])
+
         return self._cells(
             forecasts,
-            lambda which: forecasts.rows(which) @ member,
-            lambda which: forecasts.one_hot(which) @ member,
+            lambda which: summed(forecasts.rows(which)),
+            lambda which: summed(forecasts.one_hot(which)),
             len(self.groups),
         )
 

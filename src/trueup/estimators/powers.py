@@ -18,12 +18,12 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
 
     Shares are those of the weight, or 1 / (bins asked for) if ``equal_shares``.
     """
-    full = table.count > 0
-    gaps = np.abs(table.gap[full])
+    table = table.nonempty()
+    gaps = np.abs(table.gap)
     if math.isinf(norm):
         return float(gaps.max())
-    share = 1 / table.asked if equal_shares else table.share[full]
-    return float(np.sum(share * gaps**norm))
+    powers = gaps if norm == 1 else gaps**norm
+    return float(powers.sum() / table.asked if equal_shares else np.sum(table.share * powers))
 
 
 def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
@@ -38,7 +38,7 @@ def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
             largest = max(largest, float(away.max()))
         else:
             terms = away**norm
-            total += float(terms.sum() if pairs.w is None else terms @ pairs.w[part])
+            total += float(np.sum(terms if pairs.w is None else terms * pairs.w[part]))
     power = largest if math.isinf(norm) else total / float(table.weight.sum())
     return max(power, plugin_power(table, norm))  # by Jensen; rounding must not break it
 
@@ -58,8 +58,9 @@ def debiased_power(table: BinTable, norm: float, *, residual: bool) -> float:
     if norm == 2:
         with np.errstate(invalid="ignore", divide="ignore"):
             noise = np.where(q < 1, variance * q / (1 - q), 0.0)
-        return float(table.share @ (table.gap**2 - noise))
-    return float(table.share @ (2 * np.abs(table.gap) - folded_mean(table.gap, variance * q)))
+        return float(np.sum(table.share * (table.gap**2 - noise)))
+    expected = folded_mean(table.gap, variance * q)
+    return float(np.sum(table.share * (2 * np.abs(table.gap) - expected)))
 
 
 def folded_mean(mean: Floats, variance: Floats) -> Floats:

@@ -73,7 +73,7 @@ class LogLoss(Estimator):
 
 
 def _weighted(terms: Floats, forecasts: Forecasts, where: slice) -> float:
-    return float(terms.sum() if forecasts.weights is None else terms @ forecasts.weights[where])
+    return float(np.sum(terms if forecasts.weights is None else terms * forecasts.weights[where]))
 
 
 def _weight(forecasts: Forecasts) -> float:

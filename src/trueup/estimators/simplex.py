@@ -26,8 +26,8 @@ def cell_table(cells: Cells, leaves: list[Leaf]) -> CellTable:
         for start in range(0, len(leaf.rows), size):
             rows = leaf.rows[start : start + size]
             w = np.ones(len(rows)) if cells.w is None else cells.w[rows]
-            score[c] += w @ cells.rows(rows)
-            label[c] += w @ cells.outcomes(rows)
+            score[c] += (w[:, None] * cells.rows(rows)).sum(axis=0)
+            label[c] += (w[:, None] * cells.outcomes(rows)).sum(axis=0)
             weight[c] += w.sum()
     return CellTable(
         np.array([leaf.low for leaf in leaves]),
@@ -46,7 +46,7 @@ def simplex_power(
     away = _distances(table, distance)
     if math.isinf(norm):
         return float(away.max())
-    return float(table.share @ away**norm)
+    return float(np.sum(table.share * away**norm))
 
 
 def _distances(table: CellTable, distance: str | Callable[[Any, Any], Any]) -> Any:

@@ -192,6 +192,8 @@ def _width_cuts(groups: _Groups, b: int) -> Ints:
 
 
 def _merged(groups: _Groups, cuts: Ints) -> BinTable:
+    if len(cuts) == len(groups.value) - 1:  # one bin for each score
+        return BinTable.of_sums(groups.value[:-1], groups.sums)
     starts = np.r_[0, cuts + 1]
     sums = Sums(*(np.add.reduceat(moment, starts) for moment in groups.sums))
     return BinTable.of_sums(groups.value[cuts], sums)
