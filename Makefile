@@ -50,13 +50,13 @@ coverage:
 	@echo "The coverage study of the intervals comes with issue 5."
 
 papers:
-	@echo "The tables and figures of the papers come with the paper pages."
+	@echo "The tables and figures of the papers come with a later issue."
 
 conformance:
-	@echo "The conformance suite for calibration libraries comes later."
+	@echo "The conformance suite for calibration libraries comes with a later issue."
 
 docs:
-	@echo "The documentation site comes later."
+	@echo "The documentation site comes with a later issue."
 
 clean:
 	rm -rf $(VENV) $(MIN_VENV) build dist out src/trueup.egg-info

@@ -23,9 +23,9 @@ def report_memory(rows: int = 200_000, classes: int = 100) -> None:
         shares = []
         for kind in (np.float16, np.float32, np.float64):
             matrix = probs.astype(kind)
-            forecasts = {"normalize": True} if kind is np.float16 else {}
+            options = {"normalize": True} if kind is np.float16 else {}
             tracemalloc.start()
-            getattr(tu, name)(tu.Forecasts.of(matrix, labels, **forecasts))
+            getattr(tu, name)(tu.Forecasts.of(matrix, labels, **options))
             shares.append(tracemalloc.get_traced_memory()[1] / matrix.nbytes)
             tracemalloc.stop()
         print(f"{name:<26}" + "".join(f"{share:>8.0%} " for share in shares))

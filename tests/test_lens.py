@@ -271,6 +271,14 @@ def test_an_empty_region_is_refused(lens: Any) -> None:
             lambda: tu.TopLabel(where=(0.5, 0.5)),
             "`where` must be a pair (low, high) with low below high; got (0.5, 0.5).",
         ),
+        (
+            lambda: tu.ClassWise("ab"),
+            "`class_weights` must be None or one number for each class; got 'ab'.",
+        ),
+        (
+            lambda: tu.ClassWise(3),
+            "`class_weights` must be None or one number for each class; got 3.",
+        ),
     ],
 )
 def test_refused_when_made(make: Any, message: str) -> None:
@@ -284,8 +292,8 @@ def test_refused_when_made(make: Any, message: str) -> None:
     [
         (
             tu.Binary(),
-            "`lens` must be another than Binary() for a matrix of more than two columns; "
-            "got 3 columns. "
+            "`lens` must be one for several classes where `probs` has more than two columns; "
+            "got Binary(). "
             "Hint: OneVsRest(c) looks at one class, TopLabel() at the predicted one.",
         ),
         (tu.OneVsRest(3), "`class_number` must be from 0 to 2; got 3."),
@@ -335,3 +343,19 @@ def test_the_repr_is_the_specification(lens: Any, text: str) -> None:
     assert repr(lens) == text
     assert eval(text, vars(lenses)) == lens
     assert hash(eval(text, vars(lenses))) == hash(lens)
+
+
+def test_a_region_given_as_a_list_is_the_same_lens() -> None:
+    assert tu.TopLabel(where=[0.9, 1]) == tu.TopLabel(where=(0.9, 1))
+    assert hash(tu.TopLabel(where=[0.9, 1])) == hash(tu.TopLabel(where=(0.9, 1)))
+
+
+@pytest.mark.parametrize("where", [(0.8, 1.0), (0.0, 0.8)])
+def test_a_region_is_not_rounded_to_the_type_of_the_scores(where: tuple[float, float]) -> None:
+    """float32(0.8) is above 0.8, and lies on that side of a region as it does of a bin."""
+    p = np.array([0.8, 0.8, 0.9, 0.2], np.float32)
+    short, long = (
+        tu.Binary(where=where).pairs(tu.Forecasts.of(scores, [1, 0, 1, 0]))
+        for scores in (p, p.astype(float))
+    )
+    assert short.p.tolist() == long.p.tolist()

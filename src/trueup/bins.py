@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, engine
+from trueup.engines.blocks import row_blocks
 from trueup.engines.cuts import cuts_of_groups, whole_weights
 from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
-from trueup.specification import Specification
+from trueup.specification import Specification, check_whole, is_whole
 from trueup.tree import Leaf, grow
 
 __all__ = [
@@ -56,41 +57,40 @@ class Binning(Specification):
 
 
 @dataclass(frozen=True, repr=False)
-class UniformWidth(Binning):
-    """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
+class CountedBinning(Binning):
+    """A binning of scores that is told how many bins to make; "auto" is ⌈n^(1/3)⌉."""
 
     n_bins: NumberOfBins = 15
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bins", _checked(self.n_bins))
+        if isinstance(self.n_bins, str) and self.n_bins == "auto":
+            return
+        if not is_whole(self.n_bins, 1):
+            raise must_be("n_bins", 'a whole number of at least 1, or "auto"', self.n_bins)
+        object.__setattr__(self, "n_bins", int(self.n_bins))
 
     def asked(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
-        return _number(self.n_bins, n)
-
-    def inner_edges(self, pairs: Pairs) -> Floats:
-        """Return k/B for k = 1 … B−1, each the float64 nearest to it."""
-        n_bins = self.asked(len(pairs))
-        return np.arange(1, n_bins) / n_bins
+        return _cube_root(n) if self.n_bins == "auto" else int(self.n_bins)
 
 
 @dataclass(frozen=True, repr=False)
-class EqualMass(Binning):
+class UniformWidth(CountedBinning):
+    """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return k/B for k = 1 … B−1, each the float64 nearest to it."""
+        return uniform_edges(self.asked(len(pairs)))
+
+
+@dataclass(frozen=True, repr=False)
+class EqualMass(CountedBinning):
     """``n_bins`` bins that hold nearly the same number of rows (or weight).
 
     Cut i goes to the boundary between two distinct scores nearest to rank i·n/B, half-way to
     the lower one; the edge is the smaller of the two scores; coincident cuts merge. Tied scores
     are never split, so with many ties there are fewer bins than asked, and the table says so.
     """
-
-    n_bins: NumberOfBins = 15
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bins", _checked(self.n_bins))
-
-    def asked(self, n: int) -> int:
-        """Return how many bins are asked for with ``n`` rows."""
-        return _number(self.n_bins, n)
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the smaller score at each cut."""
@@ -146,8 +146,7 @@ class VarianceTree(Binning):
 
     def __post_init__(self) -> None:
         for name in ("min_samples", "min_leaf"):
-            if not _is_whole(getattr(self, name)):
-                raise must_be(name, "a whole number of at least 1", getattr(self, name))
+            check_whole(name, getattr(self, name), 1)
 
     def asked(self, n: int) -> int:
         """Return about how many cells are asked for: enough that each holds ``min_samples``."""
@@ -171,8 +170,7 @@ class SimplexGrid(Binning):
     n_bins: int = 10
 
     def __post_init__(self) -> None:
-        if not _is_whole(self.n_bins):
-            raise must_be("n_bins", "a whole number of at least 1", self.n_bins)
+        check_whole("n_bins", self.n_bins, 1)
 
     def asked(self, n: int) -> int:
         """Return the number of intervals of a coordinate."""
@@ -180,19 +178,16 @@ class SimplexGrid(Binning):
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the edges of one coordinate, which is all that scores have."""
-        return np.arange(1, self.n_bins) / self.n_bins
+        return uniform_edges(self.n_bins)
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the non-empty cells of the grid, in lexicographic order."""
-        inner = np.arange(1, self.n_bins) / self.n_bins
+        inner = uniform_edges(self.n_bins)
         edges = np.concatenate([[0.0], inner, [1.0]])
-        size = max(1, (1 << 18) // cells.m)
         small = np.uint8 if self.n_bins <= 256 else np.uint32
+        blocks = (cells.rows(cells.kept[b]) for b in row_blocks(len(cells.kept), cells.m))
         codes = np.concatenate(
-            [
-                np.searchsorted(inner, cells.rows(cells.kept[i : i + size])[:, :-1]).astype(small)
-                for i in range(0, len(cells.kept), size)
-            ]
+            [np.searchsorted(inner, points[:, :-1]).astype(small) for points in blocks]
         )
         distinct, index = np.unique(codes, axis=0, return_inverse=True)
         order = np.argsort(index.reshape(-1), kind="stable")
@@ -203,6 +198,11 @@ class SimplexGrid(Binning):
         ]
 
 
+def uniform_edges(n_bins: int) -> Floats:
+    """Inner edges k/B of bins of the same width, each the float64 nearest to it."""
+    return np.arange(1, n_bins) / n_bins
+
+
 def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
     """Distinct scores and the cumulative weight up to each, whatever the order of the rows."""
     order = np.lexsort((w, p))
@@ -211,22 +211,8 @@ def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
     return score[first], np.cumsum(np.add.reduceat(whole_weights(w)[order], first))
 
 
-def _checked(n_bins: NumberOfBins) -> NumberOfBins:
-    if isinstance(n_bins, str) and n_bins == "auto":
-        return n_bins
-    if not _is_whole(n_bins):
-        raise must_be("n_bins", 'a whole number of at least 1, or "auto"', n_bins)
-    return int(n_bins)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _number(n_bins: NumberOfBins, n: int) -> int:
-    """Resolve "auto" to ⌈n^(1/3)⌉, exactly."""
-    if n_bins != "auto":
-        return int(n_bins)
+def _cube_root(n: int) -> int:
+    """⌈n^(1/3)⌉, exactly: a float root alone can be off by one."""
     root: int = round(float(n) ** (1 / 3))
     while root**3 < n:
         root += 1

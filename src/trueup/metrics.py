@@ -11,8 +11,10 @@ from __future__ import annotations
 import math
 
 from trueup.bins import EqualMass, NumberOfBins, UniformWidth
+from trueup.errors import must_be
 from trueup.estimators import BinnedError, Brier, LogLoss, SweepError
 from trueup.lens import ClassWise
+from trueup.specification import is_number
 
 __all__ = [
     "ace",
@@ -42,7 +44,7 @@ def ece(
     positives).
 
     Use it to compare with published numbers. It is biased upwards when bins hold few rows, so a
-    calibrated model never gets 0, and it can hide errors that cancel within a bin; prefer
+    calibrated model rarely gets 0, and it can hide errors that cancel within a bin; prefer
     `rmsce_debiased` or `ece_sweep` to judge a model. On two columns it asks about the predicted
     class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one read.
 
@@ -103,14 +105,14 @@ def rmsce(
 def ece_debiased(
     probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
 ) -> float:
-    r"""`ece` over equal-mass bins, less the part that chance alone would give.
+    r"""`ece` over equal-mass bins, less an estimate of the part that chance alone gives.
 
     :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
     :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, cut at 0; the expectation is in closed form.
 
-    Use it for the average error in plain units when samples are few. Much less biased than
-    `ece`; still a lower bound of the true error when scores vary within bins. Cost: cuts and one
-    read.
+    Use it for the average error in plain units when samples are few. A heuristic, as its authors
+    say: it takes away about half of the upward bias of a calibrated model. `rmsce_debiased` does
+    better. Cost: cuts and one read.
 
     References
     ----------
@@ -155,9 +157,9 @@ def ece_sweep(probs: object, labels: object = None, *, weights: object = None) -
     The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins such that it and
     every smaller number has non-decreasing mean labels. Nothing to choose.
 
-    Use it when the curve can be taken to rise with the score. The least biased plug-in error at
-    small samples; calibrated models still get more than 0. Cost: one sort and a near-linear
-    search.
+    Use it when the curve can be taken to rise with the score: in the worlds its authors fitted to
+    networks it is the least biased plug-in error at small samples. Calibrated models still get
+    more than 0. Cost: one sort and a near-linear search (see `SweepError` for weights).
 
     References
     ----------
@@ -201,7 +203,7 @@ def sce(
 
     References
     ----------
-    Nixon et al. 2019, eq. 3.
+    Nixon et al. 2019, §5.1.
 
     Examples
     --------
@@ -222,7 +224,7 @@ def ace(
 
     References
     ----------
-    Nixon et al. 2019, eq. 4.
+    Nixon et al. 2019, §5.2, where predictions of exactly 0 are left out; here they count.
 
     Examples
     --------
@@ -259,6 +261,8 @@ def tace(
     >>> round(tace([[0.995, 0.005], [0.6, 0.4]], [0, 1]), 6)
     0.45125
     """
+    if not is_number(threshold) or not threshold < 1:
+        raise must_be("threshold", "a number below 1", threshold)
     lens = ClassWise(where=(threshold, 1.0))
     estimator = BinnedError(lens, EqualMass(n_bins), equal_shares=literal)
     return estimator(probs, labels, weights=weights)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields
 
+import numpy as np
+
+from trueup.errors import must_be
+
 
 class Specification:
     """Base of lenses, binnings and estimators: prints as the call that makes it.
@@ -22,3 +26,20 @@ class Specification:
             return bool(getattr(self, field.name) == field.default_factory())
         value = getattr(self, field.name)
         return value is field.default or bool(value == field.default)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number, Python's or NumPy's; truth values are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's, of at least ``least``."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(value) >= least  # type: ignore[call-overload]
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is not a whole number of at least ``least``."""
+    if not is_whole(value, least):
+        raise must_be(name, f"a whole number of at least {least}", value)

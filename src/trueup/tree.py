@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
+from trueup.engines.blocks import row_blocks
 from trueup.engines.cuts import whole_weights
 
-BLOCK_ENTRIES = 1 << 18
 SAME_VARIANCE = 1e-9  # relative: coordinates closer than this count as equally variable
 
 
@@ -64,15 +65,18 @@ def _split(
 ) -> list[Leaf] | None:
     if len(cell.rows) <= rule.min_samples:
         return None
-    lowest, highest = _range(read, cell.rows)
+    m = len(cell.low)
+    lowest, highest = _range(read, cell.rows, m)
     if not np.any(highest > lowest):
         return None
+    if w is not None:  # relative to the heaviest of these rows, by a power of two: exact
+        w = np.ldexp(w, -_power_of_two_above(w[cell.rows].max()))
     total = _joined(_whole_parts(np.ones((len(cell.rows), 1)), cell.rows, w))[0]
     mean = _sum_over(read, cell.rows, w, None, highest) / total
     spread = _sum_over(read, cell.rows, w, mean, (highest - lowest) ** 2) / total
     spread[highest <= lowest] = -1
     axis = int(np.argmax(spread >= spread.max() * (1 - SAME_VARIANCE)))
-    column = np.concatenate([q[:, axis] for q in _blocks(read, cell.rows)])
+    column = np.concatenate([q[:, axis] for _, q in _blocks(read, cell.rows, m)])
     cut = max(float(mean[axis]), float(lowest[axis]))  # a mean is rounded, a score is not
     if not cut < highest[axis]:  # neighbouring floats: the mean was rounded up to the larger one
         cut = float(column[column < highest[axis]].max())
@@ -84,33 +88,31 @@ def _split(
     return [Leaf(cell.rows[left], cell.low, high), Leaf(cell.rows[~left], low, cell.high)]
 
 
-def _range(read: Callable[[Ints], Floats], rows: Ints) -> tuple[Floats, Floats]:
-    blocks = [(q.min(axis=0), q.max(axis=0)) for q in _blocks(read, rows)]
-    return np.min([b[0] for b in blocks], axis=0), np.max([b[1] for b in blocks], axis=0)
+def _range(read: Callable[[Ints], Floats], rows: Ints, m: int) -> tuple[Floats, Floats]:
+    ends = [(q.min(axis=0), q.max(axis=0)) for _, q in _blocks(read, rows, m)]
+    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
 def _sum_over(
     read: Callable[[Ints], Floats], rows: Ints, w: Floats | None, mean: Floats | None, most: Floats
 ) -> Floats:
     """Σ w q, or with a mean Σ w (q − mean)²; no term is larger than ``most``."""
-    done = 0
     parts = np.zeros((2, len(most)))
-    unit = _power_of_two_above(most)
-    for q in _blocks(read, rows):
+    power = _power_of_two_above(most)
+    for here, q in _blocks(read, rows, len(most)):
         terms = q if mean is None else (q - mean) ** 2
-        parts += _whole_parts(terms / unit, rows[done : done + len(q)], w)
-        done += len(q)
-    return _joined(parts) * unit
+        parts += _whole_parts(np.ldexp(terms, -power), here, w)
+    return np.ldexp(_joined(parts), power)
 
 
 def _whole_parts(values: Floats, rows: Ints, w: Floats | None) -> Floats:
     """Column sums of w·values, values in [0, 1], as two rows of whole numbers.
 
     Sums of whole numbers are exact in float64, here below 2^26 rows, and so do not depend on
-    the order of the rows. Weights are scaled to at most 1 by a power of two, which is exact.
+    the order of the rows. Weights are at most 1.
     """
     if w is not None:
-        values = values * (w[rows] / _power_of_two_above(w.max()))[:, None]
+        values = values * w[rows][:, None]
     coarse = np.floor(values * 2.0**26)
     fine = np.rint((values * 2.0**26 - coarse) * 2.0**27)
     return np.stack([coarse.sum(axis=0), fine.sum(axis=0)])
@@ -120,13 +122,12 @@ def _joined(parts: Floats) -> Floats:
     return np.asarray(parts[0] * 2.0**-26 + parts[1] * 2.0**-53)
 
 
-def _power_of_two_above(most: Floats | float) -> Floats:
-    """The smallest power of two that is no less, so that dividing by it is exact; 1 for 0."""
+def _power_of_two_above(most: Floats | float) -> NDArray[np.intc]:
+    """Exponent of the smallest power of two that is no less: scaling by it is exact; 0 for 0."""
     fraction, exponent = np.frexp(most)
-    return np.where(fraction > 0, np.ldexp(1.0, exponent - (fraction == 0.5)), 1.0)
+    return np.asarray(exponent - (fraction == 0.5), np.intc)
 
 
-def _blocks(read: Callable[[Ints], Floats], rows: Ints) -> Iterator[Floats]:
-    size = max(1, BLOCK_ENTRIES // read(rows[:1]).shape[1])
-    for start in range(0, len(rows), size):
-        yield read(rows[start : start + size])
+def _blocks(read: Callable[[Ints], Floats], rows: Ints, m: int) -> Iterator[tuple[Ints, Floats]]:
+    for block in row_blocks(len(rows), m):
+        yield rows[block], read(rows[block])

@@ -34,7 +34,7 @@ def naive_sweep(count, positive):
 
 
 def native_sweep(count, positive):
-    return ordering.sweep_bins(np.array(count, np.int64), np.array(positive, np.int64))
+    return ordering.sweep_bins(np.array(count, np.int64), np.array(positive, np.int64), sum(count))
 
 
 def groups_of(labels, tied):
@@ -105,7 +105,9 @@ def test_near_separable_against_reference(tie_rate):
         n = int(rng.integers(1, 400))
         groups = groups_of(near_separable(rng, n), rng.random(n - 1) < tie_rate)
         count, positive = (np.array(part, np.int64) for part in groups)
-        assert ordering.sweep_bins(count, positive) == reference.sweep_bins(count, positive)
+        for most in (int(count.sum()), len(count), 3):
+            ours = ordering.sweep_bins(count, positive, most)
+            assert ours == reference.sweep_bins(count, positive, most)
 
 
 def test_groups_of_very_different_sizes():
@@ -114,7 +116,9 @@ def test_groups_of_very_different_sizes():
         size = int(rng.integers(2, 30))
         count = np.where(rng.random(size) < 0.3, rng.integers(50, 900, size), 1)
         positive = rng.binomial(count, np.sort(rng.random(size)))
-        assert ordering.sweep_bins(count, positive) == reference.sweep_bins(count, positive)
+        for most in (int(count.sum()), len(count), 3):
+            ours = ordering.sweep_bins(count, positive, most)
+            assert ours == reference.sweep_bins(count, positive, most)
 
 
 def test_one_dent_between_large_and_small_groups():
@@ -127,7 +131,9 @@ def test_one_dent_between_large_and_small_groups():
         positive = np.round(count * np.sort(rng.integers(0, 5, size)) / 4).astype(np.int64)
         dent = int(rng.integers(size))
         positive[dent] = rng.integers(0, count[dent] + 1)
-        assert ordering.sweep_bins(count, positive) == reference.sweep_bins(count, positive)
+        for most in (int(count.sum()), len(count), 3):
+            ours = ordering.sweep_bins(count, positive, most)
+            assert ours == reference.sweep_bins(count, positive, most)
 
 
 @pytest.mark.parametrize("decimals", [1, 2, 3, 17])
@@ -136,15 +142,16 @@ def test_calibrated_scores(decimals):
     for n in (10, 100, 1000, 20_000):
         p = np.round(rng.beta(2.78, 0.5, n), decimals)
         groups = reference.group_pairs(p, rng.random(n) < p)
-        ours = ordering.sweep_bins(groups.count, groups.positive)
-        assert ours == reference.sweep_bins(groups.count, groups.positive)
+        n = int(groups.count.sum())
+        ours = ordering.sweep_bins(groups.count, groups.positive, n)
+        assert ours == reference.sweep_bins(groups.count, groups.positive, n)
 
 
 def test_read_only_and_strided():
     pairs = np.array([[3, 1], [2, 1], [4, 1], [5, 4], [1, 0]], np.int64)
     pairs.flags.writeable = False
     right = naive_sweep(pairs[:, 0].tolist(), pairs[:, 1].tolist())
-    assert ordering.sweep_bins(pairs[:, 0], pairs[:, 1]) == right
+    assert ordering.sweep_bins(pairs[:, 0], pairs[:, 1], int(pairs[:, 0].sum())) == right
 
 
 def test_constant_and_separable_have_no_end_but_n():
@@ -159,5 +166,5 @@ def test_a_million_rows_in_no_time(width):
     y = (np.arange(n) >= n // 2).astype(np.int64)
     y[n // 2 - width // 2 : n // 2 + width // 2] = 1 - np.arange(width) % 2
     begin = time.process_time()
-    ordering.sweep_bins(np.ones(n, np.int64), y)
+    ordering.sweep_bins(np.ones(n, np.int64), y, n)
     assert time.process_time() - begin < 2

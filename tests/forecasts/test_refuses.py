@@ -68,6 +68,12 @@ PROBS = [
         "swapped.",
     ),
     (
+        "percentages with decimals",
+        of([20.5, 85.25], [0, 1]),
+        "`probs` must be between 0 and 1; got 20.5 in row 0. "
+        "Hint: divide percentages by 100, or pass logits=True to Forecasts.of for raw scores.",
+    ),
+    (
         "nan in a matrix",
         of([[0.5, 0.5], [0.5, NAN]], [0, 1]),
         "`probs` must be between 0 and 1; got nan in row 1. "
@@ -83,7 +89,7 @@ PROBS = [
         "outside in a matrix",
         of([[0.5, 0.5], [2.5, -1.5]], [0, 1]),
         "`probs` must be between 0 and 1; got 2.5 in row 1. "
-        "Hint: pass logits=True to Forecasts.of if these are raw scores.",
+        "Hint: divide percentages by 100, or pass logits=True to Forecasts.of for raw scores.",
     ),
     (
         "sum too small",

@@ -130,6 +130,11 @@ BESIDE = [
         "`classes` must be a list of different names; got 'a' twice.",
     ),
     (
+        "repeated class that is a tuple",
+        of(MATRIX, [0, 1], classes=[("a", 1), "b", ("a", 1)]),
+        "`classes` must be a list of different names; got ('a', 1) twice.",
+    ),
+    (
         "number of classes",
         of(MATRIX, [0, 1], classes=3),
         "`classes` must be a list of 3 names; got 3.",

@@ -55,6 +55,7 @@ COMPOSED = [
     Entry(tu.BinnedError(tu.TopLabel(), FIXED), additive=True),
     Entry(tu.BinnedError(tu.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4))),
     Entry(tu.BinnedError(tu.TopLabelGiven(), tu.EqualMass(4), norm=2)),
+    Entry(tu.BinnedError(tu.TopLabelGiven(), FIXED), additive=True),
     Entry(tu.BinnedError(tu.Pooled(), FIXED), additive=True),
     Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=2), additive=True),
     Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=math.inf), additive=True),

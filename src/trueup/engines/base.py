@@ -100,7 +100,7 @@ class Engine(Protocol):
 
     def group_pairs(self, p: NDArray[Any], y: NDArray[Any]) -> Groups: ...
 
-    def sweep_bins(self, count: Ints, positive: Ints) -> int: ...
+    def sweep_bins(self, count: Ints, positive: Ints, most: int) -> int: ...
 
 
 _in_use: Engine | None = None
@@ -111,7 +111,7 @@ def engine() -> Engine:
     global _in_use
     if _in_use is None:
         asked = os.environ.get("TRUEUP_ENGINE", "")
-        _in_use = _load(asked) if asked else _fastest()
+        _in_use = _load(asked, "TRUEUP_ENGINE") if asked else _fastest()
     return _in_use
 
 
@@ -143,9 +143,9 @@ def _fastest() -> Engine:
         return _load("reference")
 
 
-def _load(name: str) -> Engine:
+def _load(name: str, argument: str = "name") -> Engine:
     if name not in ("native", "reference"):
-        raise must_be("engine", '"native" or "reference"', name)
+        raise must_be(argument, '"native" or "reference"', name)
     try:
         return cast(Engine, importlib.import_module(f"trueup.engines.{name}"))
     except ImportError as error:

@@ -31,27 +31,36 @@ def cuts_of_groups(cumulative: NDArray[Any], n_bins: int) -> Ints:
     return np.unique(np.where(take_lower, lower, upper))
 
 
-def first_falling(cumulative: Ints, positive: Ints) -> int:
-    """Smallest number of equal-mass bins whose mean labels fall somewhere; n + 1 if none does.
+def first_falling(
+    cumulative: NDArray[Any], positive: NDArray[Any], most: int, rounding: float = 0
+) -> int:
+    """Smallest number of equal-mass bins whose mean labels fall somewhere; most + 1 if none does.
 
-    The published algorithm, with prefix sums: b = 2, 3, … until a mean label falls. Means are
-    compared by cross-multiplication of whole numbers. If no mean falls between neighbouring
-    groups, none can fall between bins, which are unions of neighbouring groups.
+    The published algorithm, with prefix sums: b = 2, 3, …, most until a mean label falls. If no
+    mean falls between neighbouring groups, none can fall between bins, which are unions of
+    neighbouring groups.
     """
-    n = int(cumulative[-1])
-    if not _falls(np.arange(len(cumulative) - 1), cumulative, positive):
-        return n + 1
-    b = 2
-    while not _falls(cuts_of_groups(cumulative, b), cumulative, positive):
-        b += 1
-    return b
+    if not falls(np.arange(len(cumulative) - 1), cumulative, positive, rounding):
+        return most + 1
+    for b in range(2, most + 1):
+        if falls(cuts_of_groups(cumulative, b), cumulative, positive, rounding):
+            return b
+    return most + 1
 
 
-def _falls(cuts: Ints, cumulative: Ints, positive: Ints) -> bool:
+def falls(
+    cuts: Ints, cumulative: NDArray[Any], positive: NDArray[Any], rounding: float = 0
+) -> bool:
+    """Whether the mean label falls from one bin to the next.
+
+    Means are compared by cross-multiplication, of whole numbers without rounding. Differences of
+    running float sums carry some: a fall within ``rounding`` of the total weight is none.
+    """
     ends = np.append(cuts, len(cumulative) - 1)
     size = np.diff(cumulative[ends], prepend=0)
     hits = np.diff(positive[ends], prepend=0)
-    return bool(np.any(hits[:-1] * size[1:] > hits[1:] * size[:-1]))
+    fall = hits[:-1] * size[1:] - hits[1:] * size[:-1]
+    return bool(np.any(fall > rounding * cumulative[-1] * (size[1:] + size[:-1])))
 
 
 def whole_weights(w: Floats) -> NDArray[Any]:

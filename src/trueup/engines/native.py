@@ -150,7 +150,8 @@ def class_bin_sums(
 
 def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
     """Write the columns of ``block``, its rows multiplied by ``factor``, to the rows of ``out``."""
-    plain = block.dtype in (np.float32, np.float64) and block.strides[1] == block.itemsize
+    plain = block.dtype in (np.float32, np.float64) and block.flags.aligned
+    plain = plain and block.strides[1] == block.itemsize
     rows.scaled_columns(block if plain else np.require(block, np.float64, ("C", "A")), factor, out)
 
 

@@ -200,17 +200,17 @@ def _spread(p: NDArray[Any], y: NDArray[Any], keys: NDArray[np.uint64]) -> list[
     return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if stop > start]
 
 
-def sweep_bins(count: Ints, positive: Ints) -> int:
-    """Largest b such that 1, 2, …, b equal-mass bins all have non-decreasing mean labels."""
+def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
+    """Largest b up to ``most`` such that 1 … b equal-mass bins have non-falling mean labels."""
     n, groups = int(count.sum()), len(count)
     if n > MOST_SWEEP_ROWS:
-        return reference.sweep_bins(count, positive)
+        return reference.sweep_bins(count, positive, most)
     rows, hits, next_dent = (np.empty(groups + 1, np.int32) for _ in range(3))
     count, positive = np.ascontiguousarray(count), np.ascontiguousarray(positive)
     if sweep.find_dents(count, positive, rows, hits, next_dent) == groups:
-        return n
+        return most
     shift = max(0, (n // groups).bit_length() - 1)
     index = np.empty(1 if n == groups else ((n - 1) >> shift) + 2, np.int32)
     sweep.index_rows(rows, shift, index)
-    falling: int = sweep.first_falling(rows, hits, next_dent, index, shift)
+    falling: int = sweep.first_falling(rows, hits, next_dent, index, shift, most)
     return falling - 1

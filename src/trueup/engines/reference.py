@@ -158,9 +158,9 @@ def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
     return Groups(score[first].astype(np.float64), count, positive)
 
 
-def sweep_bins(count: Ints, positive: Ints) -> int:
-    """Largest b such that 1, 2, …, b equal-mass bins all have non-decreasing mean labels."""
-    return first_falling(np.cumsum(count), np.cumsum(positive)) - 1
+def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
+    """Largest b up to ``most`` such that 1 … b equal-mass bins have non-falling mean labels."""
+    return first_falling(np.cumsum(count), np.cumsum(positive), most) - 1
 
 
 def _blocks(n: int, size: int) -> Iterator[tuple[int, int]]:

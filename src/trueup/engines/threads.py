@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from trueup.errors import must_be
@@ -45,7 +45,7 @@ def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]
         finally:
             _here.busy = False
 
-    others = [_pool(workers - 1).submit(work) for _ in range(workers - 1)]
+    others = _start(work, workers - 1)
     try:
         work()
     finally:
@@ -68,19 +68,32 @@ def set_threads(n: int | None) -> None:
     _threads = n
 
 
+def _start(work: Callable[[], None], many: int) -> list[Future[None]]:
+    """Start ``many`` helpers; none where the interpreter is shutting down."""
+    started: list[Future[None]] = []
+    try:
+        for _ in range(many):
+            started.append(_pool(get_threads()).submit(work))
+    except RuntimeError:  # no new work is taken any more: this thread does it all
+        pass
+    return started
+
+
 @cache
 def _default_threads() -> int:
     asked = os.environ.get("TRUEUP_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if asked:
+        if not (asked.isascii() and asked.isdigit() and int(asked) > 0):
+            raise must_be("TRUEUP_THREADS", "a whole number of at least 1", asked)
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-@cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="trueup")
+@lru_cache(maxsize=1)  # one pool: another number of threads lets go of the one before
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, threads - 1), thread_name_prefix="trueup")
 
 
 if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, TopLabel
 from trueup.results import Estimate
-from trueup.specification import Specification
+from trueup.specification import Specification, is_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,10 +45,20 @@ def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
     return TopLabel() if forecasts.is_matrix else Binary()
 
 
+def check_lens(lens: object) -> None:
+    """Refuse what is not a lens, such as its class or a binning in its place."""
+    if lens is not None and not isinstance(lens, Lens):
+        got = Words(f"the class {lens.__name__}") if isinstance(lens, type) else lens
+        raise must_be("lens", "a lens, such as TopLabel(), or None", got)
+
+
 def check_norm(norm: float) -> None:
-    """Refuse a norm that is not a number of at least 1."""
-    if isinstance(norm, bool) or not isinstance(norm, int | float) or not norm >= 1:
-        raise must_be("norm", "a number of at least 1, or math.inf", norm)
+    """Refuse a norm that is not a number from 1 to 64, or infinity.
+
+    A larger power of a small gap is too small for float64, and an error would read 0.
+    """
+    if not is_number(norm) or not (1 <= norm <= 64 or math.isinf(norm)) or norm < 0:
+        raise must_be("norm", "a number from 1 to 64, or math.inf", norm)
 
 
 def root_of(power: float, norm: float) -> float:

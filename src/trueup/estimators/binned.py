@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,28 @@ from trueup.bins import Binning, FixedEdges, UniformWidth
 from trueup.engines.base import Sums, engine
 from trueup.engines.threads import run
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, average, check_norm, chosen_lens, root_of
+from trueup.estimators.base import (
+    Estimator,
+    average,
+    check_lens,
+    check_norm,
+    chosen_lens,
+    root_of,
+)
 from trueup.estimators.powers import debiased_power, label_binned_power, plugin_power
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
-from trueup.lens import ClassWise, FamilyLens, Lens, Member, Pairs, PairsLens, SimplexLens
+from trueup.lens import (
+    ClassWise,
+    FamilyLens,
+    Lens,
+    Member,
+    Pairs,
+    PairsLens,
+    SimplexLens,
+    TopLabelGiven,
+)
 from trueup.results import Estimate
 from trueup.tables import BinTable, TableFamily
 
@@ -42,7 +58,8 @@ class BinnedError(Estimator):
     debias
         Subtract the bias that chance alone gives (norms 1 and 2; Kumar et al. 2019). True is
         their correction, exact when scores are constant within bins and a little too large
-        otherwise; ``"residual"`` uses the variance of score − label instead, which is unbiased.
+        otherwise; ``"residual"`` uses the variance of score − label instead, which makes the
+        square unbiased there too.
     equal_shares
         Give every bin the share 1/B of the B bins asked for, whatever it holds: the literal
         1/(KR) of Nixon et al.'s TACE.
@@ -81,6 +98,9 @@ class BinnedError(Estimator):
     distance: str | Callable[[Any, Any], Any] = "tv"
 
     def __post_init__(self) -> None:
+        check_lens(self.lens)
+        if not isinstance(self.binning, Binning):
+            raise must_be("binning", "a binning, such as EqualMass(15)", self.binning)
         check_norm(self.norm)
         if self.debias not in (False, True, "residual"):
             raise must_be("debias", 'True, False or "residual"', self.debias)
@@ -92,7 +112,8 @@ class BinnedError(Estimator):
         if self.debias and isinstance(self.lens, SimplexLens):
             raise must_be("debias", "False for a lens on a simplex", self.debias)
         if self.debias and self.lens is not None and not self.lens.independent:
-            raise must_be("debias", f"False for {self.lens!r}, whose pairs depend", self.debias)
+            rule = f"False for {self.lens!r}, whose pairs depend on each other"
+            raise must_be("debias", rule, self.debias)
         if not callable(self.distance) and self.distance not in ("tv", "squared"):
             raise must_be("distance", '"tv", "squared" or a function', self.distance)
 
@@ -125,35 +146,39 @@ class BinnedError(Estimator):
         return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
 
     def _over_family(self, forecasts: Forecasts, lens: FamilyLens) -> Estimate:
-        answers: list[tuple[Any, float, BinTable | None, float, int]]
+        answers: list[_Answer]
         if self._one_read(forecasts, lens):
             assert isinstance(lens, ClassWise)
             tables = self._tables_in_one_read(forecasts)
             shares, names = lens.shares(forecasts), lens.names(forecasts)
             powers = [self._power(table, None) for table in tables]
             answers = [
-                (name, float(share), table, *power)
+                _Answer(name, float(share), table, *power)
                 for name, share, table, power in zip(names, shares, tables, powers, strict=True)
             ]
         elif isinstance(lens, ClassWise) and forecasts.is_matrix:
             answers = self._by_columns(forecasts, lens)
         else:
             answers = [self._member(member) for member in lens.members(forecasts)]
-        power = average(((share, power) for _, share, _, power, _ in answers), self.norm)
+        power = average(((a.share, a.power) for a in answers), self.norm)
         family = TableFamily(
-            tuple(a[0] for a in answers), tuple(a[1] for a in answers), tuple(a[2] for a in answers)
+            tuple(a.name for a in answers),
+            tuple(a.share for a in answers),
+            tuple(a.table for a in answers),
+            isinstance(lens, TopLabelGiven),
         )
         notes = {
-            "class_powers": [power for _, _, _, power, _ in answers],
-            "merged": sum(merged for *_, merged in answers),
+            "class_errors": {a.name: root_of(a.power, self.norm) for a in answers},
+            "class_powers": [a.power for a in answers],
+            "merged": sum(a.merged for a in answers),
         }
         return Estimate(root_of(power, self.norm), power, family, notes)
 
-    def _member(self, member: Member) -> tuple[Any, float, BinTable | None, float, int]:
+    def _member(self, member: Member) -> _Answer:
         if len(member.pairs) == 0:  # nothing in the region: the class adds 0
-            return member.name, member.share, None, 0.0, 0
+            return _Answer(member.name, member.share, None, 0.0, 0)
         table = self._table(member.pairs)
-        return member.name, member.share, table, *self._power(table, member.pairs)
+        return _Answer(member.name, member.share, table, *self._power(table, member.pairs))
 
     def _one_read(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
         """Whether the tables of all classes can be made in one read of the matrix."""
@@ -177,12 +202,10 @@ class BinnedError(Estimator):
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
         ]
 
-    def _by_columns(
-        self, forecasts: Forecasts, lens: ClassWise
-    ) -> list[tuple[Any, float, BinTable | None, float, int]]:
+    def _by_columns(self, forecasts: Forecasts, lens: ClassWise) -> list[_Answer]:
         """Classes a few columns at a time, on threads."""
 
-        def some(first: int, last: int) -> list[tuple[Any, float, BinTable | None, float, int]]:
+        def some(first: int, last: int) -> list[_Answer]:
             return [self._member(m) for m in lens.some_members(forecasts, first, last)]
 
         k = forecasts.n_classes
@@ -198,6 +221,16 @@ class BinnedError(Estimator):
         power = simplex_power(table, self.distance, self.norm)
         notes = {"asked": self.binning.asked(len(cells.kept)), "made": table.made}
         return Estimate(root_of(power, self.norm), power, table, notes)
+
+
+class _Answer(NamedTuple):
+    """What was found for one member of a family: ``merged`` bins of one row, for debiasing."""
+
+    name: Any
+    share: float
+    table: BinTable | None
+    power: float
+    merged: int
 
 
 def _notes(table: BinTable, merged: int) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.engines.blocks import row_blocks
 from trueup.lens import Pairs
 from trueup.tables import BinTable
-
-BLOCK_ROWS = 1 << 16
 
 
 def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) -> float:
@@ -30,8 +29,7 @@ def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
     """Σ_i w_i |f_i − y_b(i)|^p / Σ w, or the largest |f_i − y_b(i)|; never below plug-in."""
     total, largest = 0.0, 0.0
     inner = table.edges[1:-1]
-    for start in range(0, len(pairs), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
+    for part in row_blocks(len(pairs), 4):
         score = pairs.p[part].astype(np.float64)
         away = np.abs(score - table.mean_label[np.searchsorted(inner, score, side="left")])
         if math.isinf(norm):

@@ -33,8 +33,8 @@ class Brier(Estimator):
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
         total = 0.0
-        for where, rows in forecasts.blocks():
-            difference = rows - forecasts.one_hot(where)
+        for where in forecasts.blocks():
+            difference = forecasts.rows(where) - forecasts.one_hot(where)
             if forecasts.n_classes == 2:
                 difference = difference[:, 1:]
             total += _weighted(np.einsum("ij,ij->i", difference, difference), forecasts, where)
@@ -59,11 +59,12 @@ class LogLoss(Estimator):
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
         total, clipped = 0.0, 0
-        for where, rows in forecasts.blocks():
+        for where in forecasts.blocks():
             labels = forecasts.one_hot(where)
             if forecasts.log_probs_exact:
                 log_probs = forecasts.log_probs(where)
             else:
+                rows = forecasts.rows(where)
                 low = (rows < forecasts.tiny) & (labels > 0)
                 clipped += int(low.any(axis=1).sum())
                 log_probs = np.log(np.maximum(rows, forecasts.tiny))

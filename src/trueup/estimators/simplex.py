@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.lens import Cells
 from trueup.tables import CellTable
 from trueup.tree import Leaf
 
-BLOCK_ENTRIES = 1 << 18
-
 
 def cell_table(cells: Cells, leaves: list[Leaf]) -> CellTable:
     """Sum predictions and outcomes over the rows of each cell, by blocks."""
-    size = max(1, BLOCK_ENTRIES // cells.m)
     score = np.zeros((len(leaves), cells.m))
     label = np.zeros((len(leaves), cells.m))
     weight = np.zeros(len(leaves))
     for c, leaf in enumerate(leaves):
-        for start in range(0, len(leaf.rows), size):
-            rows = leaf.rows[start : start + size]
+        for block in row_blocks(len(leaf.rows), cells.m):
+            rows = leaf.rows[block]
             w = np.ones(len(rows)) if cells.w is None else cells.w[rows]
             score[c] += (w[:, None] * cells.rows(rows)).sum(axis=0)
             label[c] += (w[:, None] * cells.outcomes(rows)).sum(axis=0)

@@ -96,9 +96,7 @@ def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] |
         raise must_be("classes", f"a list of {n_classes} names", Words(_count(len(names), "name")))
     if distinct != n_classes:
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise must_be(
-            "classes", "a list of different names", Words(f"{np.asarray(twice).item()!r} twice")
-        )
+        raise must_be("classes", "a list of different names", Words(f"{twice!r} twice"))
     return names
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
+from trueup.engines.blocks import row_blocks
 from trueup.errors import Words, must_be
 from trueup.forecasts import probs as door
 from trueup.forecasts.arrays import as_floats, as_numpy
@@ -23,7 +24,6 @@ from trueup.forecasts.beside import (
 )
 from trueup.forecasts.labels import class_numbers, soft_labels_of
 
-BLOCK_ENTRIES = 1 << 18
 COLUMNS_AT_ONCE = 8
 
 
@@ -56,7 +56,7 @@ class Forecasts:
     classes: tuple[Any, ...] | None
     n: int
     n_classes: int
-    _probs: door.Scores | door.Matrix = field()
+    _probs: door.Scores | door.Matrix
 
     @classmethod
     def of(
@@ -204,12 +204,9 @@ class Forecasts:
             return np.column_stack([1 - positive, positive])
         return self._probs.rows(which)
 
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """The matrix of probabilities by blocks of rows, so that it is never copied whole."""
-        size = max(1, BLOCK_ENTRIES // self.n_classes)
-        for start in range(0, self.n, size):
-            where = slice(start, min(start + size, self.n))
-            yield where, self.rows(where)
+    def blocks(self) -> Iterator[slice]:
+        """Runs of rows to read one after the other, so that a matrix is never copied whole."""
+        return row_blocks(self.n, self.n_classes)
 
     def columns(self, first: int, last: int) -> Floats:
         """Probabilities of the classes first … last−1, one contiguous row per class."""

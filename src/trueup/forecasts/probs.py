@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, engine
+from trueup.engines.blocks import row_blocks
 from trueup.errors import Words, must_be
 from trueup.forecasts.arrays import (
     as_floats,
@@ -23,7 +24,6 @@ from trueup.forecasts.arrays import (
     refuse,
 )
 
-BLOCK_ENTRIES = 1 << 18
 LOWEST = float(np.finfo(np.float64).min)
 LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
@@ -83,9 +83,7 @@ class Matrix:
         """Columns first … last−1 as rows of a contiguous array, made block by block."""
         n = len(self.top)
         out = np.empty((last - first, n))
-        size = max(1, BLOCK_ENTRIES // (4 * (last - first)))
-        for start in range(0, n, size):
-            where = slice(start, min(start + size, n))
+        for where in row_blocks(n, 4 * (last - first)):
             part, block = out[:, where], self._take(where, slice(first, last))
             factor = None if self.factor is None else self.factor[where]
             if self.shift is not None:
@@ -195,12 +193,10 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     n = len(values) if rows is None else len(rows)
     n_classes = values.shape[1]
     shift = np.empty(n) if are_logits else None
-    size = max(1, BLOCK_ENTRIES // n_classes)
     if shift is not None:
-        for start in range(0, n, size):
-            where = slice(start, min(start + size, n))
+        for where in row_blocks(n, n_classes):
             block = values[where if rows is None else rows[where]]
-            shift[where] = _finite(given.name, block, start, rows).max(axis=1)
+            shift[where] = _finite(given.name, block, where.start, rows).max(axis=1)
 
     def read(start: int, stop: int) -> NDArray[Any]:
         block = values[start:stop] if rows is None else values[rows[start:stop]]
@@ -226,7 +222,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
 def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
     """Contiguous float32 or float64 rows: probabilities as given, logits as exp(z − shift)."""
     if shift is None:
-        return np.ascontiguousarray(block, dtype=_working_type(block))
+        return np.require(block, _working_type(block), ("C", "A"))
     rows = np.array(block, dtype=np.float64, order="C")
     _exponential(rows, shift[:, None])
     return rows
@@ -260,6 +256,8 @@ def _outside(value: Any, row: int) -> Exception:
         hint = "clip to [0, 1] what is only rounding error"
     elif value > 1 and value == np.floor(value):
         hint = "divide percentages by 100; if these are labels, the arguments are swapped"
+    elif 2 < value <= 100:
+        hint = "divide percentages by 100, or pass logits=True to Forecasts.of for raw scores"
     else:
         hint = "pass logits=True to Forecasts.of if these are raw scores"
     return must_be("probs", "between 0 and 1", value, row=row, hint=hint)
@@ -306,9 +304,8 @@ def _all_whole(array: NDArray[Any]) -> bool:
     """Whether no entry is a fraction, missing ones left aside; stops at the first fraction."""
     if array.dtype.kind in "iub":
         return True
-    size = max(1, BLOCK_ENTRIES // max(1, array[:1].size))
-    for start in range(0, len(array), size):
-        block = array[start : start + size]
+    for where in row_blocks(len(array), array[:1].size):
+        block = array[where]
         if np.any((block != np.floor(block)) & ~np.isnan(block)):
             return False
     return True

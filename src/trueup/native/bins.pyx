@@ -122,7 +122,9 @@ def add_soft(
     cdef void *room = calloc(8 * lookup.bins, sizeof(double))
     if room == NULL:
         raise MemoryError
-    cdef const double *weight = NULL if w is None or start >= stop else &w[0]
+    cdef const double *weight = NULL
+    if w is not None and start < stop:
+        weight = &w[0]
     if start < stop:
         with nogil:
             tally_soft(
@@ -216,7 +218,9 @@ cdef class ClassTables:
             raise ValueError("wrong number of columns")
         if rows == 0 or self.to.classes == 0:
             return 0
-        cdef const double *scale = NULL if factor is None else &factor[start]
+        cdef const double *scale = NULL
+        if factor is not None:
+            scale = &factor[start]
         with nogil:
             others = add_rows(
                 &block[0, 0], score is float, scale, &labels[start], rows, mostly_low,

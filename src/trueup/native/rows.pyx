@@ -96,7 +96,9 @@ def scaled_columns(const score[:, :] block, const double[::1] factor, double[:, 
         raise ValueError("one factor for each row")
     if block.strides[1] != sizeof(score) or out.strides[1] != sizeof(double):
         raise ValueError("rows must be contiguous")
-    cdef const double *scale = NULL if factor is None else &factor[0]
+    cdef const double *scale = NULL
+    if factor is not None:
+        scale = &factor[0]
     with nogil:
         if score is float:
             columns_f32(&block[0, 0], block.strides[0], rows, columns, scale, &out[0, 0],

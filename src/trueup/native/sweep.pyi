@@ -15,4 +15,5 @@ def first_falling(
     next_dent: NDArray[np.int32],
     index: NDArray[np.int32],
     shift: int,
+    most: int,
 ) -> int: ...

@@ -83,8 +83,9 @@ def first_falling(
     const int32_t[::1] next_dent,
     const int32_t[::1] index,
     int shift,
+    int64_t most,
 ):
-    """Smallest number of bins with a fall. There must be a dent: n bins then have one."""
+    """Smallest number of bins with a fall, or ``most`` + 1 if there is none up to ``most``."""
     cdef Table table
     cdef int64_t b = 1
     cdef bint fell = False
@@ -93,10 +94,10 @@ def first_falling(
     table.groups = <int32_t>(rows.shape[0] - 1)
     table.n = rows[table.groups]
     with nogil:
-        while not fell:
+        while not fell and b < most:
             b += 1
             fell = falls_with(&table, b)
-    return b
+    return b if fell else most + 1
 
 
 cdef bint falls_with(const Table *table, int64_t b) noexcept nogil:

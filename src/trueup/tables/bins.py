@@ -159,6 +159,9 @@ class BinTable:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BinTable:
         """Read what `to_dict` wrote."""
+        missing = {"edges", "asked", "sums"} - set(data)
+        if missing:
+            raise must_be("data", "what `to_dict` wrote", Words(f"no {sorted(missing)[0]!r}"))
         arrays: dict[str, Any] = {
             name: np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
             for name in MOMENTS

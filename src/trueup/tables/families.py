@@ -25,20 +25,35 @@ class TableFamily:
         Weight of each member in the average; they sum to 1.
     tables
         A `BinTable` for each member, or None for one without any row.
+    by_weight
+        Whether a member's share is its part of the rows (or weight), as that of a predicted class.
     """
 
     names: tuple[Any, ...]
     shares: tuple[float, ...]
     tables: tuple[BinTable | None, ...]
+    by_weight: bool = False
 
     def __add__(self, other: TableFamily) -> TableFamily:
         """Add the statistics of other rows, member by member."""
         if not isinstance(other, TableFamily):
             return NotImplemented
+        if self.by_weight and other.by_weight:
+            return self._add_by_weight(other)
         if self.names != other.names or self.shares != other.shares:
             raise must_be("other", "a family with the same members and shares", other)
         pairs = zip(self.tables, other.tables, strict=True)
         return TableFamily(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
+
+    def _add_by_weight(self, other: TableFamily) -> TableFamily:
+        """Add families of which either may lack a member, and share out the weight anew."""
+        tables: dict[Any, BinTable | None] = dict(zip(self.names, self.tables, strict=True))
+        for name, table in zip(other.names, other.tables, strict=True):
+            tables[name] = _added(tables.get(name), table)
+        names = tuple(sorted(tables))
+        weights = [0.0 if (t := tables[name]) is None else float(t.weight.sum()) for name in names]
+        shares = tuple(weight / sum(weights) for weight in weights)
+        return TableFamily(names, shares, tuple(tables[name] for name in names), True)
 
     def __len__(self) -> int:
         """Return the number of members."""
@@ -46,6 +61,8 @@ class TableFamily:
 
     def __getitem__(self, name: Any) -> BinTable | None:
         """Return the table of a member by its name."""
+        if name not in self.names:
+            raise must_be("name", f"one of {', '.join(map(repr, self.names[:10]))}", name)
         return self.tables[self.names.index(name)]
 
     def columns(self) -> dict[str, Any]:
@@ -63,13 +80,20 @@ class TableFamily:
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values that `from_dict` reads back, ready for JSON."""
         tables = [None if table is None else table.to_dict() for table in self.tables]
-        return {"names": list(self.names), "shares": list(self.shares), "tables": tables}
+        return {
+            "names": list(self.names),
+            "shares": list(self.shares),
+            "tables": tables,
+            "by_weight": self.by_weight,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TableFamily:
         """Read what `to_dict` wrote."""
         tables = (None if table is None else BinTable.from_dict(table) for table in data["tables"])
-        return cls(tuple(data["names"]), tuple(data["shares"]), tuple(tables))
+        return cls(
+            tuple(data["names"]), tuple(data["shares"]), tuple(tables), bool(data["by_weight"])
+        )
 
     def __repr__(self) -> str:
         """Print one line per member."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums, engine
 from trueup.engines.cuts import cuts_of_groups
 from trueup.errors import must_be
+from trueup.specification import check_whole
 from trueup.tables.bins import BinTable
 
 OCTAVES = 40
@@ -56,6 +57,13 @@ def fine_edges() -> Floats:
     return edges
 
 
+class Rebinned(NamedTuple):
+    """A table of bins made from cells, and by how much its L1 error may be off."""
+
+    table: BinTable
+    bound: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FineTable:
     """Statistics of 10,240 dyadic cells of [0, 1]; fine tables always add with ``+``.
@@ -71,11 +79,12 @@ class FineTable:
 
     @classmethod
     def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineTable:
-        """Count checked scores and labels into cells."""
+        """Count checked scores and labels, both arrays, into cells."""
         return cls(engine().bin_sums(p, y, w, fine_edges()))
 
-    def equal_mass(self, n_bins: int) -> tuple[BinTable, float]:
+    def equal_mass(self, n_bins: int) -> Rebinned:
         """Equal-mass bins made of whole cells, and the bound on an L1 error's difference."""
+        check_whole("n_bins", n_bins, 1)
         full = np.flatnonzero(self.sums.count)
         cumulative = np.cumsum(self.sums.weight[full])
         cuts = cuts_of_groups(cumulative, n_bins)
@@ -83,20 +92,23 @@ class FineTable:
         holders = np.unique(np.minimum(np.searchsorted(cumulative, targets), len(full) - 1))
         index = np.searchsorted(cuts, np.arange(len(full)), side="left")
         table = self._merge(full, index, fine_edges()[full[cuts]], n_bins)
-        return table, self._bound(full[holders])
+        return Rebinned(table, self._bound(full[holders]))
 
-    def rebin(self, inner_edges: Floats) -> tuple[BinTable, float]:
+    def rebin(self, inner_edges: Floats) -> Rebinned:
         """Bins with given inner edges, cells going where their mean score goes, and the bound."""
+        inner = np.asarray(inner_edges, np.float64)
+        if inner.ndim != 1 or np.any(np.diff(inner, prepend=0, append=1) <= 0):
+            raise must_be("inner_edges", "increasing numbers between 0 and 1", inner_edges)
         full = np.flatnonzero(self.sums.count)
-        cells = cell_of(inner_edges)
+        cells = cell_of(inner)
         passed = np.searchsorted(cells, full, side="left")
         split = np.flatnonzero(np.isin(full, cells))  # a cell that an edge cuts goes by its mean
         mean = self.sums.score[full[split]] / self.sums.weight[full[split]]
-        within = np.searchsorted(inner_edges, mean, side="left")
+        within = np.searchsorted(inner, mean, side="left")
         last = np.searchsorted(cells, full[split], side="right")
         passed[split] = np.clip(within, passed[split], last)
-        table = self._merge(full, passed, inner_edges, len(inner_edges) + 1)
-        return table, self._bound(np.unique(cells))
+        table = self._merge(full, passed, inner, len(inner) + 1)
+        return Rebinned(table, self._bound(np.unique(cells)))
 
     def _bound(self, cells: Ints) -> float:
         return min(1.0, 2 * float(self.sums.weight[cells].sum() / self.sums.weight.sum()))

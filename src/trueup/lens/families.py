@@ -1,0 +1,93 @@
+"""Lenses that induce several sets of scores and outcomes, such as one for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.errors import Words, must_be
+from trueup.forecasts import Forecasts
+from trueup.lens.base import FamilyLens
+from trueup.lens.induced import Member, Pairs, columns, top_label
+
+
+@dataclass(frozen=True, repr=False)
+class ClassWise(FamilyLens):
+    """Every one-vs-rest problem; p-th powers are averaged, then one root is taken.
+
+    ``class_weights`` (one number per class, divided by their sum) default to 1/K. 1-D ``probs``
+    are the one problem of the positive class. With ``where``, a class with no prediction in the
+    region adds 0.
+    """
+
+    class_weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.class_weights is None:
+            return
+        try:
+            weights = tuple(self.class_weights)
+            np.asarray(weights, np.float64)
+        except (TypeError, ValueError):
+            rule = "None or one number for each class"
+            raise must_be("class_weights", rule, self.class_weights) from None
+        object.__setattr__(self, "class_weights", weights)  # so that the lens can be hashed
+
+    def shares(self, forecasts: Forecasts) -> Floats:
+        """Weight of each class in the average."""
+        k = forecasts.n_classes if forecasts.is_matrix else 1
+        if self.class_weights is None:
+            return np.full(k, 1 / k)
+        weights = np.asarray(self.class_weights, np.float64)
+        if weights.shape != (k,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+            rule = f"{k} numbers that are at least 0 and not all 0"
+            raise must_be("class_weights", rule, self.class_weights)
+        return np.asarray(weights / weights.sum())
+
+    def names(self, forecasts: Forecasts) -> list[Any]:
+        """Name of each class in the average."""
+        if not forecasts.is_matrix:
+            return [forecasts.class_name(1)]
+        return [forecasts.class_name(k) for k in range(forecasts.n_classes)]
+
+    def members(self, forecasts: Forecasts) -> Iterator[Member]:
+        """Yield the one-vs-rest problem of every class."""
+        yield from self.some_members(forecasts, 0, len(self.shares(forecasts)))
+
+    def some_members(self, forecasts: Forecasts, first: int, last: int) -> Iterator[Member]:
+        """Yield the one-vs-rest problems of the classes first … last−1."""
+        shares, names = self.shares(forecasts), self.names(forecasts)
+        problems = columns(forecasts, first, last)
+        for k, (p, y) in zip(range(first, last), problems, strict=True):
+            pairs = self._restrict(Pairs(p, y, forecasts.weights))
+            yield Member(names[k], float(shares[k]), pairs)
+
+
+@dataclass(frozen=True, repr=False)
+class TopLabelGiven(FamilyLens):
+    """Top-label problems of each predicted class, averaged by how often it is predicted.
+
+    Calibration of the confidence given the predicted class (Gupta & Ramdas 2021), which plain
+    top-label calibration does not imply.
+    """
+
+    def members(self, forecasts: Forecasts) -> Iterator[Member]:
+        """Yield the top-label problem of every class that is predicted."""
+        p, predicted, y = top_label(forecasts)
+        w = forecasts.weights
+        if self.where is not None:
+            inside = self._inside(p)
+            p, predicted, y = p[inside], predicted[inside], y[inside]
+            w = None if w is None else w[inside]
+        if len(p) == 0:
+            raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+        mass = np.bincount(predicted, w, minlength=forecasts.n_classes)
+        for k in np.flatnonzero(mass):
+            rows = np.flatnonzero(predicted == k)
+            pairs = Pairs(p[rows], y[rows], None if w is None else w[rows])
+            yield Member(forecasts.class_name(int(k)), float(mass[k] / mass.sum()), pairs)

@@ -1,0 +1,82 @@
+"""Induced problems: what is left of predictions and labels when looked at through a lens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints
+from trueup.forecasts import Forecasts
+from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w or None."""
+
+    p: NDArray[Any]
+    y: NDArray[Any]
+    w: Floats | None
+
+    @property
+    def soft(self) -> bool:
+        """Whether outcomes are probabilities."""
+        return self.y.dtype.kind == "f"
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.p)
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One induced problem of a family, its name and its share in the average."""
+
+    name: Any
+    share: float
+    pairs: Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Points of a simplex of m outcomes, read by rows, with the outcome of each."""
+
+    rows: Callable[[Ints], Floats]
+    outcomes: Callable[[Ints], Floats]  # one-hot, or soft
+    w: Floats | None
+    kept: Ints
+    m: int
+
+
+def columns(
+    forecasts: Forecasts, first: int, last: int
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Scores and outcomes of some classes, a few at a time; 1-D data: the positive class."""
+    if not forecasts.is_matrix:
+        yield forecasts.scores, forecasts.labels
+        return
+    for start in range(first, last, COLUMNS_AT_ONCE):
+        stop = min(start + COLUMNS_AT_ONCE, last)
+        for k, p in zip(range(start, stop), forecasts.columns(start, stop), strict=True):
+            yield p, forecasts.outcomes(k)
+
+
+def top_label(forecasts: Forecasts) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Confidence, predicted class and outcome of each row."""
+    if forecasts.is_matrix:
+        p: NDArray[Any]
+        p, predicted = forecasts.top
+    else:
+        positive = forecasts.scores.astype(np.float64)
+        predicted = (positive > 0.5).astype(np.int32)
+        p = np.maximum(positive, 1 - positive)
+    labels = forecasts.labels
+    if labels.ndim == 2:
+        return p, predicted, labels[np.arange(len(p)), predicted]
+    if forecasts.soft:
+        return p, predicted, np.where(predicted == 1, labels, 1 - labels)
+    return p, predicted, predicted == labels

@@ -1,0 +1,98 @@
+"""Lenses that induce one set of scores and outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import must_be
+from trueup.forecasts import Forecasts
+from trueup.lens.base import Lens, PairsLens
+from trueup.lens.induced import Pairs, columns, top_label
+from trueup.specification import check_whole
+
+
+@dataclass(frozen=True, repr=False)
+class Binary(PairsLens):
+    """P(positive) against "the label is positive"; a matrix must have two columns."""
+
+    def pairs(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs."""
+        if not forecasts.is_matrix:
+            return self._pairs(forecasts.scores, forecasts.labels, forecasts.weights)
+        if forecasts.n_classes != 2:
+            raise must_be(
+                "lens",
+                "one for several classes where `probs` has more than two columns",
+                self,
+                hint="OneVsRest(c) looks at one class, TopLabel() at the predicted one",
+            )
+        return _one_vs_rest(self, forecasts, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class OneVsRest(PairsLens):
+    """The probability of one class against "the label is that class"."""
+
+    class_number: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole("class_number", self.class_number, 0)
+
+    def pairs(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs."""
+        if not 0 <= self.class_number < forecasts.n_classes:
+            rule = f"from 0 to {forecasts.n_classes - 1}"
+            raise must_be("class_number", rule, self.class_number)
+        return _one_vs_rest(self, forecasts, self.class_number)
+
+
+@dataclass(frozen=True, repr=False)
+class TopLabel(PairsLens):
+    """The largest probability against "the predicted class is right".
+
+    Ties go to the lowest class. For 1-D ``probs`` it looks at max(p, 1 − p). On two columns this
+    is not the binary question: errors at p and at 1 − p can cancel here and not there.
+    """
+
+    def pairs(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs."""
+        p, _, y = top_label(forecasts)
+        return self._pairs(p, y, forecasts.weights)
+
+
+@dataclass(frozen=True, repr=False)
+class Pooled(PairsLens):
+    """All n·K pairs (g_k, "the label is k") in one bag (Vaicenavicius Ex. 4).
+
+    Rows give dependent pairs, so there is no debiasing and no binomial interval. Extra memory
+    is that of all the pairs.
+    """
+
+    independent: ClassVar[bool] = False
+
+    def pairs(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs."""
+        if forecasts.is_matrix:
+            parts = list(columns(forecasts, 0, forecasts.n_classes))
+        else:
+            positive = forecasts.scores.astype(np.float64)
+            parts = [(1 - positive, forecasts.outcomes(0)), (positive, forecasts.outcomes(1))]
+        w = forecasts.weights
+        return self._pairs(
+            np.concatenate([p for p, _ in parts]),
+            np.concatenate([y for _, y in parts]),
+            None if w is None else np.tile(w, len(parts)),
+        )
+
+
+def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:
+    if forecasts.is_matrix:
+        p: NDArray[Any] = forecasts.columns(number, number + 1)[0]
+    else:
+        p = forecasts.scores if number == 1 else 1 - forecasts.scores.astype(np.float64)
+    return lens._pairs(p, forecasts.outcomes(number), forecasts.weights)

@@ -1,0 +1,74 @@
+"""What estimators refuse in their own fields, and every word they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueup as tu
+
+A_LENS = "`lens` must be a lens, such as TopLabel(), or None; got "
+A_BINNING = "`binning` must be a binning, such as EqualMass(15); got "
+A_NORM = "`norm` must be a number from 1 to 64, or math.inf; got "
+
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: tu.BinnedError(tu.TopLabel), A_LENS + "the class TopLabel."),
+    (lambda: tu.BinnedError("top"), A_LENS + "'top'."),
+    (lambda: tu.BinnedError(tu.EqualMass(15)), A_LENS + "EqualMass(n_bins=15)."),
+    (lambda: tu.SweepError(tu.ClassWise), A_LENS + "the class ClassWise."),
+    (lambda: tu.BinnedError(binning=10), A_BINNING + "10."),
+    (lambda: tu.BinnedError(binning=tu.EqualMass), A_BINNING + "<class 'trueup.bins.EqualMass'>."),
+    (lambda: tu.BinnedError(norm="max"), A_NORM + "'max'."),
+    (lambda: tu.BinnedError(norm=True), A_NORM + "True."),
+    (lambda: tu.SweepError(norm=0.5), A_NORM + "0.5."),
+    (lambda: tu.SweepError(norm=float("nan")), A_NORM + "nan."),
+    (lambda: tu.SweepError(bins=15), '`bins` must be "mass" or "width"; got 15.'),
+    (
+        lambda: tu.BinnedError(norm=3, debias=True),
+        "`debias` must be False for norms other than 1 and 2; got True.",
+    ),
+    (
+        lambda: tu.BinnedError(tu.Pooled(), debias=True),
+        "`debias` must be False for Pooled(), whose pairs depend on each other; got True.",
+    ),
+    (
+        lambda: tu.BinnedError(tu.Canonical(), debias=True),
+        "`debias` must be False for a lens on a simplex; got True.",
+    ),
+    (
+        lambda: tu.BinnedError(debias=True, label_binned=True),
+        "`debias` must be the only one of debias, label_binned and equal_shares that is set; "
+        "got True.",
+    ),
+    (
+        lambda: tu.BinnedError(distance="l2"),
+        '`distance` must be "tv", "squared" or a function; got \'l2\'.',
+    ),
+    (
+        lambda: tu.tace([0.5], [1], threshold=1.0),
+        "`threshold` must be a number below 1; got 1.0.",
+    ),
+    (
+        lambda: tu.tace([0.5], [1], threshold="low"),
+        "`threshold` must be a number below 1; got 'low'.",
+    ),
+    (
+        lambda: tu.BinnedError(tu.ClassWise()).table([[0.5, 0.5]], [1])["cat"],
+        "`name` must be one of 0, 1; got 'cat'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED)
+def test_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(tu.InputError) as refused:
+        make()
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("norm", [np.int64(2), np.float32(2), 2.0])
+def test_norms_of_numpy_are_numbers(norm: float) -> None:
+    assert tu.BinnedError(norm=norm)([0.2, 0.7], [0, 1]) == tu.rmsce([0.2, 0.7], [0, 1])
