@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from benchmarks import simulation, spine
 from benchmarks.memory import report_import, report_memory
-from benchmarks.spine import tasks
 from benchmarks.timing import report
 from trueup.engines import in_use, set_threads
 
@@ -14,7 +14,10 @@ THREADS = 2  # the limits in the table are for two
 word = sys.argv[1] if len(sys.argv) > 1 else ""
 set_threads(THREADS)
 print(f"engine {in_use()}, {THREADS} threads, medians of interleaved runs\n")
-report([task for task in tasks() if word in task.name])
+tasks = [*spine.tasks(), *simulation.tasks()]
+report([task for task in tasks if word in task.name])
+if word in "study":
+    simulation.report_study()
 if not word:
     report_memory()
     report_import()

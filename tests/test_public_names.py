@@ -52,6 +52,9 @@ PUBLIC = [
     "FineTable",
     "TableFamily",
     "Estimate",
+    # simulation
+    "simulate",
+    "which_estimator",
     # the rest
     "CapabilityError",
     "InputError",

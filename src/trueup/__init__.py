@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import engines as engines
+    from trueup import engines as engines, simulate as simulate
     from trueup.bins import (
         EqualMass as EqualMass,
         FixedEdges as FixedEdges,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         tace as tace,
     )
     from trueup.results import Estimate as Estimate
+    from trueup.simulate import which_estimator as which_estimator
     from trueup.tables import (
         BinTable as BinTable,
         CellTable as CellTable,
@@ -70,11 +71,12 @@ _HOME = {
         "mce rmsce rmsce_debiased rmsce_sweep sce tace"
     ),
     "trueup.results": "Estimate",
+    "trueup.simulate": "which_estimator",
     "trueup.tables": "BinTable CellTable FineTable TableFamily",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE_OF, "engines", "__version__"])
+__all__ = sorted([*_MODULE_OF, "engines", "simulate", "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -82,8 +84,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("trueup")
-    if name == "engines":
-        return import_module("trueup.engines")
+    if name in ("engines", "simulate"):
+        return import_module(f"trueup.{name}")
     if name in _MODULE_OF:
         value = getattr(import_module(_MODULE_OF[name]), name)
         globals()[name] = value

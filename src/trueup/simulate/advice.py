@@ -1,0 +1,159 @@
+"""Which estimator can be trusted here? A world like the data, and what each makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trueup.bins import EqualMass, UniformWidth
+from trueup.estimators import BinnedError, Estimator, SweepError
+from trueup.forecasts import Forecasts
+from trueup.simulate.fit import Fitted, fit
+from trueup.simulate.study import study
+from trueup.simulate.summary import StudyRow
+from trueup.simulate.worlds import Seed
+from trueup.specification import check_whole
+from trueup.tables.frames import Library, frame_of
+
+__all__ = ["Advice", "which_estimator"]
+
+MOST_DRAWS = 10_000_000
+
+CANDIDATES: dict[str, Estimator] = {
+    "ece": BinnedError(),
+    "ece, equal mass": BinnedError(binning=EqualMass(15)),
+    "ece_debiased": BinnedError(binning=EqualMass(15), debias=True),
+    "ece_sweep": SweepError(),
+    "rmsce": BinnedError(binning=UniformWidth(15), norm=2),
+    "rmsce, equal mass": BinnedError(binning=EqualMass(15), norm=2),
+    "rmsce_debiased": BinnedError(binning=EqualMass(15), norm=2, debias=True),
+    "rmsce_sweep": SweepError(norm=2),
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Estimators ranked by how close they come to the truth in a world like the data.
+
+    Attributes
+    ----------
+    best
+        Name of the estimator with the smallest root mean squared error.
+    answer
+        The advice in a few sentences.
+    rows
+        One for each estimator, best first: mean, bias, sd and rmse against the world's truth.
+    fitted
+        The world, and how well it fits.
+    weak
+        Whether the fit is poor, so that the advice is weak.
+    """
+
+    best: str
+    answer: str
+    rows: tuple[StudyRow, ...]
+    fitted: Fitted
+    weak: bool
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return a data frame with one line per estimator, best first."""
+        names = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_sets")
+        return frame_of({k: [getattr(row, k) for row in self.rows] for k in names}, library)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        keys = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_sets")
+        return {
+            "best": self.best,
+            "answer": self.answer,
+            "weak": self.weak,
+            "rows": [{key: getattr(row, key) for key in keys} for row in self.rows],
+            "fitted": self.fitted.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        """Print the answer and the table."""
+        lines = [self.answer, "", f"{'estimator':<20}{'truth':>8}{'bias':>8}{'sd':>8}{'rmse':>8}"]
+        lines += [
+            f"{row.measure:<20}{100 * row.truth:8.2f}{100 * row.bias:+8.2f}"
+            f"{100 * row.sd:8.2f}{100 * row.rmse:8.2f}"
+            for row in self.rows
+        ]
+        return "\n".join([*lines, "All in points (hundredths)."])
+
+
+def which_estimator(
+    probs: object,
+    labels: object = None,
+    *,
+    estimators: Mapping[str, Estimator] | None = None,
+    n_sets: int = 500,
+    rng: Seed = 0,
+) -> Advice:
+    """Rank estimators by how close they come to the truth for data like this.
+
+    Fits a world to the scores (of the top label, for a matrix) and their outcomes, draws many
+    data sets of the same size from it, and compares each estimator with the world's true error
+    in its own norm. The ranking is by root mean squared error, bias and noise together.
+
+    The world is a Beta with a smooth curve. Where it fits poorly the advice is weak, and says
+    so. Estimators are judged in that one world. It is a little worse calibrated than the model,
+    because it also fits noise; for a nearly calibrated model the debiased errors deserve more
+    credit than their rank.
+
+    Parameters
+    ----------
+    probs, labels
+        As everywhere; or one `Forecasts`.
+    estimators
+        What to compare, by name; by default the named errors of both norms, with bins of equal
+        width and of equal mass.
+    n_sets
+        Data sets to draw; fewer where they are long (10 million draws in all).
+    rng
+        Seed.
+
+    References
+    ----------
+    Roelofs et al. 2022, §5, do this for ten networks.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> data = World(Beta(3.0, 1.0), Power(1.5)).draw(500, rng=0)
+    >>> which_estimator(data, n_sets=100).rows[0].n
+    500
+    """
+    check_whole("n_sets", n_sets, 1)
+    forecasts = Forecasts.of(probs, labels)
+    fitted = fit(forecasts)
+    sets = max(20, min(n_sets, MOST_DRAWS // forecasts.n))
+    measures = CANDIDATES if estimators is None else dict(estimators)
+    found = study({"like yours": fitted.world}, measures, forecasts.n, n_sets=sets, rng=rng)
+    rows = tuple(sorted(found.rows, key=lambda row: row.rmse))
+    return Advice(rows[0].measure, _answer(rows, fitted), rows, fitted, fitted.poor)
+
+
+def _answer(rows: tuple[StudyRow, ...], fitted: Fitted) -> str:
+    best, worst = rows[0], rows[-1]
+    sentences = [
+        f"In a world like your data, with {best.n} rows, {best.measure} comes closest to the "
+        f"truth: it is off by {_points(best.rmse)} (bias {100 * best.bias:+.2f}) where the true "
+        f"error is {_points(best.truth)}."
+    ]
+    close = [row.measure for row in rows[1:] if row.rmse <= best.rmse + 2 * best.rmse_se]
+    if close:
+        sentences.append(f"As good within the noise of the simulation: {', '.join(close)}.")
+    if len(rows) > 1:
+        sentences.append(
+            f"Farthest off is {worst.measure}, by {_points(worst.rmse)} "
+            f"(bias {100 * worst.bias:+.2f})."
+        )
+    if fitted.poor:
+        sentences.append(f"This advice is weak, since the world fits poorly. {fitted.words}")
+    return " ".join(sentences)
+
+
+def _points(error: float) -> str:
+    return f"{100 * error:.2f} points"

@@ -1,0 +1,110 @@
+"""How coarsely scores were rounded: what a score that reads exactly 0 or 1 can have been.
+
+Softmax in float32 gives exactly 1 for every complement below 2⁻²⁵, and a table printed to two
+decimals for every complement below 0.005. The values show it even after a change of type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats
+
+__all__ = ["Rounding", "rounding_of"]
+
+MOST_DECIMALS = 6
+MUCH_COARSER = 10
+LOG_2 = math.log(2)
+
+
+class Rounding(NamedTuple):
+    """A grid of numbers: scores below half its first step read 0, above half its last one 1."""
+
+    name: str
+    log_step_at_0: float  # logarithm of half the smallest positive number
+    log_step_at_1: float  # logarithm of half the distance from 1 to the number below
+
+    @property
+    def step_at_1(self) -> float:
+        """The largest complement of a score that reads 1."""
+        return math.exp(self.log_step_at_1)
+
+    @property
+    def even(self) -> bool:
+        """Whether steps are the same everywhere, as of decimals, and not finer near 0."""
+        return self.log_step_at_0 == self.log_step_at_1
+
+    @property
+    def words(self) -> str:
+        """How a score reads: "in float32", "to 2 decimals"."""
+        return f"{'to' if self.even else 'in'} {self.name}"
+
+    def half_step(self, score: Floats) -> Floats:
+        """Return how far at most a score lies from what it was rounded from."""
+        return self.step_at_1 * (np.ones_like(score) if self.even else score)
+
+
+def _binary(name: str, fraction_bits: int, least_exponent: int) -> Rounding:
+    at_0 = (least_exponent - fraction_bits - 1) * LOG_2
+    return Rounding(name, at_0, -(fraction_bits + 2) * LOG_2)
+
+
+def _decimal(places: int) -> Rounding:
+    half = math.log(0.5) - places * math.log(10)
+    return Rounding("1 decimal" if places == 1 else f"{places} decimals", half, half)
+
+
+FLOAT64 = _binary("float64", 52, -1022)
+FLOAT32 = _binary("float32", 23, -126)
+FLOAT16 = _binary("float16", 10, -14)
+BFLOAT16 = _binary("bfloat16", 7, -126)
+
+
+def rounding_of(scores: NDArray[Any], tiny: float) -> Rounding:
+    """Return the coarsest grid that holds all scores.
+
+    At least that of the type they came in, whose smallest normal number is ``tiny``. Decimals
+    count only if much coarser than the floats: finer ones hold any score.
+    """
+    floats = _floats_of(scores, tiny)
+    for places in range(1, MOST_DECIMALS + 1):
+        grid = _decimal(places)
+        if grid.step_at_1 < MUCH_COARSER * floats.step_at_1:
+            break
+        if _all_kept(scores, partial(_to_places, places=places)):
+            return grid
+    return floats
+
+
+def _floats_of(scores: NDArray[Any], tiny: float) -> Rounding:
+    if not _all_kept(scores, lambda c: c.astype(np.float32)):
+        given = {_tiny(np.float16): FLOAT16, _tiny(np.float32): FLOAT32}
+        return given.get(tiny, FLOAT64)
+    if _all_kept(scores, _as_bfloat16):
+        return BFLOAT16
+    return FLOAT16 if _all_kept(scores, lambda c: c.astype(np.float16)) else FLOAT32
+
+
+def _all_kept(scores: NDArray[Any], rounded: Callable[[NDArray[Any]], NDArray[Any]]) -> bool:
+    """Whether rounding changes no score; the first few nearly always show that it does."""
+    parts = (scores[:100], scores)
+    return all(np.array_equal(rounded(part).astype(part.dtype), part) for part in parts)
+
+
+def _to_places(scores: NDArray[Any], places: int) -> NDArray[Any]:
+    return np.round(scores.astype(np.float64), places)
+
+
+def _as_bfloat16(scores: NDArray[Any]) -> NDArray[Any]:
+    """Cut to the upper half of float32."""
+    return (scores.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def _tiny(kind: type[np.floating[Any]]) -> float:
+    return float(np.finfo(kind).tiny)
