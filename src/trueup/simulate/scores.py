@@ -91,7 +91,13 @@ class Beta(ScoreDistribution):
                 raise must_be(name, "a positive number", getattr(self, name))
 
     def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
-        """Draw the smaller of score and complement exactly, by two gammas in logarithms."""
+        """Draw independent scores; the side that crowds at its end keeps all its digits."""
+        if self.beta <= 1 <= self.alpha and _rate(self.beta, self.alpha) > 0.5:
+            complement = _crowded_draw(self.beta, self.alpha, shape, rng)
+            return Drawn(1 - complement, complement)
+        if self.alpha <= 1 <= self.beta and _rate(self.alpha, self.beta) > 0.5:
+            score = _crowded_draw(self.alpha, self.beta, shape, rng)
+            return Drawn(score, 1 - score)
         log_a = _log_gamma_draw(self.alpha, shape, rng)
         log_b = _log_gamma_draw(self.beta, shape, rng)
         total = np.logaddexp(log_a, log_b)
@@ -241,6 +247,39 @@ class Empirical(Points):
     def __repr__(self) -> str:
         """Say how many scores there are, not which."""
         return f"Empirical({len(self.scores)} scores)"
+
+
+def _rate(low: float, high: float) -> float:
+    """Share of the proposals that `_crowded_draw` accepts."""
+    from scipy.special import gammaln
+
+    return float(np.exp(gammaln(1 + low) + gammaln(high) - gammaln(low + high)))
+
+
+def _crowded_draw(low: float, high: float, size: Shape, rng: np.random.Generator) -> Floats:
+    """Beta(low, high) with low ≤ 1 ≤ high, which crowds at 0, by rejection.
+
+    U^(1/low) has the density of x^(low − 1); it is kept with probability (1 − x)^(high − 1),
+    which is at least 1 − max(1, high − 1)·x: most are kept without taking a power.
+    """
+    drawn = _powers_of_uniforms(low, size, rng)
+    flat = drawn.reshape(-1)
+    chance = rng.random(flat.size)
+    open_places = np.flatnonzero(chance > 1 - max(1.0, high - 1) * flat)
+    chance = chance[open_places]
+    while len(open_places):
+        kept = chance <= (1 - flat[open_places]) ** (high - 1)
+        open_places = open_places[~kept]
+        flat[open_places] = _powers_of_uniforms(low, len(open_places), rng)
+        chance = rng.random(len(open_places))
+    return drawn
+
+
+def _powers_of_uniforms(power: float, size: Shape, rng: np.random.Generator) -> Floats:
+    """U^(1/power), by exponentials: small ones keep all their digits."""
+    drawn = rng.standard_exponential(size)
+    drawn *= -1 / power
+    return np.exp(drawn, out=drawn)
 
 
 def _log_gamma_draw(shape_parameter: float, size: Shape, rng: np.random.Generator) -> Floats:
