@@ -224,6 +224,19 @@ def test_table_draws_follow_the_table():
     assert drawn.labels[~first].mean() == pytest.approx(0.4, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    "world", [DirichletWorld((1, 2, 3), 2), PUBLISHED["vaicenavicius_table_1"]]
+)
+def test_many_data_sets_of_several_classes(world):
+    sets = world.draw_many(4, 50, 0)
+    assert sets.probs.shape == (4, 50, 3)
+    assert sets.labels.shape == (4, 50)
+    assert not np.array_equal(sets.probs[0], sets.probs[1])
+    alone = world.draw(200, 0)
+    assert sets.labels.max() <= 2
+    assert tu.ece(alone) >= 0
+
+
 def test_dirichlet_worlds():
     assert DirichletWorld((1, 2, 3)).true_error() == pytest.approx(0, abs=1e-12)
     world = DirichletWorld((0.5, 0.5, 0.5), temperature=2)

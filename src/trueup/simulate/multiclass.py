@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
 from trueup.estimators.base import average, check_norm, root_of
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
 from trueup.lens import Canonical, Cells, FamilyLens, Lens, Pairs, PairsLens, SimplexLens
-from trueup.simulate.worlds import Seed, generator
-from trueup.specification import Specification
+from trueup.simulate.worlds import DataSets, Seed, generator
+from trueup.specification import Specification, check_whole
 from trueup.tree import Leaf
 
 __all__ = ["DirichletWorld", "TableWorld"]
@@ -61,11 +61,17 @@ class TableWorld(Specification):
 
     def draw(self, n: int, rng: Seed = None) -> Forecasts:
         """Draw one data set of ``n`` rows."""
+        sets = self.draw_many(1, n, rng)
+        return Forecasts.of(sets.probs[0], sets.labels[0])
+
+    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
+        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
+        check_whole("n_sets", n_sets, 1)
+        check_whole("n", n, 1)
         chance = generator(rng)
-        row = chance.choice(len(self.predictions), n, p=np.array(self.shares))
-        upto = np.cumsum(np.array(self.outcomes), axis=1)[row]
-        labels = (chance.random((n, 1)) >= upto[:, :-1]).sum(axis=1)
-        return Forecasts.of(np.array(self.predictions)[row], labels)
+        row = chance.choice(len(self.predictions), (n_sets, n), p=np.array(self.shares))
+        labels = _labels(np.array(self.outcomes)[row], chance)
+        return DataSets(np.array(self.predictions)[row], labels)
 
     def true_error(
         self, norm: float = 1, lens: Lens | None = None, distance: Distance = "tv"
@@ -113,18 +119,23 @@ class DirichletWorld(Specification):
 
     def draw(self, n: int, rng: Seed = None) -> Forecasts:
         """Draw one data set of ``n`` rows."""
+        sets = self.draw_many(1, n, rng)
+        return Forecasts.of(sets.probs[0], sets.labels[0])
+
+    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
+        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
+        check_whole("n_sets", n_sets, 1)
+        check_whole("n", n, 1)
         chance = generator(rng)
-        probs = chance.dirichlet(np.array(self.alpha), n)
-        upto = np.cumsum(self.truth(probs), axis=1)
-        labels = (chance.random((n, 1)) >= upto[:, :-1]).sum(axis=1)
-        return Forecasts.of(probs, labels)
+        probs = chance.dirichlet(np.array(self.alpha), (n_sets, n))
+        return DataSets(probs, _labels(self.truth(probs), chance))
 
     def truth(self, probs: Floats) -> Floats:
         """Return the true distribution at each prediction."""
         with np.errstate(divide="ignore"):
             z = np.log(probs) / self.temperature
-        truth = np.exp(z - z.max(axis=1, keepdims=True))
-        return np.asarray(truth / truth.sum(axis=1, keepdims=True))
+        truth = np.exp(z - z.max(axis=-1, keepdims=True))
+        return np.asarray(truth / truth.sum(axis=-1, keepdims=True))
 
     def true_error(
         self, norm: float = 1, distance: Distance = "tv", n_points: int = 1 << 20, rng: Seed = 0
@@ -146,6 +157,12 @@ class DirichletWorld(Specification):
             raise must_be("distance", '"tv", "squared" or a function', distance)
         power = away.max() if math.isinf(norm) else np.mean(away**norm)
         return root_of(float(power), norm)
+
+
+def _labels(truth: Floats, chance: np.random.Generator) -> Ints:
+    """Draw one class from each true distribution, the last axis."""
+    upto = np.cumsum(truth, axis=-1)[..., :-1]
+    return np.asarray((chance.random((*truth.shape[:-1], 1)) >= upto).sum(axis=-1), np.int64)
 
 
 def _frozen(rows: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:

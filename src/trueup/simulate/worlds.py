@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
 from trueup.estimators.base import check_norm, root_of
 from trueup.forecasts import Forecasts
@@ -27,7 +27,7 @@ class DataSets(NamedTuple):
     """Many simulated data sets at once: row r of each array is data set r."""
 
     probs: Floats
-    labels: NDArray[np.uint8]
+    labels: NDArray[np.uint8] | Ints
 
 
 class BinTruth(NamedTuple):
