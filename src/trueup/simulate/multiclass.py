@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators.base import average, check_norm, root_of
 from trueup.estimators.simplex import cell_table, simplex_power
@@ -25,8 +25,30 @@ Distance = str | Callable[[Any, Any], Any]
 SAME = 1e-12  # induced predictions closer than this are one prediction
 
 
+class ClassesWorld(Specification):
+    """A world of several classes; one writes `_draw`, predictions with their true distributions."""
+
+    def draw(self, n: int, rng: Seed = None) -> Forecasts:
+        """Draw one data set of ``n`` rows."""
+        sets = self.draw_many(1, n, rng)
+        return Forecasts.of(sets.probs[0], sets.labels[0])
+
+    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
+        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
+        check_whole("n_sets", n_sets, 1)
+        check_whole("n", n, 1)
+        chance = generator(rng)
+        probs, truth = self._draw((n_sets, n), chance)
+        upto = np.cumsum(truth, axis=-1)[..., :-1]
+        labels = (chance.random((n_sets, n, 1)) >= upto).sum(axis=-1)
+        return DataSets(probs, labels.astype(np.int64))
+
+    def _draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, repr=False)
-class TableWorld(Specification):
+class TableWorld(ClassesWorld):
     """Finitely many predictions, each with the true distribution of its outcomes and its share.
 
     Every true error, through any lens, is a finite sum and exact.
@@ -59,19 +81,9 @@ class TableWorld(Specification):
         object.__setattr__(self, "outcomes", _frozen(self.outcomes))
         object.__setattr__(self, "shares", tuple((weight / weight.sum()).tolist()))
 
-    def draw(self, n: int, rng: Seed = None) -> Forecasts:
-        """Draw one data set of ``n`` rows."""
-        sets = self.draw_many(1, n, rng)
-        return Forecasts.of(sets.probs[0], sets.labels[0])
-
-    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
-        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
-        check_whole("n_sets", n_sets, 1)
-        check_whole("n", n, 1)
-        chance = generator(rng)
-        row = chance.choice(len(self.predictions), (n_sets, n), p=np.array(self.shares))
-        labels = _labels(np.array(self.outcomes)[row], chance)
-        return DataSets(np.array(self.predictions)[row], labels)
+    def _draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        row = rng.choice(len(self.predictions), shape, p=np.array(self.shares))
+        return np.array(self.predictions)[row], np.array(self.outcomes)[row]
 
     def true_error(
         self, norm: float = 1, lens: Lens | None = None, distance: Distance = "tv"
@@ -100,7 +112,7 @@ class TableWorld(Specification):
 
 
 @dataclass(frozen=True, repr=False)
-class DirichletWorld(Specification):
+class DirichletWorld(ClassesWorld):
     """Dirichlet(alpha) predictions g whose true distribution is g^(1/temperature), normalised.
 
     A temperature above 1 makes the truth flatter than the predictions: an over-confident model.
@@ -117,18 +129,9 @@ class DirichletWorld(Specification):
             raise must_be("temperature", "a positive number", self.temperature)
         object.__setattr__(self, "alpha", tuple(alpha.tolist()))
 
-    def draw(self, n: int, rng: Seed = None) -> Forecasts:
-        """Draw one data set of ``n`` rows."""
-        sets = self.draw_many(1, n, rng)
-        return Forecasts.of(sets.probs[0], sets.labels[0])
-
-    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
-        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
-        check_whole("n_sets", n_sets, 1)
-        check_whole("n", n, 1)
-        chance = generator(rng)
-        probs = chance.dirichlet(np.array(self.alpha), (n_sets, n))
-        return DataSets(probs, _labels(self.truth(probs), chance))
+    def _draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
+        probs = rng.dirichlet(np.array(self.alpha), shape)
+        return probs, self.truth(probs)
 
     def truth(self, probs: Floats) -> Floats:
         """Return the true distribution at each prediction."""
@@ -157,12 +160,6 @@ class DirichletWorld(Specification):
             raise must_be("distance", '"tv", "squared" or a function', distance)
         power = away.max() if math.isinf(norm) else np.mean(away**norm)
         return root_of(float(power), norm)
-
-
-def _labels(truth: Floats, chance: np.random.Generator) -> Ints:
-    """Draw one class from each true distribution, the last axis."""
-    upto = np.cumsum(truth, axis=-1)[..., :-1]
-    return np.asarray((chance.random((*truth.shape[:-1], 1)) >= upto).sum(axis=-1), np.int64)
 
 
 def _frozen(rows: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:

@@ -1,0 +1,69 @@
+"""The kernels give the same bits without AVX2: built plain, they are run beside the usual ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DIGEST = """
+import hashlib, os, numpy as np, trueup as tu
+from trueup.engines.base import engine
+assert tu.engines.in_use() == "native"
+assert engine().__file__.startswith(os.environ["PYTHONPATH"])  # these kernels and no others
+found = hashlib.sha256()
+for seed in range(120):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(1, 3000)), int(rng.integers(2, 20))
+    p = rng.random(n).astype([np.float64, np.float32][seed % 2])
+    if seed % 3 == 0:
+        p = np.round(p, 2)
+    y = rng.random(n) < p
+    matrix = rng.dirichlet(np.full(k, 0.3), n).astype(p.dtype)
+    labels = rng.integers(0, k, n)
+    edges = np.sort(rng.random(int(rng.integers(1, 40)))) if seed % 4 else np.arange(1, 15) / 15
+    for part in engine().bin_sums(p, y, None, edges):
+        found.update(part.tobytes())
+    for part in engine().bin_sums(p, y, rng.random(n), edges):
+        found.update(part.tobytes())
+    read = lambda a, b: matrix[a:b]
+    for part in engine().class_bin_sums(read, None, labels, k, edges):
+        found.update(part.tobytes())
+    scan = engine().scan_rows(read, n, k)
+    for part in (scan.total, scan.top, scan.top_class, engine().equal_mass_edges(p, 15)):
+        found.update(part.tobytes())
+    found.update(repr(tu.ece_sweep(p, y)).encode())
+print(found.hexdigest())
+"""
+
+
+def digest(source: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": str(source), "TRUEUP_ENGINE": "native"}
+    return subprocess.run(
+        [sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.slow
+def test_plain_c_gives_the_same_bits(tmp_path: Path) -> None:
+    pytest.importorskip("Cython")
+    if not list((ROOT / "src/trueup/native").glob("*.so")):
+        pytest.skip("the native engine is not built")
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    built = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=built)
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=tmp_path,
+        env=os.environ | {"CFLAGS": "-DTRUEUP_PLAIN_C"},
+        check=True,
+        capture_output=True,
+    )
+    assert digest(tmp_path / "src") == digest(ROOT / "src")
