@@ -28,6 +28,14 @@ class Specification:
         return value is field.default or bool(value == field.default)
 
 
+def check_finite(value: object, *names: str) -> None:
+    """Refuse a field that is not a finite number."""
+    for name in names:
+        field = getattr(value, name)
+        if not is_number(field) or not np.isfinite(field):
+            raise must_be(name, "a finite number", field)
+
+
 def is_number(value: object) -> bool:
     """Whether a value is a real number, Python's or NumPy's; truth values are none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -34,7 +34,7 @@ def test_truths_are_those_of_the_fitted_world(advice):
 def test_plug_in_errors_of_a_calibrated_model_are_too_large(advice):
     bias = {row.measure: row.bias for row in advice.rows}
     assert bias["ece"] > 0.005
-    assert bias["ece_debiased"] < bias["ece, equal mass"]
+    assert bias["ece_debiased"] < bias["ece (equal mass)"]
     assert advice.best not in ("ece", "rmsce")
 
 
@@ -78,3 +78,19 @@ def test_advice_holds_in_the_true_world(name):
     there = {row.measure: row.rmse for row in study(world, ones, 1000, n_sets=200).rows}
     best, worst = min(there.values()), max(there.values())
     assert there[advice.best] - best <= 0.5 * (worst - best)
+
+
+def test_few_rows_and_separated_labels_make_weak_advice():
+    rng = np.random.default_rng(0)
+    few = which_estimator(rng.random(30), rng.random(30) < 0.5, n_sets=10)
+    assert few.weak
+    assert "30 rows are too few" in few.answer
+    scores = rng.random(500)
+    separated = which_estimator(scores, scores > 0.5, n_sets=10)
+    assert separated.weak
+    assert "did not settle" in separated.answer
+
+
+def test_the_answer_keeps_norms_apart(advice):
+    assert "Of the errors of norm 1, " in advice.answer
+    assert "Of the errors of norm 2, " in advice.answer

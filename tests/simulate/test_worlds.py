@@ -278,3 +278,63 @@ def test_refusals(make, message):
     with pytest.raises(tu.InputError) as refused:
         make()
     assert str(refused.value) == message
+
+
+def test_the_largest_gap_is_found_where_hardly_any_score_lies():
+    """σ(−0.27) at a score of 0, of which the quantiles of 65,536 draws know nothing."""
+    world = PUBLISHED["resnet110_SD_c10"]
+    assert world.true_error(math.inf) == pytest.approx(1 / (1 + math.exp(0.27)), abs=1e-9)
+    for name in ROELOFS:
+        inner = np.arange(1, 64) / 64
+        assert PUBLISHED[name].binned_error(inner, math.inf) <= PUBLISHED[name].true_error(math.inf)
+    ends = World(Uniform(0.25, 0.75), Identity())
+    assert ends.true_error(math.inf) == 0
+
+
+def test_kinks_and_jumps_are_integrated_piece_by_piece():
+    edges, values = np.linspace(0.05, 0.95, 19), np.linspace(0.05, 0.99, 20) ** 1.5
+    alpha, beta = 2.7752, 0.0478
+    world = World(Beta(alpha, beta), Steps(edges, values))
+    ends = np.concatenate([[0], edges, [1]])
+
+    def moment(k):  # E[c^k; bin] in closed form
+        scale = math.prod((alpha + i) / (alpha + beta + i) for i in range(k))
+        return scale * np.diff(stats.beta.cdf(ends, alpha + k, beta))
+
+    second = np.sum(moment(2) - 2 * values * moment(1) + values**2 * moment(0))
+    assert world.true_error(2) == pytest.approx(math.sqrt(second), rel=1e-8)
+
+    curve = LogOdds(2.507395086202612, 0.004862462362330365)
+    score = (np.arange(4_000_000) + 0.5) / 4_000_000
+    exact = np.abs(score - curve(score, 1 - score)).mean()
+    assert World(Uniform(), curve).true_error(1) == pytest.approx(exact, abs=1e-9)
+    tiny = World(Beta(200, 0.02), Power(1.01))
+    assert tiny.true_error(3) == pytest.approx(1.7053e-5, rel=1e-4)
+
+
+def test_a_noisy_curve_over_points_has_tossed_its_coins():
+    world = World(Points((0.3,)), Noisy(Power(2), 0.02))
+    rate = world.draw_many(1, 200_000, 0).labels.mean()
+    assert world.true_error(1) == pytest.approx(abs(0.3 - rate), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Power(float("nan")),
+        lambda: Power(-1),
+        lambda: Glm("logit", "logit", float("nan")),
+        lambda: LogOdds(math.inf),
+        lambda: Logistic(math.inf),
+        lambda: Noisy(Identity(), 5.0),
+        lambda: LogisticMixture(float("nan")),
+        lambda: Points((0.5,), (math.inf,)),
+        lambda: DirichletWorld((1, math.inf)),
+        lambda: DirichletWorld((1, 1), math.inf),
+        lambda: World(3, 4),
+        lambda: World().bin_truth([0.2, float("nan")]),
+    ],
+)
+def test_what_is_no_world_is_refused(make):
+    with pytest.raises(tu.InputError):
+        make()

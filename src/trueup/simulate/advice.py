@@ -19,14 +19,15 @@ from trueup.tables.frames import Library, frame_of
 __all__ = ["Advice", "which_estimator"]
 
 MOST_DRAWS = 10_000_000
+FEW_ROWS = 100
 
 CANDIDATES: dict[str, Estimator] = {
     "ece": BinnedError(),
-    "ece, equal mass": BinnedError(binning=EqualMass(15)),
+    "ece (equal mass)": BinnedError(binning=EqualMass(15)),
     "ece_debiased": BinnedError(binning=EqualMass(15), debias=True),
     "ece_sweep": SweepError(),
     "rmsce": BinnedError(binning=UniformWidth(15), norm=2),
-    "rmsce, equal mass": BinnedError(binning=EqualMass(15), norm=2),
+    "rmsce (equal mass)": BinnedError(binning=EqualMass(15), norm=2),
     "rmsce_debiased": BinnedError(binning=EqualMass(15), norm=2, debias=True),
     "rmsce_sweep": SweepError(norm=2),
 }
@@ -39,7 +40,7 @@ class Advice:
     Attributes
     ----------
     best
-        Name of the estimator with the smallest root mean squared error.
+        Name of the estimator with the smallest root mean squared error of all.
     answer
         The advice in a few sentences.
     rows
@@ -47,7 +48,7 @@ class Advice:
     fitted
         The world, and how well it fits.
     weak
-        Whether the fit is poor, so that the advice is weak.
+        Whether the advice is weak: few rows, a poor fit, or one that did not settle.
     """
 
     best: str
@@ -95,7 +96,8 @@ def which_estimator(
 
     Fits a world to the scores (of the top label, for a matrix) and their outcomes, draws many
     data sets of the same size from it, and compares each estimator with the world's true error
-    in its own norm. The ranking is by root mean squared error, bias and noise together.
+    in its own norm. The ranking is by root mean squared error, bias and noise together; ranks
+    are comparable within a norm, since errors of different norms have different truths.
 
     The world is a Beta with a smooth curve. Where it fits poorly the advice is weak, and says
     so. Estimators are judged in that one world. It is a little worse calibrated than the model,
@@ -110,7 +112,7 @@ def which_estimator(
         What to compare, by name; by default the named errors of both norms, with bins of equal
         width and of equal mass.
     n_sets
-        Data sets to draw; fewer where they are long (10 million draws in all).
+        Data sets to draw; fewer where they are long (10 million draws in all, or 20 sets).
     rng
         Seed.
 
@@ -128,30 +130,46 @@ def which_estimator(
     check_whole("n_sets", n_sets, 1)
     forecasts = Forecasts.of(probs, labels)
     fitted = fit(forecasts)
-    sets = max(20, min(n_sets, MOST_DRAWS // forecasts.n))
+    sets = min(n_sets, max(20, MOST_DRAWS // forecasts.n))
     measures = CANDIDATES if estimators is None else dict(estimators)
     found = study({"like yours": fitted.world}, measures, forecasts.n, n_sets=sets, rng=rng)
     rows = tuple(sorted(found.rows, key=lambda row: row.rmse))
-    return Advice(rows[0].measure, _answer(rows, fitted), rows, fitted, fitted.poor)
+    norms = {name: getattr(estimator, "norm", None) for name, estimator in measures.items()}
+    doubts = _doubts(fitted)
+    return Advice(rows[0].measure, _answer(rows, norms, doubts), rows, fitted, bool(doubts))
 
 
-def _answer(rows: tuple[StudyRow, ...], fitted: Fitted) -> str:
-    best, worst = rows[0], rows[-1]
-    sentences = [
-        f"In a world like your data, with {best.n} rows, {best.measure} comes closest to the "
-        f"truth: it is off by {_points(best.rmse)} (bias {100 * best.bias:+.2f}) where the true "
-        f"error is {_points(best.truth)}."
-    ]
-    close = [row.measure for row in rows[1:] if row.rmse <= best.rmse + 2 * best.rmse_se]
-    if close:
-        sentences.append(f"As good within the noise of the simulation: {', '.join(close)}.")
-    if len(rows) > 1:
-        sentences.append(
-            f"Farthest off is {worst.measure}, by {_points(worst.rmse)} "
-            f"(bias {100 * worst.bias:+.2f})."
-        )
+def _doubts(fitted: Fitted) -> list[str]:
+    """Why a world should not be relied upon, in sentences."""
+    doubts = []
+    if fitted.scores_fit.n < FEW_ROWS:
+        doubts.append(f"{fitted.scores_fit.n} rows are too few to tell a good fit from a bad one.")
+    if not (fitted.aic[0].converged and fitted.scores_fit.converged):
+        doubts.append("The fit did not settle: the labels are nearly separated by the scores.")
     if fitted.poor:
-        sentences.append(f"This advice is weak, since the world fits poorly. {fitted.words}")
+        doubts.append(fitted.words)
+    return doubts
+
+
+def _answer(rows: tuple[StudyRow, ...], norms: Mapping[str, Any], doubts: list[str]) -> str:
+    """Say which estimator is best in each norm: errors of different norms have different truths."""
+    sentences = [f"{rows[0].n} rows were drawn many times from a world fitted to your data."]
+    for norm in dict.fromkeys(norms.values()):
+        same = [row for row in rows if norms[row.measure] == norm]
+        best, worst = same[0], same[-1]
+        sentence = (
+            f"Of the errors of norm {norm:g}, {best.measure} comes closest to that world's true "
+            f"error of {_points(best.truth)}, off by {_points(best.rmse)} "
+            f"(bias {100 * best.bias:+.2f})"
+        )
+        close = [row.measure for row in same[1:] if row.rmse <= best.rmse + 2 * best.rmse_se]
+        if close:
+            sentence += f"; as good within the noise of the simulation: {', '.join(close)}"
+        if worst.measure not in (best.measure, *close):
+            sentence += f"; farthest off is {worst.measure}, by {_points(worst.rmse)}"
+        sentences.append(f"{sentence}.")
+    if doubts:
+        sentences.append(f"This advice is weak. {' '.join(doubts)}")
     return " ".join(sentences)
 
 

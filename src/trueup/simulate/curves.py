@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.specification import Specification
+from trueup.specification import Specification, check_finite
 
 __all__ = ["Curve", "Glm", "Identity", "LogOdds", "Logistic", "Noisy", "Power", "Steps"]
 
@@ -27,6 +27,10 @@ class Curve(Specification):
         """Return the equally likely curves that this one stands for: itself, unless it is noisy."""
         return (self,)
 
+    def jumps(self) -> Sequence[float]:
+        """Return the scores at which the curve jumps."""
+        return ()
+
 
 @dataclass(frozen=True, repr=False)
 class Identity(Curve):
@@ -43,6 +47,11 @@ class Power(Curve):
 
     d: float = 2.0
 
+    def __post_init__(self) -> None:
+        check_finite(self, "d")
+        if not self.d > 0:
+            raise must_be("d", "a positive number", self.d)
+
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
         return np.asarray(score**self.d)
@@ -55,6 +64,9 @@ class Logistic(Curve):
     slope: float = 10.0
     shift: float = -5.0
 
+    def __post_init__(self) -> None:
+        check_finite(self, "slope", "shift")
+
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
         return _expit(self.slope * score + self.shift)
@@ -66,6 +78,9 @@ class LogOdds(Curve):
 
     a: float = 1.0
     b: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_finite(self, "a", "b")
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
@@ -89,6 +104,7 @@ class Glm(Curve):
         for name in ("link", "transform"):
             if getattr(self, name) not in SCALES:
                 raise must_be(name, '"logit", "log" or "logflip"', getattr(self, name))
+        check_finite(self, "b0", "b1")
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
@@ -112,10 +128,19 @@ class Noisy(Curve):
     curve: Curve = Identity()
     size: float = 0.02
 
+    def __post_init__(self) -> None:
+        check_finite(self, "size")
+        if not 0 <= self.size <= 1:
+            raise must_be("size", "between 0 and 1", self.size)
+
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
         coin = np.where(_coin(np.minimum(score, complement)), self.size, -self.size)
         return np.clip(self.curve(score, complement) + coin, 0, 1)
+
+    def jumps(self) -> Sequence[float]:
+        """Return the scores at which the curve without its noise jumps."""
+        return self.curve.jumps()
 
     def alternatives(self) -> tuple[Curve, ...]:
         """Return the curve above and the curve below, each with probability one half."""
@@ -148,6 +173,10 @@ class Steps(Curve):
             raise must_be("values", rule, self.values)
         object.__setattr__(self, "inner_edges", tuple(edges.tolist()))
         object.__setattr__(self, "values", tuple(values.tolist()))
+
+    def jumps(self) -> Sequence[float]:
+        """Return the scores at which the curve jumps."""
+        return self.inner_edges
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""

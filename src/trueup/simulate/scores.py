@@ -7,16 +7,18 @@ Beta(2.78, 0.048) are exactly 1, while their complements are not exactly 0.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.specification import Specification, is_number
+from trueup.specification import Specification, check_finite, is_number
 
 __all__ = [
     "Beta",
@@ -39,8 +41,13 @@ class Drawn(NamedTuple):
     complement: Floats
 
 
+NOWHERE = Drawn(np.empty(0), np.empty(0))
+
+
 class ScoreDistribution(Specification):
-    """A distribution of scores. Continuous ones write `draw`, `quantile` and `share_up_to`."""
+    """A distribution of scores. Continuous ones write `draw`, `quantile` and `share_above`."""
+
+    support: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
@@ -50,32 +57,33 @@ class ScoreDistribution(Specification):
         """Return the score that a share of all scores exceed, exact near 1."""
         raise NotImplementedError
 
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
+    def share_above(self, at: Drawn) -> Floats:
+        """Return the share of scores above each of these, exact near 1."""
         raise NotImplementedError
 
-    def expect(self, integrand: Integrand, low: float = 0.0, high: float = 1.0) -> float:
+    def share_up_to(self, score: float) -> float:
+        """Return the share of scores of at most this one."""
+        return 1 - float(self.share_above(_drawn(score))[0])
+
+    def expect(
+        self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
+    ) -> float:
         """Integrate a function of (score, complement) over scores in (low, high], [0, …] for 0.
 
-        By adaptive quadrature in the share of scores above, where nothing piles up at an end.
+        By adaptive quadrature in the share of scores above, where nothing piles up at an end,
+        between the places in ``breaks`` where the function has a kink or a jump.
         """
-        from scipy.integrate import quad
 
         def at(share_above: float) -> float:
-            drawn = self.quantile(np.array([share_above]))
-            return float(integrand(*drawn)[0])
+            return float(integrand(*self.quantile(np.array([share_above])))[0])
 
-        above_high = 0.0 if high >= 1 else 1 - self.share_up_to(high)
-        above_low = 1.0 if low <= 0 else 1 - self.share_up_to(low)
-        if above_low <= above_high:
+        first = 0.0 if high >= 1 else float(self.share_above(_drawn(high))[0])
+        last = 1.0 if low <= 0 else float(self.share_above(_drawn(low))[0])
+        if last <= first:
             return 0.0
-        ends = np.array([above_high, above_low])
-        inner = above_high + (above_low - above_high) * np.array([1e-3, 0.1, 0.5, 0.9, 0.999])
-        cuts = np.unique(np.concatenate([ends, inner]))
-        parts = [
-            quad(at, a, b, epsabs=1e-12, epsrel=1e-10, limit=400)[0] for a, b in pairwise(cuts)
-        ]
-        return float(np.sum(parts))
+        even = first + (last - first) * np.array([0, 1e-3, 0.1, 0.5, 0.9, 0.999, 1])
+        cuts = np.clip(np.concatenate([even, self.share_above(breaks)]), first, last)
+        return integral(at, cuts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,11 +122,11 @@ class Beta(ScoreDistribution):
             np.where(complement < 0.5, complement, 1 - score),
         )
 
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
+    def share_above(self, at: Drawn) -> Floats:
+        """Return the share of scores above each of these, exact near 1."""
         from scipy.special import betainc
 
-        return float(betainc(self.alpha, self.beta, score))
+        return np.asarray(betainc(self.beta, self.alpha, at.complement))
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,9 +150,14 @@ class Uniform(ScoreDistribution):
         score = self.high - (self.high - self.low) * share_above
         return Drawn(score, 1 - score)
 
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
-        return float(np.clip((score - self.low) / (self.high - self.low), 0, 1))
+    @property
+    def support(self) -> tuple[float, float]:  # type: ignore[override]
+        """Smallest and largest score."""
+        return self.low, self.high
+
+    def share_above(self, at: Drawn) -> Floats:
+        """Return the share of scores above each of these."""
+        return np.clip((self.high - at.score) / (self.high - self.low), 0, 1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,6 +166,9 @@ class LogisticMixture(ScoreDistribution):
 
     b0: float = 0.0
     b1: float = -2.0
+
+    def __post_init__(self) -> None:
+        check_finite(self, "b0", "b1")
 
     def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
@@ -167,17 +183,17 @@ class LogisticMixture(ScoreDistribution):
         below = share if self.b1 < 0 else 1 - share
         return self._scores(_mixture_quantile(below))
 
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
+    def share_above(self, at: Drawn) -> Floats:
+        """Return the share of scores above each of these."""
         if self.b1 == 0:
-            return float(score >= self._scores(np.zeros(1)).score[0])
-        below = float(_mixture_share(np.array(self._position(score))))
-        return below if self.b1 > 0 else 1 - below
+            return np.asarray(self._scores(np.zeros(1)).score > at.score, np.float64)
+        below = _mixture_share(self._position(at))
+        return np.asarray(1 - below if self.b1 > 0 else below)
 
-    def expect(self, integrand: Integrand, low: float = 0.0, high: float = 1.0) -> float:
+    def expect(
+        self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
+    ) -> float:
         """Integrate a function of (score, complement) over scores in (low, high], along x."""
-        from scipy.integrate import quad
-
         if self.b1 == 0:
             return Points((float(self._scores(np.zeros(1)).score[0]),)).expect(integrand, low, high)
 
@@ -186,18 +202,15 @@ class LogisticMixture(ScoreDistribution):
             drawn = self._scores(np.array([x]))
             return float(density / np.sqrt(2 * np.pi) * integrand(*drawn)[0])
 
-        first, last = sorted((self._position(low), self._position(high)))
-        cuts = np.unique(np.clip([first, last, -10, -4, -1, 1, 4, 10], first, last))
-        cuts = np.unique(np.clip(cuts, -12, 12))  # beyond lies less than 1e-27 of the mixture
-        parts = [
-            quad(at, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in pairwise(cuts)
-        ]
-        return float(np.sum(parts))
+        ends = Drawn(np.array([low, high]), np.array([1 - low, 1 - high]))
+        first, last = np.clip(np.sort(self._position(ends)), -12, 12)  # all but 1e-27 of it
+        inner = np.concatenate([[first, last, -4, -1, 1, 4], self._position(breaks)])
+        return integral(at, np.clip(inner, first, last))
 
-    def _position(self, score: float) -> float:
-        """The x that has this score."""
+    def _position(self, at: Drawn) -> Floats:
+        """The x that has each score."""
         with np.errstate(divide="ignore"):
-            return float((np.log(score) - np.log1p(-score) - self.b0) / self.b1)
+            return np.asarray((np.log(at.score) - np.log(at.complement) - self.b0) / self.b1)
 
     def _scores(self, x: Floats) -> Drawn:
         from scipy.special import expit
@@ -219,7 +232,7 @@ class Points(ScoreDistribution):
             raise must_be("scores", "numbers between 0 and 1", self.scores)
         shares = np.full(len(scores), 1 / len(scores)) if self.shares is None else self.shares
         weight = np.asarray(shares, np.float64)
-        if weight.shape != scores.shape or not np.all(weight >= 0) or not weight.sum() > 0:
+        if weight.shape != scores.shape or not np.all(weight >= 0) or not 0 < weight.sum() < np.inf:
             raise must_be("shares", "a number of at least 0 for each score", self.shares)
         object.__setattr__(self, "scores", tuple(scores.tolist()))
         object.__setattr__(self, "shares", tuple((weight / weight.sum()).tolist()))
@@ -233,7 +246,9 @@ class Points(ScoreDistribution):
         """Return the share of scores of at most this one."""
         return float(np.sum(np.array(self.shares)[np.array(self.scores) <= score]))
 
-    def expect(self, integrand: Integrand, low: float = 0.0, high: float = 1.0) -> float:
+    def expect(
+        self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
+    ) -> float:
         """Sum a function of (score, complement) over scores in (low, high], [0, …] for 0."""
         score, share = np.array(self.scores), np.array(self.shares)
         inside = ((score > low) | (low <= 0)) & (score <= high)
@@ -247,6 +262,23 @@ class Empirical(Points):
     def __repr__(self) -> str:
         """Say how many scores there are, not which."""
         return f"Empirical({len(self.scores)} scores)"
+
+
+def integral(function: Callable[[float], float], cuts: Floats) -> float:
+    """Integrate between the cuts, one after the other, to ten digits of each part."""
+    from scipy.integrate import IntegrationWarning, quad
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IntegrationWarning)  # said where rounding stops it earlier
+        parts = [
+            quad(function, a, b, epsabs=1e-16, epsrel=1e-10, limit=400)[0]
+            for a, b in pairwise(np.unique(cuts))
+        ]
+    return math.fsum(parts)
+
+
+def _drawn(score: float) -> Drawn:
+    return Drawn(np.array([score]), np.array([1 - score]))
 
 
 def _rate(low: float, high: float) -> float:

@@ -64,6 +64,9 @@ def seed_of(rng: Any, path: Any) -> int:
     return int(rng.integers(1 << 63))
 
 
+DRAWS = 2  # to be raised when a world comes to draw other numbers from the same seed
+
+
 def settings_of(
     worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_sets: int, seed: int
 ) -> dict[str, Any]:
@@ -74,5 +77,6 @@ def settings_of(
         "worlds": {name: world_identity(world) for name, world in worlds.items()},
         "measures": {name: identity(measure) for name, measure in measures.items()},
         "versions": {"trueup": version("trueup"), "numpy": np.__version__, "engine": in_use()},
+        "draws": DRAWS,
         "batches": [BATCH_ROWS, BATCH_SETS],
     }

@@ -43,7 +43,10 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
         elif given is not None:
             found[name] = float(given(world))  # type: ignore[operator]
         elif isinstance(measure, Estimator) and is_number(getattr(measure, "norm", None)):
-            key = tuple(getattr(measure, field, None) for field in ("norm", "lens", "distance"))
+            key = tuple(
+                getattr(measure, field, None)
+                for field in ("norm", "lens", "distance", "equal_shares")
+            )
             if key not in known:
                 known[key] = _true_error(world, measure)
             found[name] = known[key]
@@ -55,6 +58,8 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
 def _true_error(world: Any, estimator: Any) -> float:
     """The world's true error through the estimator's lens; NaN where the world cannot tell."""
     lens, norm = estimator.lens, estimator.norm
+    if getattr(estimator, "equal_shares", False):  # bins of equal say have another target
+        return math.nan
     if not _draws_matrices(world):
         whole = lens is None or (type(lens) is Binary and lens.where is None)
         return float(world.true_error(norm)) if whole else math.nan

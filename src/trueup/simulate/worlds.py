@@ -15,7 +15,7 @@ from trueup.errors import must_be
 from trueup.estimators.base import check_norm, root_of
 from trueup.forecasts import Forecasts
 from trueup.simulate.curves import Curve, Identity
-from trueup.simulate.scores import Points, ScoreDistribution, Uniform
+from trueup.simulate.scores import Drawn, Points, ScoreDistribution, Uniform
 from trueup.specification import Specification, check_whole
 
 __all__ = ["BinTruth", "DataSets", "World", "generator"]
@@ -55,6 +55,12 @@ class World(Specification):
     scores: ScoreDistribution = Uniform()
     curve: Curve = Identity()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.scores, ScoreDistribution):
+            raise must_be("scores", "a score distribution, such as Beta(2, 1)", self.scores)
+        if not isinstance(self.curve, Curve):
+            raise must_be("curve", "a curve, such as Identity()", self.curve)
+
     def draw(self, n: int, rng: Seed = None) -> Forecasts:
         """Draw one data set of ``n`` rows."""
         sets = self.draw_many(1, n, rng)
@@ -79,7 +85,7 @@ class World(Specification):
     def bin_truth(self, inner_edges: Any) -> BinTruth:
         """Return what is true of the right-closed bins between these inner edges."""
         edges = np.concatenate([[0.0], np.asarray(inner_edges, np.float64), [1.0]])
-        if np.any(np.diff(edges) <= 0):
+        if not np.all(np.diff(edges) > 0):
             raise must_be("inner_edges", "increasing, between 0 and 1", inner_edges)
         pairs = list(pairwise(edges))
         share = np.array(
@@ -108,21 +114,62 @@ class World(Specification):
         return World(self.scores, Identity())
 
     def _average(self, function: Any, low: float = 0.0, high: float = 1.0) -> float:
-        def along(curve: Curve) -> float:
-            return self.scores.expect(lambda c, d: function(c, d, curve(c, d)), low, high)
+        """Average a function of score, complement and truth, split where it may have a kink."""
 
-        curves = self.curve.alternatives()
+        def along(curve: Curve) -> float:
+            breaks = self._kinks(curve)
+            return self.scores.expect(lambda c, d: function(c, d, curve(c, d)), low, high, breaks)
+
+        curves = self._curves()
         return math.fsum(along(curve) for curve in curves) / len(curves)
 
+    def _curves(self) -> tuple[Curve, ...]:
+        """The curves to average over: of finitely many scores each has tossed its coin."""
+        return (self.curve,) if isinstance(self.scores, Points) else self.curve.alternatives()
+
+    def _kinks(self, curve: Curve) -> Drawn:
+        """Where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
+        low, high = LOGITS[:-1], LOGITS[1:]
+        sign = np.sign(_gap(curve, LOGITS))
+        crossing = sign[:-1] * sign[1:] < 0
+        low, high, falling = low[crossing], high[crossing], sign[:-1][crossing]
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            before = np.sign(_gap(curve, middle)) == falling
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        jumps = np.asarray(self.curve.jumps(), np.float64)
+        score, complement = _at_logit(low)
+        return Drawn(np.append(score, jumps), np.append(complement, 1 - jumps))
+
     def _largest_gap(self) -> float:
-        """Largest |c − T(c)| over scores that occur: exact for points, on a fine grid otherwise."""
+        """Largest |c − T(c)|: exact for points, over a fine grid in logit(c) otherwise."""
         if isinstance(self.scores, Points):
             score = np.array(self.scores.scores)
-            complement = 1 - score
-        else:
-            score, complement = self.scores.quantile((np.arange(1 << 16) + 0.5) / (1 << 16))
-        curves = self.curve.alternatives()
-        return max(float(np.abs(score - t(score, complement)).max()) for t in curves)
+            return float(np.abs(score - self.curve(score, 1 - score)).max())
+        least, most = self.scores.support
+        score, complement = _at_logit(LOGITS)
+        inside = (score >= least) & (score <= most)
+        ends = np.array([least, most])
+        at = Drawn(np.append(score[inside], ends), np.append(complement[inside], 1 - ends))
+        return max(float(np.abs(at.score - t(*at)).max()) for t in self._curves())
+
+
+# Fine where scores usually are, and out to the last score that float64 can tell from 0 or 1.
+LOGITS = np.concatenate(
+    [-np.geomspace(700, 40, 200), np.linspace(-39.9, 39.9, 8001), np.geomspace(40, 700, 200)]
+)
+
+
+def _at_logit(z: Floats) -> Drawn:
+    half = np.exp(-np.abs(z))
+    small, large = half / (1 + half), 1 / (1 + half)
+    return Drawn(np.where(z < 0, small, large), np.where(z < 0, large, small))
+
+
+def _gap(curve: Curve, z: Floats) -> Floats:
+    """C − T(c) at each logit of c."""
+    score, complement = _at_logit(z)
+    return np.asarray(score - curve(score, complement))
 
 
 def generator(rng: Seed) -> np.random.Generator:
