@@ -20,7 +20,12 @@ from trueup.estimators.base import (
     chosen_lens,
     root_of,
 )
-from trueup.estimators.powers import debiased_power, label_binned_power, plugin_power
+from trueup.estimators.powers import (
+    debiased_power,
+    label_binned_power,
+    plugin_power,
+    plugin_powers,
+)
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
@@ -149,13 +154,7 @@ class BinnedError(Estimator):
         answers: list[_Answer]
         if self._one_read(forecasts, lens):
             assert isinstance(lens, ClassWise)
-            tables = self._tables_in_one_read(forecasts)
-            shares, names = lens.shares(forecasts), lens.names(forecasts)
-            powers = [self._power(table, None) for table in tables]
-            answers = [
-                _Answer(name, float(share), table, *power)
-                for name, share, table, power in zip(names, shares, tables, powers, strict=True)
-            ]
+            answers = self._in_one_read(forecasts, lens)
         elif isinstance(lens, ClassWise) and forecasts.is_matrix:
             answers = self._by_columns(forecasts, lens)
         else:
@@ -192,14 +191,23 @@ class BinnedError(Estimator):
             and not self.label_binned
         )
 
-    def _tables_in_one_read(self, forecasts: Forecasts) -> list[BinTable]:
+    def _in_one_read(self, forecasts: Forecasts, lens: ClassWise) -> list[_Answer]:
         anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
         inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
         k = forecasts.n_classes
         sums = engine().class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
-        return [
+        tables = [
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
+        ]
+        if self.debias or self.equal_shares:
+            powers = [self._power(table, None) for table in tables]
+        else:
+            powers = [(power, 0) for power in plugin_powers(sums, self.norm).tolist()]
+        shares, names = lens.shares(forecasts).tolist(), lens.names(forecasts)
+        return [
+            _Answer(name, share, table, *power)
+            for name, share, table, power in zip(names, shares, tables, powers, strict=True)
         ]
 
     def _by_columns(self, forecasts: Forecasts, lens: ClassWise) -> list[_Answer]:

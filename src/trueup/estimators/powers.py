@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Sums
 from trueup.engines.blocks import row_blocks
 from trueup.lens import Pairs
 from trueup.tables import BinTable
@@ -23,6 +23,17 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
         return float(gaps.max())
     powers = gaps if norm == 1 else gaps**norm
     return float(powers.sum() / table.asked if equal_shares else np.sum(table.share * powers))
+
+
+def plugin_powers(sums: Sums, norm: float) -> Floats:
+    """Plug-in powers of many tables at once, whose sums are the rows of (K, B) arrays."""
+    weight = sums.weight
+    filled = np.where(weight > 0, weight, 1)
+    gaps = np.abs(sums.score - sums.label) / filled
+    if math.isinf(norm):
+        return np.asarray(gaps.max(axis=1))
+    powers = gaps if norm == 1 else gaps**norm
+    return np.asarray((weight * powers).sum(axis=1) / weight.sum(axis=1))
 
 
 def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:

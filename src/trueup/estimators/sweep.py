@@ -162,15 +162,17 @@ def _of_counts(groups: Groups) -> _Groups:
 
 
 def _most_equal_mass(groups: _Groups, n: int) -> tuple[BinTable, int]:
-    cumulative, hits = np.cumsum(groups.rank), np.cumsum(groups.hits)
+    cumulative = np.cumsum(groups.rank)
     everywhere = np.arange(len(cumulative) - 1)
     if groups.exact:
         chosen = engine().sweep_bins(groups.rank, groups.hits, n)
     else:
-        chosen = first_falling(cumulative, hits, n, ROUNDING) - 1
-    if chosen < n or falls(everywhere, cumulative, hits, 0 if groups.exact else ROUNDING):
-        return _merged(groups, cuts_of_groups(cumulative, chosen)), chosen
-    return _merged(groups, everywhere), chosen
+        chosen = first_falling(cumulative, np.cumsum(groups.hits), n, ROUNDING) - 1
+    finest = chosen == n
+    if finest and cumulative[-1] != n:  # n bins of weighted rows may not be one for each score
+        rounding = 0 if groups.exact else ROUNDING
+        finest = not falls(everywhere, cumulative, np.cumsum(groups.hits), rounding)
+    return _merged(groups, everywhere if finest else cuts_of_groups(cumulative, chosen)), chosen
 
 
 def _most_equal_width(groups: _Groups, n: int) -> tuple[BinTable, int]:
