@@ -280,6 +280,29 @@ def test_refusals(make, message):
     assert str(refused.value) == message
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_a_dirichlet_of_two_classes_is_a_beta(temperature):
+    """Its second class has Beta scores, and the truth is straight in log-odds."""
+    world = DirichletWorld((0.7, 1.9), temperature)
+    binary = World(Beta(1.9, 0.7), LogOdds(1 / temperature))
+    for norm in (1, 2):
+        exact = binary.true_error(norm)
+        assert world.true_error(norm, tu.OneVsRest(1)) == pytest.approx(exact, abs=0.001)
+        assert world.true_error(norm) == pytest.approx(exact, abs=0.001)
+        assert world.true_error(norm, tu.ClassWise()) == pytest.approx(exact, abs=0.001)
+
+
+def test_a_dirichlet_through_other_lenses():
+    world = DirichletWorld((1, 2, 3), 2)
+    long = world.draw(400_000, 1)
+    top = tu.BinnedError(tu.TopLabel(), tu.EqualMass(200), norm=2, debias="residual")
+    assert world.true_error(2, tu.TopLabel()) == pytest.approx(top(long), abs=0.004)
+    grouped = tu.Partition(((0, 1), (2,)))
+    assert world.true_error(1, grouped) == pytest.approx(
+        world.true_error(1, tu.OneVsRest(2)), abs=0.004
+    )
+
+
 def test_the_largest_gap_is_found_where_hardly_any_score_lies():
     """σ(−0.27) at a score of 0, of which the quantiles of 65,536 draws know nothing."""
     world = PUBLISHED["resnet110_SD_c10"]
