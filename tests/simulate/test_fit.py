@@ -13,7 +13,7 @@ from scipy.special import betainc, expit
 from scipy.stats import beta as beta_law
 
 import trueup as tu
-from trueup.simulate import Beta, Glm, Power, World
+from trueup.simulate import PUBLISHED, Beta, Glm, Power, World
 from trueup.simulate.fit import Fitted, fit
 from trueup.simulate.fit_beta import fit_beta, log_likelihood, log_tail, sums_of
 from trueup.simulate.fit_ends import outcomes_of
@@ -243,6 +243,32 @@ def test_recovers_every_published_world(seed: int) -> None:
         assert np.abs(z).max() < 4, name
         close += behind < 2
     assert close >= 9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "family", "b0", "b1"),
+    [(f"{name}_calibrated", "logit_logit_b0_b1", 0.0, 1.0) for name in ROELOFS]
+    + [
+        ("kumar_a", "logit_logit_b0_b1", 1.0, 2.0),
+        ("roelofs_figure_3", "log_log_b1", 0.0, 2.0),
+        ("roelofs_figure_15_calibrated", "logit_logit_b0_b1", 0.0, 1.0),
+    ],
+)
+def test_recovers_the_other_published_worlds(name: str, family: str, b0: float, b1: float) -> None:
+    """Those whose curve is of a fitted family; a calibrated one is of several at once."""
+    world = PUBLISHED[name]
+    found = fit(world.draw(100_000, rng=11))
+    row = next(row for row in found.aic if row.family == family)
+    alpha, beta = getattr(world.scores, "alpha", 1.0), getattr(world.scores, "beta", 1.0)
+    z = [
+        (found.scores_fit.alpha - alpha) / found.scores_fit.alpha_error,
+        (found.scores_fit.beta - beta) / found.scores_fit.beta_error,
+        (row.b1 - b1) / row.b1_error,
+    ]
+    if "b0" in family:
+        z.append((row.b0 - b0) / row.b0_error)
+    assert np.abs(z).max() < 4
 
 
 def test_clipping_would_be_wrong() -> None:

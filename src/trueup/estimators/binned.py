@@ -200,10 +200,11 @@ class BinnedError(Estimator):
         tables = [
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
         ]
-        if self.debias or self.equal_shares:
+        if self.debias:
             powers = [self._power(table, None) for table in tables]
         else:
-            powers = [(power, 0) for power in plugin_powers(sums, self.norm).tolist()]
+            equal = asked if self.equal_shares else None
+            powers = [(power, 0) for power in plugin_powers(sums, self.norm, equal).tolist()]
         shares, names = lens.shares(forecasts).tolist(), lens.names(forecasts)
         return [
             _Answer(name, share, table, *power)

@@ -25,14 +25,19 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
     return float(powers.sum() / table.asked if equal_shares else np.sum(table.share * powers))
 
 
-def plugin_powers(sums: Sums, norm: float) -> Floats:
-    """Plug-in powers of many tables at once, whose sums are the rows of (K, B) arrays."""
+def plugin_powers(sums: Sums, norm: float, equal_shares_of: int | None = None) -> Floats:
+    """Plug-in powers of many tables at once, whose sums are the rows of (K, B) arrays.
+
+    Shares are those of the weight, or 1/``equal_shares_of`` for every bin that is not empty.
+    """
     weight = sums.weight
     filled = np.where(weight > 0, weight, 1)
     gaps = np.abs(sums.score - sums.label) / filled
     if math.isinf(norm):
         return np.asarray(gaps.max(axis=1))
     powers = gaps if norm == 1 else gaps**norm
+    if equal_shares_of is not None:
+        return np.asarray(powers.sum(axis=1) / equal_shares_of)
     return np.asarray((weight * powers).sum(axis=1) / weight.sum(axis=1))
 
 

@@ -18,6 +18,7 @@ from trueup.engines.base import Floats, Sums, engine
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator
+from trueup.estimators.powers import plugin_powers
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Scores
 from trueup.lens import Binary, Pairs
@@ -71,22 +72,6 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     return scored
 
 
-def plugin_errors(sums: Sums, norm: float, shares_of: int | None = None) -> Floats:
-    """Plug-in errors of many data sets, whose bins are the rows of the sums.
-
-    The shares are those of the rows, or 1/``shares_of`` for every bin that holds one.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = np.abs(sums.score / sums.weight - sums.label / sums.weight)
-    gaps[sums.count == 0] = 0
-    if math.isinf(norm):
-        return np.asarray(gaps.max(axis=1))
-    powers = gaps if norm == 1 else gaps**norm
-    if shares_of is None:
-        powers = powers * (sums.weight / sums.weight.sum(axis=1, keepdims=True))
-    return np.asarray((powers.sum(axis=1) / (shares_of or 1)) ** (1 / norm))
-
-
 def _is_fast(measure: BinnedError) -> bool:
     """Whether the bins are known before the data, and the sums of the bins are enough."""
     lens = measure.lens
@@ -109,8 +94,9 @@ def _in_fixed_bins(sets: DataSets, measures: Mapping[str, BinnedError]) -> Numbe
         key = inner.tobytes()
         if key not in sums_of:
             sums_of[key] = engine().batch_bin_sums(sets.probs, sets.labels, inner)
-        shares_of = measure.binning.asked(n) if measure.equal_shares else None
-        scored[name] = plugin_errors(sums_of[key], measure.norm, shares_of)
+        equal = measure.binning.asked(n) if measure.equal_shares else None
+        powers = plugin_powers(sums_of[key], measure.norm, equal)
+        scored[name] = powers if math.isinf(measure.norm) else powers ** (1 / measure.norm)
     return scored
 
 

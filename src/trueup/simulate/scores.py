@@ -61,10 +61,6 @@ class ScoreDistribution(Specification):
         """Return the share of scores above each of these, exact near 1."""
         raise NotImplementedError
 
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
-        return 1 - float(self.share_above(_drawn(score))[0])
-
     def expect(
         self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
     ) -> float:
@@ -241,10 +237,6 @@ class Points(ScoreDistribution):
         """Draw independent scores."""
         score = rng.choice(np.array(self.scores), shape, p=np.array(self.shares))
         return Drawn(score, 1 - score)
-
-    def share_up_to(self, score: float) -> float:
-        """Return the share of scores of at most this one."""
-        return float(np.sum(np.array(self.shares)[np.array(self.scores) <= score]))
 
     def expect(
         self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
