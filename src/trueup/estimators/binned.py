@@ -10,7 +10,6 @@ import numpy as np
 
 from trueup.bins import Binning, FixedEdges, UniformWidth
 from trueup.engines.base import Sums, engine
-from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.base import (
     Estimator,
@@ -20,6 +19,7 @@ from trueup.estimators.base import (
     chosen_lens,
     root_of,
 )
+from trueup.estimators.pairwise import over_members
 from trueup.estimators.powers import (
     debiased_power,
     label_binned_power,
@@ -28,7 +28,6 @@ from trueup.estimators.powers import (
 )
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
-from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.lens import (
     ClassWise,
     FamilyLens,
@@ -155,10 +154,8 @@ class BinnedError(Estimator):
         if self._one_read(forecasts, lens):
             assert isinstance(lens, ClassWise)
             answers = self._in_one_read(forecasts, lens)
-        elif isinstance(lens, ClassWise) and forecasts.is_matrix:
-            answers = self._by_columns(forecasts, lens)
         else:
-            answers = [self._member(member) for member in lens.members(forecasts)]
+            answers = over_members(lens, forecasts, self._member)
         power = average(((a.share, a.power) for a in answers), self.norm)
         family = TableFamily(
             tuple(a.name for a in answers),
@@ -210,17 +207,6 @@ class BinnedError(Estimator):
             _Answer(name, share, table, *power)
             for name, share, table, power in zip(names, shares, tables, powers, strict=True)
         ]
-
-    def _by_columns(self, forecasts: Forecasts, lens: ClassWise) -> list[_Answer]:
-        """Classes a few columns at a time, on threads."""
-
-        def some(first: int, last: int) -> list[_Answer]:
-            return [self._member(m) for m in lens.some_members(forecasts, first, last)]
-
-        k = forecasts.n_classes
-        pieces = 2 * -(-k // (2 * COLUMNS_AT_ONCE))  # even, for two threads to share
-        chunks = [(k * i // pieces, k * (i + 1) // pieces) for i in range(pieces)]
-        return [answer for part in run(some, chunks) for answer in part]
 
     def _on_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Estimate:
         if self.debias or self.label_binned or self.equal_shares:

@@ -2,7 +2,8 @@
 
 from trueup.tables.bins import BinTable
 from trueup.tables.cells import CellTable
+from trueup.tables.curve import Curve
 from trueup.tables.families import TableFamily
 from trueup.tables.fine import FineTable
 
-__all__ = ["BinTable", "CellTable", "FineTable", "TableFamily"]
+__all__ = ["BinTable", "CellTable", "Curve", "FineTable", "TableFamily"]

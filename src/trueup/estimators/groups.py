@@ -1,0 +1,71 @@
+"""Rows of the same score put together: what every estimator that sorts works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Groups, Sums, engine
+from trueup.engines.cuts import whole_weights
+from trueup.lens import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreGroups:
+    """Distinct scores in increasing order with the sums of their rows.
+
+    Ties are one group, so nothing computed from groups depends on the order of rows. ``rank``
+    and ``hits`` are Σw and Σwy in whole numbers (of a common unit) where weights and labels
+    allow it: then every comparison is exact.
+    """
+
+    value: Floats
+    sums: Sums
+    rank: NDArray[Any]
+    hits: NDArray[Any]
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> ScoreGroups:
+        """Sort pairs and sum over ties."""
+        if pairs.w is None and not pairs.soft:
+            return cls._of_counts(engine().group_pairs(pairs.p, pairs.y))
+        w = np.ones(len(pairs)) if pairs.w is None else pairs.w
+        y = pairs.y.astype(np.float64)
+        order = np.lexsort((y, w, pairs.p))  # sums must not depend on the order of rows
+        p, w, y = pairs.p[order].astype(np.float64), w[order], y[order]
+        first = np.flatnonzero(np.r_[True, p[1:] != p[:-1]])
+
+        def total(terms: NDArray[Any]) -> NDArray[Any]:
+            return np.add.reduceat(terms, first)
+
+        count = np.diff(np.r_[first, len(p)]).astype(np.int64)
+        moments = (w, w * w, w * p, w * p * p, w * y, w * y * y, w * p * y)
+        sums = Sums(count, *(total(moment) for moment in moments))
+        rank = whole_weights(w)
+        hits = rank * y
+        if rank.dtype == np.int64 and not pairs.soft:
+            hits = hits.astype(np.int64)
+        return cls(p[first], sums, total(rank), total(hits))
+
+    @classmethod
+    def _of_counts(cls, groups: Groups) -> ScoreGroups:
+        n, hits, value = groups.count.astype(float), groups.positive.astype(float), groups.value
+        sums = Sums(groups.count, n, n, n * value, n * value * value, hits, hits, hits * value)
+        return cls(value, sums, groups.count, groups.positive)
+
+    @property
+    def exact(self) -> bool:
+        """Whether ranks and hits are whole numbers."""
+        return self.rank.dtype == np.int64 and self.hits.dtype == np.int64
+
+    @property
+    def residual(self) -> Floats:
+        """Σ w (p − y) of each group."""
+        return self.sums.weight * self.value - self.sums.label
+
+    def __len__(self) -> int:
+        """Return the number of distinct scores."""
+        return len(self.value)
