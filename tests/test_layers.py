@@ -17,6 +17,7 @@ LAYERS = [
     "specification",
     "native",
     "engines",
+    "newton",
     "tables",
     "results",
     "forecasts",

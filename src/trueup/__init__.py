@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     )
     from trueup.errors import CapabilityError as CapabilityError, InputError as InputError
     from trueup.estimators import (
+        MMCE as MMCE,
         BinnedError as BinnedError,
         Brier as Brier,
+        Cox as Cox,
+        CumulativeError as CumulativeError,
+        CurveError as CurveError,
+        DensityError as DensityError,
+        KernelError as KernelError,
         LogLoss as LogLoss,
+        PointwiseError as PointwiseError,
+        SmoothError as SmoothError,
         SweepError as SweepError,
+        class_errors as class_errors,
+        cox as cox,
+        observed_expected as observed_expected,
     )
     from trueup.forecasts import Forecasts as Forecasts
     from trueup.lens import (
@@ -36,24 +47,37 @@ if TYPE_CHECKING:
     from trueup.metrics import (
         ace as ace,
         brier as brier,
+        e50 as e50,
+        e90 as e90,
         ece as ece,
         ece_debiased as ece_debiased,
+        ece_kde as ece_kde,
         ece_sweep as ece_sweep,
+        ici as ici,
+        ks_error as ks_error,
+        kuiper as kuiper,
         log_loss as log_loss,
         marginal_error as marginal_error,
         marginal_error_debiased as marginal_error_debiased,
         mce as mce,
+        mmce as mmce,
+        psce as psce,
         rmsce as rmsce,
         rmsce_debiased as rmsce_debiased,
         rmsce_sweep as rmsce_sweep,
         sce as sce,
+        skce as skce,
+        smooth_ece as smooth_ece,
         tace as tace,
     )
-    from trueup.results import Estimate as Estimate
+    from trueup.results import Decomposition as Decomposition, Estimate as Estimate
     from trueup.simulate import which_estimator as which_estimator
+    from trueup.stream import Trace as Trace
     from trueup.tables import (
         BinTable as BinTable,
         CellTable as CellTable,
+        Columns as Columns,
+        Curve as Curve,
         FineTable as FineTable,
         TableFamily as TableFamily,
     )
@@ -61,18 +85,23 @@ if TYPE_CHECKING:
 _HOME = {
     "trueup.bins": "EqualMass FixedEdges SimplexGrid UniformWidth VarianceTree",
     "trueup.errors": "CapabilityError InputError",
-    "trueup.estimators": "BinnedError Brier LogLoss SweepError",
+    "trueup.estimators": (
+        "BinnedError Brier Cox CumulativeError CurveError DensityError KernelError LogLoss MMCE "
+        "PointwiseError SmoothError SweepError class_errors cox observed_expected"
+    ),
     "trueup.forecasts": "Forecasts",
     "trueup.lens": (
         "Binary Canonical ClassWise OneVsRest Partition Pooled TopK TopLabel TopLabelGiven"
     ),
     "trueup.metrics": (
-        "ace brier ece ece_debiased ece_sweep log_loss marginal_error marginal_error_debiased "
-        "mce rmsce rmsce_debiased rmsce_sweep sce tace"
+        "ace brier e50 e90 ece ece_debiased ece_kde ece_sweep ici ks_error kuiper log_loss "
+        "marginal_error marginal_error_debiased mce mmce psce rmsce rmsce_debiased rmsce_sweep "
+        "sce skce smooth_ece tace"
     ),
-    "trueup.results": "Estimate",
+    "trueup.results": "Decomposition Estimate",
     "trueup.simulate": "which_estimator",
-    "trueup.tables": "BinTable CellTable FineTable TableFamily",
+    "trueup.stream": "Trace",
+    "trueup.tables": "BinTable CellTable Columns Curve FineTable TableFamily",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

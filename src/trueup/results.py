@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Estimate"]
+__all__ = ["Decomposition", "Estimate"]
 
 
 @dataclass(frozen=True)
@@ -34,3 +35,69 @@ class Estimate:
         """Return plain Python values, ready for JSON."""
         table = None if self.table is None else self.table.to_dict()
         return {"value": self.value, "power": self.power, "table": table, "notes": self.notes}
+
+
+@dataclass(frozen=True, repr=False)
+class Decomposition:
+    """A proper score taken apart: miscalibration − discrimination + uncertainty (+ within).
+
+    Attributes
+    ----------
+    score
+        The mean score of the predictions; the terms add up to it.
+    miscalibration
+        What recalibration could gain; lower is better. With bins: reliability.
+    discrimination
+        What the predictions tell beyond the base rate; higher is better. With bins: resolution.
+    uncertainty
+        The score of the base rate, which no model changes.
+    within
+        What bins leave out, because scores differ inside them; 0 for the isotonic fit.
+    table
+        What the terms rest on: the curve of the isotonic fit, or the table of the bins.
+    parts
+        (name, share, Decomposition) of every class, for a lens of several; else None.
+    notes
+        What a reader should know: the two terms inside ``within``, bins asked and made, rows
+        clipped.
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    within: float
+    table: Any = None
+    parts: tuple[tuple[Any, float, Decomposition], ...] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def skill(self) -> float:
+        """1 − score/uncertainty: 1 at best, 0 for the base rate; NaN where uncertainty is 0."""
+        return 1 - self.score / self.uncertainty if self.uncertainty > 0 else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        parts = None
+        if self.parts is not None:
+            parts = [
+                {"name": name, "share": share, **part.to_dict()} for name, share, part in self.parts
+            ]
+        return {
+            "score": self.score,
+            "miscalibration": self.miscalibration,
+            "discrimination": self.discrimination,
+            "uncertainty": self.uncertainty,
+            "within": self.within,
+            "table": None if self.table is None else self.table.to_dict(),
+            "parts": parts,
+            "notes": self.notes,
+        }
+
+    def __repr__(self) -> str:
+        """Print the sum; the terms of classes are in ``parts``."""
+        terms = f"{self.miscalibration:.4f} miscalibration − {self.discrimination:.4f} "
+        text = f"{self.score:.4f} = {terms}discrimination + {self.uncertainty:.4f} uncertainty"
+        if self.within == 0:
+            return text
+        return f"{text} {'−' if self.within < 0 else '+'} {abs(self.within):.4f} within bins"

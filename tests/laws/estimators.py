@@ -16,9 +16,11 @@ class Entry:
     estimator: Callable[..., float]
     plug_in: bool = True  # unchanged by repeating all rows or doubling all weights
     additive: bool = False  # its table over parts adds up to the table of the whole
-    error: bool = True  # zero at the truth, between 0 and 1
+    error: bool = True  # between 0 and 1
+    zero: bool = True  # zero at the truth
     binary: bool = True  # takes 1-D probabilities
     matrix: bool = True  # takes (n, K) probabilities
+    ordered: bool = False  # takes rows in the order they come
     symmetric: bool = True  # renaming classes changes nothing
 
 
@@ -38,8 +40,18 @@ NAMED = {
     "tace": Entry(tu.tace),
     "marginal_error": Entry(tu.marginal_error),
     "marginal_error_debiased": Entry(tu.marginal_error_debiased, plug_in=False),
-    "brier": Entry(tu.brier, error=False),
-    "log_loss": Entry(tu.log_loss, error=False),
+    "ece_kde": Entry(tu.ece_kde, plug_in=False, zero=False),
+    "smooth_ece": Entry(tu.smooth_ece),
+    "skce": Entry(tu.skce, plug_in=False, error=False, zero=False),
+    "mmce": Entry(tu.mmce),
+    "ks_error": Entry(tu.ks_error),
+    "kuiper": Entry(tu.kuiper),
+    "psce": Entry(tu.psce, zero=False),
+    "ici": Entry(tu.ici, error=False, matrix=False),
+    "e50": Entry(tu.e50, error=False, matrix=False),
+    "e90": Entry(tu.e90, error=False, matrix=False),
+    "brier": Entry(tu.brier, error=False, zero=False),
+    "log_loss": Entry(tu.log_loss, error=False, zero=False),
 }
 
 COMPOSED = [
@@ -48,8 +60,10 @@ COMPOSED = [
     Entry(tu.BinnedError(binning=FIXED, norm=math.inf), additive=True),
     Entry(tu.BinnedError(binning=tu.EqualMass("auto"))),
     Entry(tu.BinnedError(binning=TREE)),
-    Entry(tu.BinnedError(binning=FIXED, label_binned=True), additive=True, error=False),
-    Entry(tu.BinnedError(binning=tu.EqualMass(7), norm=2, label_binned=True), error=False),
+    Entry(tu.BinnedError(binning=FIXED, label_binned=True), additive=True, error=False, zero=False),
+    Entry(
+        tu.BinnedError(binning=tu.EqualMass(7), norm=2, label_binned=True), error=False, zero=False
+    ),
     Entry(tu.BinnedError(binning=FIXED, norm=2, debias="residual"), plug_in=False, additive=True),
     Entry(tu.BinnedError(tu.OneVsRest(1), FIXED), additive=True, symmetric=False),
     Entry(tu.BinnedError(tu.TopLabel(), FIXED), additive=True),
@@ -69,6 +83,22 @@ COMPOSED = [
     Entry(tu.SweepError(norm=math.inf)),
     Entry(tu.SweepError(bins="width")),
     Entry(tu.SweepError(tu.ClassWise())),
+    Entry(tu.DensityError(tu.ClassWise(), norm=2), plug_in=False, zero=False),
+    Entry(tu.DensityError(norm=3, bandwidth=0.05), zero=False),
+    Entry(tu.SmoothError(tu.ClassWise(where=(0.05, 1.0)))),
+    Entry(tu.SmoothError(tu.TopLabelGiven())),
+    Entry(tu.KernelError(tu.TopLabel(), bandwidth=0.3, form="biased")),
+    Entry(tu.KernelError(tu.ClassWise(), "gaussian", 0.2, "biased")),
+    Entry(tu.KernelError(tu.Canonical(), bandwidth=0.3, form="biased"), error=False),
+    Entry(tu.KernelError(tu.Canonical(), distance="tv"), plug_in=False, error=False, zero=False),
+    Entry(tu.KernelError(tu.TopK(1), bandwidth=0.2), plug_in=False, error=False, zero=False),
+    Entry(tu.KernelError(form="block"), plug_in=False, error=False, zero=False, ordered=True),
+    Entry(tu.MMCE(tu.ClassWise())),
+    Entry(tu.MMCE(weighted=True), zero=False),
+    Entry(tu.CumulativeError(tu.ClassWise(), "kuiper")),
+    Entry(tu.PointwiseError(tu.TopLabel(), decay=0.5), zero=False),
+    Entry(tu.CurveError(tu.TopLabel()), error=False),
+    Entry(tu.CurveError(tu.ClassWise(), quantile=1.0), error=False),
 ]
 
 ESTIMATORS = NAMED | {repr(entry.estimator): entry for entry in COMPOSED}

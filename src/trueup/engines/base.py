@@ -68,6 +68,14 @@ class Groups:
         return iter((self.value, self.count, self.positive))
 
 
+class Spread(NamedTuple):
+    """Rows shared out to the points of a grid; each array sums to its sum over rows."""
+
+    weight: Floats  # sums of w
+    label: Floats  # sums of w y
+    residual: Floats  # sums of w (p - y)
+
+
 class Engine(Protocol):
     """The functions every engine has. Scores are float32 or float64 in [0, 1], checked before."""
 
@@ -101,6 +109,22 @@ class Engine(Protocol):
     def group_pairs(self, p: NDArray[Any], y: NDArray[Any]) -> Groups: ...
 
     def sweep_bins(self, count: Ints, positive: Ints, most: int) -> int: ...
+
+    def local_quadratics(
+        self, value: Floats, weight: Floats, label: Floats, at: Floats, width: Floats
+    ) -> Floats: ...
+
+    def pool_rising(self, weight: NDArray[Any], label: NDArray[Any]) -> Ints: ...
+
+    def spread(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread: ...
+
+    def laplace_cross(self, value: Floats, residual: Floats, bandwidth: float) -> float: ...
+
+    def median_gap(self, value: Floats) -> float: ...
+
+    def pair_distances(self, a: Floats, b: Floats, total_variation: bool) -> Floats: ...
+
+    def pair_products(self, a: Floats, b: Floats) -> Floats: ...
 
 
 _in_use: Engine | None = None

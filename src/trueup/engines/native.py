@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, Read, RowScan, Sums
-from trueup.engines.ordering import equal_mass_edges, group_pairs, sweep_bins
+from trueup.engines.kernels import laplace_cross, median_gap, pair_distances, pair_products
+from trueup.engines.ordering import (
+    equal_mass_edges,
+    group_pairs,
+    local_quadratics,
+    pool_rising,
+    sweep_bins,
+)
+from trueup.engines.spreading import spread
 from trueup.engines.threads import cut, run
 from trueup.native import bins, rows
 
@@ -25,8 +33,15 @@ __all__ = [
     "first_not_binary",
     "first_outside_unit",
     "group_pairs",
+    "laplace_cross",
+    "local_quadratics",
+    "median_gap",
+    "pair_distances",
+    "pair_products",
+    "pool_rising",
     "scaled_columns",
     "scan_rows",
+    "spread",
     "sweep_bins",
 ]
 

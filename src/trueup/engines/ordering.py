@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from trueup.engines import reference
 from trueup.engines.base import Floats, Groups, Ints
 from trueup.engines.cuts import cuts_of_groups
+from trueup.engines.local_fits import FLAT
 from trueup.engines.threads import cut, run
-from trueup.native import mass, order, sweep
+from trueup.native import isotonic, loess, mass, order, sweep
 
 FEW_ROWS = 1 << 12  # a plain sort is as fast
 CHUNK_ROWS = 1 << 18
 PART_ROWS = 1 << 14  # a part and its spare stay in the second-level cache
 MOST_PARTS = 256
 MOST_SWEEP_ROWS = 2**31 - 1
+FITTED_ENTRIES = 1 << 16
+MOST_POOLED = 2**31 - 1  # products of two totals then fit into 63 bits
 SAMPLE = 1 << 12
 ATOM_IN_SAMPLE = 8
 
@@ -214,3 +217,30 @@ def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
     sweep.index_rows(rows, shift, index)
     falling: int = sweep.first_falling(rows, hits, next_dent, index, shift, most)
     return falling - 1
+
+
+def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
+    """Starts of the blocks of the non-decreasing fit of label/weight; equal means are pooled."""
+    whole = weight.dtype.kind in "iu" and label.dtype.kind in "iu"
+    if whole and weight.sum(dtype=np.float64) > MOST_POOLED:
+        return reference.pool_rising(weight, label)
+    dtype = np.int64 if whole else np.float64
+    weight, label = (np.ascontiguousarray(array, dtype) for array in (weight, label))
+    start = np.empty(len(weight), np.int64)
+    blocks = isotonic.pool(weight, label, start, np.empty_like(weight), np.empty_like(weight))
+    return start[:blocks].copy()  # the rest of the memory goes back
+
+
+def local_quadratics(
+    value: Floats, weight: Floats, label: Floats, at: Floats, width: Floats
+) -> Floats:
+    """Fit a parabola around every place of ``at`` and return its height there."""
+    value, weight, label = (np.ascontiguousarray(x, np.float64) for x in (value, weight, label))
+    at, width = (np.ascontiguousarray(x, np.float64) for x in (at, width))
+    fit = np.empty(len(at))
+
+    def some(start: int, stop: int) -> None:
+        loess.fit_quadratics(value, weight, label, at, width, FLAT, start, stop, fit)
+
+    run(some, cut(len(at), FITTED_ENTRIES // len(value)))
+    return fit

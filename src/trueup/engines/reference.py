@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Sums
+from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Spread, Sums
 from trueup.engines.cuts import cuts_of_groups, first_falling
+from trueup.engines.local_fits import local_quadratics as local_quadratics
 
 BLOCK_ROWS = 1 << 16
 BLOCK_ENTRIES = 1 << 18
@@ -161,6 +162,102 @@ def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
 def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
     """Largest b up to ``most`` such that 1 … b equal-mass bins have non-falling mean labels."""
     return first_falling(np.cumsum(count), np.cumsum(positive), most) - 1
+
+
+def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
+    """Starts of the blocks of the non-decreasing fit of label/weight; equal means are pooled.
+
+    Pool adjacent violators: an item joins the blocks before it until means rise strictly. Means
+    of whole numbers are compared exactly, in Python's integers, whatever their size.
+    """
+    whole = weight.dtype.kind in "iu" and label.dtype.kind in "iu"
+
+    def rises(w: Any, y: Any, next_w: Any, next_y: Any) -> bool:
+        return bool(y * next_w < next_y * w if whole else y / w < next_y / next_w)
+
+    blocks: list[tuple[int, Any, Any]] = []
+    for item in zip(range(len(weight)), weight.tolist(), label.tolist(), strict=True):
+        start, w, y = item
+        while blocks and not rises(*blocks[-1][1:], w, y):
+            start, block_w, block_y = blocks.pop()
+            w, y = block_w + w, block_y + y
+        blocks.append((start, w, y))
+    return np.array([start for start, _, _ in blocks], np.int64)
+
+
+def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread:
+    """Sums of w, wy and w(p − y) at the points j/size of a grid, rows shared by B-splines.
+
+    A row goes to its four nearest points in shares of the cubic B-spline, which are positive and
+    sum to 1 (0 ≤ u < 1 from the point below: (1−u)³/6, ⅔ − u²(1−u/2), and their mirror images).
+    Shares outside [0, 1] are folded back by reflection, so nothing is lost.
+    """
+    totals = np.zeros((3, size + 4))
+    for start, stop in _blocks(len(p), BLOCK_ROWS):
+        score = p[start:stop].astype(np.float64)
+        label = y[start:stop].astype(np.float64)
+        weight = np.ones(stop - start) if w is None else w[start:stop]
+        below = (score * size).astype(np.int64)
+        u = score * size - below
+        v = 1 - u
+        shares = (v**3 / 6, 2 / 3 - u * u * (1 - u / 2), 2 / 3 - v * v * (1 - v / 2), u**3 / 6)
+        terms = (weight, weight * label, weight * (score - label))
+        for total, term in zip(totals, terms, strict=True):
+            for k, share in enumerate(shares):
+                total += np.bincount(below + k, share * term, minlength=size + 4)
+    return Spread(*folded(totals))
+
+
+def folded(totals: Floats) -> Floats:
+    """Sums at the points 0 … size of a grid from those at −1 … size + 2, reflected at both ends.
+
+    Nothing reaches size + 2: the last score, 1, lies on the point size.
+    """
+    inside = totals[:, 1:-2].copy()
+    inside[:, 1] += totals[:, 0]
+    inside[:, -2] += totals[:, -2]
+    return inside
+
+
+def laplace_cross(value: Floats, residual: Floats, bandwidth: float) -> float:
+    """Σ r_i r_j exp(−(v_j − v_i)/bandwidth) over the pairs i < j of non-decreasing values.
+
+    The state s_i = r_i + d_i s_{i−1}, with d_i the decay from one value to the next, holds all
+    values up to i. It is found by doubling: after k rounds it holds the last 2^k of them.
+    """
+    with np.errstate(over="ignore"):  # a tiny bandwidth: exp(−inf) is 0
+        decay = np.exp(-np.diff(value, prepend=value[:1]) / bandwidth)
+    state, carried, step = residual.copy(), decay.copy(), 1
+    carried[0] = 0
+    while step < len(value) and carried.any():
+        state[step:] += carried[step:] * state[:-step]
+        carried[step:] *= carried[:-step].copy()
+        step *= 2
+    return float(np.sum(residual[1:] * decay[1:] * state[:-1]))
+
+
+def median_gap(value: Floats) -> float:
+    """Median of the positive differences of non-decreasing values; 0 if there is none."""
+    gaps = (value - value[:, None])[np.triu_indices(len(value), 1)]
+    gaps = gaps[gaps > 0]
+    return float(np.median(gaps)) if len(gaps) else 0.0
+
+
+def pair_distances(a: Floats, b: Floats, total_variation: bool) -> Floats:
+    """Distance of every row of ``a`` to every row of ``b``: ½ Σ|a − b|, or the Euclidean one.
+
+    From differences of coordinates: |a|² + |b|² − 2ab would lose that of rows that nearly agree.
+    """
+    from scipy.spatial.distance import cdist
+
+    if total_variation:
+        return np.asarray(cdist(a, b, "cityblock") / 2)
+    return np.asarray(cdist(a, b, "euclidean"))
+
+
+def pair_products(a: Floats, b: Floats) -> Floats:
+    """Inner product of every row of ``a`` with every row of ``b``."""
+    return np.asarray(a @ b.T)
 
 
 def _blocks(n: int, size: int) -> Iterator[tuple[int, int]]:

@@ -37,6 +37,14 @@ class Estimator(Specification):
         """Return the estimate for checked data."""
         raise NotImplementedError
 
+    def statistics(self, forecasts: Forecasts) -> Any | None:
+        """Return sums that add over batches with ``+``; None where all rows are needed at once."""
+        return None
+
+    def conclude(self, statistics: Any) -> Estimate:
+        """Return the estimate for added-up `statistics`."""
+        raise NotImplementedError
+
 
 def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
     """Return the lens, by default Binary for 1-D probabilities and TopLabel for a matrix."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.bins import Binning, FixedEdges, UniformWidth
+from trueup.bins import Binning, FixedEdges, SimplexGrid, UniformWidth
 from trueup.engines.base import Sums, engine
 from trueup.errors import must_be
 from trueup.estimators.base import (
@@ -39,7 +39,7 @@ from trueup.lens import (
     TopLabelGiven,
 )
 from trueup.results import Estimate
-from trueup.tables import BinTable, TableFamily
+from trueup.tables import BinTable, CellTable, TableFamily
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,6 +134,28 @@ class BinnedError(Estimator):
         power, merged = self._power(table, pairs)
         return Estimate(root_of(power, self.norm), power, table, _notes(table, merged))
 
+    def statistics(self, forecasts: Forecasts) -> BinTable | TableFamily | CellTable | None:
+        """Return the table, which adds where bins are fixed beforehand; else None."""
+        fixed = isinstance(self.binning, UniformWidth | FixedEdges | SimplexGrid)
+        if not fixed or getattr(self.binning, "n_bins", 0) == "auto" or self.label_binned:
+            return None
+        table: BinTable | TableFamily | CellTable = self.measure_forecasts(forecasts).table
+        return table
+
+    def conclude(self, statistics: Any) -> Estimate:
+        """Return the estimate for an added-up table."""
+        table = statistics
+        if isinstance(table, CellTable):
+            return self._of_cells(table, self.binning.asked(int(table.count.sum())))
+        if isinstance(table, BinTable):
+            power, merged = self._power(table, None)
+            return Estimate(root_of(power, self.norm), power, table, _notes(table, merged))
+        answers = [
+            _Answer(name, share, part, *((0.0, 0) if part is None else self._power(part, None)))
+            for name, share, part in zip(table.names, table.shares, table.tables, strict=True)
+        ]
+        return self._averaged(answers, table.by_weight)
+
     def _table(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
         sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
@@ -156,12 +178,15 @@ class BinnedError(Estimator):
             answers = self._in_one_read(forecasts, lens)
         else:
             answers = over_members(lens, forecasts, self._member)
+        return self._averaged(answers, isinstance(lens, TopLabelGiven))
+
+    def _averaged(self, answers: list[_Answer], by_weight: bool) -> Estimate:
         power = average(((a.share, a.power) for a in answers), self.norm)
         family = TableFamily(
             tuple(a.name for a in answers),
             tuple(a.share for a in answers),
             tuple(a.table for a in answers),
-            isinstance(lens, TopLabelGiven),
+            by_weight,
         )
         notes = {
             "class_errors": {a.name: root_of(a.power, self.norm) for a in answers},
@@ -213,9 +238,13 @@ class BinnedError(Estimator):
             raise must_be("lens", "one of pairs for this kind of error", lens)
         cells = lens.cells(forecasts)
         table = cell_table(cells, self.binning.leaves(cells))
+        return self._of_cells(table, self.binning.asked(len(cells.kept)))
+
+    def _of_cells(self, table: CellTable, asked: int) -> Estimate:
         power = simplex_power(table, self.distance, self.norm)
-        notes = {"asked": self.binning.asked(len(cells.kept)), "made": table.made}
-        return Estimate(root_of(power, self.norm), power, table, notes)
+        return Estimate(
+            root_of(power, self.norm), power, table, {"asked": asked, "made": table.made}
+        )
 
 
 class _Answer(NamedTuple):

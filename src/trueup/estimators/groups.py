@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Groups, Sums, engine
+from trueup.engines.base import Floats, Sums, engine
 from trueup.engines.cuts import whole_weights
 from trueup.lens import Pairs
 
@@ -23,15 +24,16 @@ class ScoreGroups:
     """
 
     value: Floats
-    sums: Sums
     rank: NDArray[Any]
     hits: NDArray[Any]
+    weighted: Sums | None = None  # None: rank and hits are counts of rows
 
     @classmethod
     def of(cls, pairs: Pairs) -> ScoreGroups:
         """Sort pairs and sum over ties."""
         if pairs.w is None and not pairs.soft:
-            return cls._of_counts(engine().group_pairs(pairs.p, pairs.y))
+            counts = engine().group_pairs(pairs.p, pairs.y)
+            return cls(counts.value, counts.count, counts.positive)
         w = np.ones(len(pairs)) if pairs.w is None else pairs.w
         y = pairs.y.astype(np.float64)
         order = np.lexsort((y, w, pairs.p))  # sums must not depend on the order of rows
@@ -48,13 +50,25 @@ class ScoreGroups:
         hits = rank * y
         if rank.dtype == np.int64 and not pairs.soft:
             hits = hits.astype(np.int64)
-        return cls(p[first], sums, total(rank), total(hits))
+        return cls(p[first], total(rank), total(hits), sums)
 
-    @classmethod
-    def _of_counts(cls, groups: Groups) -> ScoreGroups:
-        n, hits, value = groups.count.astype(float), groups.positive.astype(float), groups.value
-        sums = Sums(groups.count, n, n, n * value, n * value * value, hits, hits, hits * value)
-        return cls(value, sums, groups.count, groups.positive)
+    @cached_property
+    def sums(self) -> Sums:
+        """All moments of each group."""
+        if self.weighted is not None:
+            return self.weighted
+        n, hits, value = self.rank.astype(float), self.hits.astype(float), self.value
+        return Sums(self.rank, n, n, n * value, n * value * value, hits, hits, hits * value)
+
+    @property
+    def weight(self) -> NDArray[Any]:
+        """Σw of each group, in whole numbers where rows are counted."""
+        return self.rank if self.weighted is None else self.weighted.weight
+
+    @property
+    def label(self) -> NDArray[Any]:
+        """Σwy of each group, in whole numbers where rows are counted."""
+        return self.hits if self.weighted is None else self.weighted.label
 
     @property
     def exact(self) -> bool:
@@ -64,7 +78,7 @@ class ScoreGroups:
     @property
     def residual(self) -> Floats:
         """Σ w (p − y) of each group."""
-        return self.sums.weight * self.value - self.sums.label
+        return np.asarray(self.weight * self.value - self.label)
 
     def __len__(self) -> int:
         """Return the number of distinct scores."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
-from trueup.estimators.base import Estimator
+from trueup.estimators.decomposition import Inside, ProperScore, ScoreSums
 from trueup.forecasts import Forecasts
-from trueup.results import Estimate
+from trueup.lens import Pairs
 
 
 @dataclass(frozen=True, repr=False)
-class Brier(Estimator):
+class Brier(ProperScore):
     r"""Mean squared distance between predictions and labels; lower is better.
 
     :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D probabilities and two columns,
@@ -30,20 +33,42 @@ class Brier(Estimator):
     0.025
     """
 
-    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
+    def statistics(self, forecasts: Forecasts) -> ScoreSums:
+        """Return the sum of squared distances and of weights."""
         total = 0.0
         for where in forecasts.blocks():
             difference = forecasts.rows(where) - forecasts.one_hot(where)
             if forecasts.n_classes == 2:
                 difference = difference[:, 1:]
             total += _weighted(np.einsum("ij,ij->i", difference, difference), forecasts, where)
-        value = total / _weight(forecasts)
-        return Estimate(value, value)
+        return ScoreSums(total, _weight(forecasts))
+
+    def losses(
+        self, score: Floats, label: NDArray[Any], tiny: float
+    ) -> tuple[Floats, dict[str, int]]:
+        """Return squared differences; there is nothing to note."""
+        difference = score - label
+        return difference * difference, {}
+
+    def divergence(self, rate: Floats, score: Floats, rest: Floats, tiny: float) -> Floats:
+        """Return the squared difference."""
+        return (score - rate) ** 2
+
+    def uncertainty(self, base_rate: float, pairs: Pairs) -> float:
+        """Return the variance of the labels."""
+        if not pairs.soft:
+            return base_rate * (1 - base_rate)
+        return float(np.average((pairs.y - base_rate) ** 2, weights=pairs.w))
+
+    def within(self, inside: Inside, remainder: float) -> tuple[float, dict[str, float]]:
+        """Return the two extra terms of Stephenson et al. 2008, which leave no remainder."""
+        names = ("within_bin_variance", "within_bin_covariance")
+        terms = dict(zip(names, (inside.variance, inside.covariance), strict=True))
+        return inside.variance - inside.covariance, terms
 
 
 @dataclass(frozen=True, repr=False)
-class LogLoss(Estimator):
+class LogLoss(ProperScore):
     r"""Mean negative log-probability of the label; lower is better.
 
     :math:`-\frac1n\sum_i \log p_{i,y_i}`. Proper, and unbounded: one confident mistake can
@@ -56,8 +81,8 @@ class LogLoss(Estimator):
     0.164252
     """
 
-    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
+    def statistics(self, forecasts: Forecasts) -> ScoreSums:
+        """Return the sum of losses and of weights, and how many rows were clipped."""
         total, clipped = 0.0, 0
         for where in forecasts.blocks():
             labels = forecasts.one_hot(where)
@@ -69,8 +94,30 @@ class LogLoss(Estimator):
                 clipped += int(low.any(axis=1).sum())
                 log_probs = np.log(np.maximum(rows, forecasts.tiny))
             total -= _weighted(np.einsum("ij,ij->i", labels, log_probs), forecasts, where)
-        value = total / _weight(forecasts)
-        return Estimate(value, value, notes={"clipped": clipped})
+        return ScoreSums(total, _weight(forecasts), {"clipped": clipped})
+
+    def losses(
+        self, score: Floats, label: NDArray[Any], tiny: float
+    ) -> tuple[Floats, dict[str, int]]:
+        """Return −log of the probability of the label; note how many were clipped."""
+        if label.dtype.kind != "f":
+            given = np.where(label, score, 1 - score)
+            clipped = int(np.count_nonzero(given < tiny))
+            return -np.log(np.maximum(given, tiny)), {"clipped": clipped}
+        rest = 1 - score
+        low = ((score < tiny) & (label > 0)) | ((rest < tiny) & (label < 1))
+        loss = label * np.log(np.maximum(score, tiny)) + (1 - label) * np.log(
+            np.maximum(rest, tiny)
+        )
+        return -loss, {"clipped": int(np.count_nonzero(low))}
+
+    def divergence(self, rate: Floats, score: Floats, rest: Floats, tiny: float) -> Floats:
+        """Return the Kullback-Leibler divergence of the score from the rate."""
+        return _surprise(rate, score, tiny) + _surprise(1 - rate, rest, tiny)
+
+    def uncertainty(self, base_rate: float, pairs: Pairs) -> float:
+        """Return the entropy of the base rate."""
+        return -math.fsum(rate * math.log(rate) for rate in (base_rate, 1 - base_rate) if rate > 0)
 
 
 def _weighted(terms: Floats, forecasts: Forecasts, where: slice) -> float:
@@ -79,3 +126,9 @@ def _weighted(terms: Floats, forecasts: Forecasts, where: slice) -> float:
 
 def _weight(forecasts: Forecasts) -> float:
     return float(forecasts.n if forecasts.weights is None else forecasts.weights.sum())
+
+
+def _surprise(rate: Floats, score: Floats, tiny: float) -> Floats:
+    """Return rate · log(rate / score), which is 0 where the rate is."""
+    happens = rate > 0
+    return rate * np.log(np.where(happens, rate, 1) / np.where(happens, np.maximum(score, tiny), 1))

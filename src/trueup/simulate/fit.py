@@ -13,13 +13,13 @@ from trueup.errors import Words, must_be
 from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.lens import PairsLens
+from trueup.newton import Maximum
 from trueup.simulate.curves import Glm
 from trueup.simulate.fit_beta import fit_beta, reads_0, reads_1, sums_of
 from trueup.simulate.fit_ends import outcomes_of, rate_of_rows
 from trueup.simulate.fit_glm import FAMILIES, FamilyFit, fit_family
 from trueup.simulate.fit_quality import Quality, curve_quality, scores_quality
 from trueup.simulate.fit_rounding import FLOAT64, Rounding, rounding_of
-from trueup.simulate.newton import Maximum
 from trueup.simulate.scores import Beta
 from trueup.simulate.worlds import World
 from trueup.tables.frames import Library, frame_of

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
+from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fit_rounding import Rounding
-from trueup.simulate.newton import Maximum, Terms, climb
 
 __all__ = [
     "ScoreSums",

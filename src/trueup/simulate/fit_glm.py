@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fit_ends import End, Outcomes
-from trueup.simulate.newton import Maximum, Terms, climb
 
 __all__ = ["FAMILIES", "Family", "FamilyFit", "fit_family"]
 

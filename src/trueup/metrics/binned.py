@@ -1,10 +1,4 @@
-"""The glossary: every named metric, each a one-line composition of lens, bins, norm and correction.
-
-All take ``(probs, labels)`` or one `Forecasts`. 1-D ``probs`` are the probability of the
-positive class (or stored confidences, with "was it right" as labels); (n, K) rows are whole
-predictions. Where nothing else is said a metric looks at the positive class of 1-D data, and at
-the predicted class ("top label") or at every class of a matrix.
-"""
+"""Named errors over bins: each a one-line composition of lens, bins, norm and correction."""
 
 from __future__ import annotations
 
@@ -12,26 +6,9 @@ import math
 
 from trueup.bins import EqualMass, NumberOfBins, UniformWidth
 from trueup.errors import must_be
-from trueup.estimators import BinnedError, Brier, LogLoss, SweepError
+from trueup.estimators import BinnedError, SweepError
 from trueup.lens import ClassWise
 from trueup.specification import is_number
-
-__all__ = [
-    "ace",
-    "brier",
-    "ece",
-    "ece_debiased",
-    "ece_sweep",
-    "log_loss",
-    "marginal_error",
-    "marginal_error_debiased",
-    "mce",
-    "rmsce",
-    "rmsce_debiased",
-    "rmsce_sweep",
-    "sce",
-    "tace",
-]
 
 
 def ece(
@@ -307,36 +284,3 @@ def marginal_error_debiased(
     """
     estimator = BinnedError(ClassWise(), EqualMass(n_bins), norm=2, debias=True)
     return estimator(probs, labels, weights=weights)
-
-
-def brier(probs: object, labels: object = None, *, weights: object = None) -> float:
-    r"""Brier score: mean squared distance between predictions and labels.
-
-    :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
-    for more. A proper score: it rewards calibration and sharpness together. Cost: one read.
-
-    References
-    ----------
-    Brier 1950.
-
-    Examples
-    --------
-    >>> round(brier([0.2, 0.9], [0, 1]), 6)
-    0.025
-    """
-    return Brier()(probs, labels, weights=weights)
-
-
-def log_loss(probs: object, labels: object = None, *, weights: object = None) -> float:
-    r"""Log loss: mean negative log-probability of the label.
-
-    :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
-    their type (`LogLoss.measure` notes how many rows were). A proper score, dominated by
-    confident mistakes. Cost: one read.
-
-    Examples
-    --------
-    >>> round(log_loss([0.2, 0.9], [0, 1]), 6)
-    0.164252
-    """
-    return LogLoss()(probs, labels, weights=weights)

@@ -1,0 +1,108 @@
+"""The isotonic fit: mean labels that rise with the score, without any bins to choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, engine
+from trueup.estimators.groups import ScoreGroups
+from trueup.lens import Pairs
+from trueup.tables import Curve
+
+
+@dataclass(frozen=True, eq=False)
+class IsotonicFit:
+    r"""The non-decreasing function of the score that is closest to the labels, as blocks.
+
+    Minimises :math:`\sum_i w_i (q(p_i) - y_i)^2`, and every other proper score of q with it,
+    over all functions q that never fall. The solution is a step function: on each block of
+    neighbouring scores it is their mean label. Neighbouring blocks of the same mean are one, so
+    the means rise strictly. As a reliability diagram it needs no choice of bins (CORP).
+
+    Attributes
+    ----------
+    low, high
+        Lowest and highest score of each block, in increasing order.
+    weight
+        Σw of each block: the number of its rows where there are no weights.
+    mean_label
+        Value of the fit on each block.
+
+    Notes
+    -----
+    It is fitted to the very labels it is compared with, so it shows some discrimination, and
+    some miscalibration, even where there is none: block means of n rows miss a smooth curve by
+    about :math:`n^{-1/3}`. Cost: one sort, then one pass over the distinct scores. Comparisons
+    are exact for labels 0 and 1 without weights, or with weights of a common unit.
+
+    References
+    ----------
+    Ayer, Brunk, Ewing, Reid & Silverman 1955, "An empirical distribution function for sampling
+    with incomplete information"; Dimitriadis, Gneiting & Jordan 2021, "Stable reliability
+    diagrams for probabilistic classifiers".
+
+    Examples
+    --------
+    >>> pairs = Pairs(np.array([0.1, 0.3, 0.4, 0.8]), np.array([0, 1, 0, 1]), None)
+    >>> fit = IsotonicFit.of(pairs)
+    >>> fit.low.tolist(), fit.high.tolist(), fit.mean_label.tolist()
+    ([0.1, 0.3, 0.8], [0.1, 0.4, 0.8], [0.0, 0.5, 1.0])
+    """
+
+    low: Floats
+    high: Floats
+    weight: Floats
+    mean_label: Floats
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> IsotonicFit:
+        """Fit scores and outcomes."""
+        if pairs.w is None and not pairs.soft:
+            value, count, positive = engine().group_pairs(pairs.p, pairs.y)
+            return cls._of(value, count, positive)
+        return cls.of_groups(ScoreGroups.of(pairs))
+
+    @classmethod
+    def of_groups(cls, groups: ScoreGroups) -> IsotonicFit:
+        """Fit groups of tied scores."""
+        return cls._of(groups.value, groups.rank, groups.hits, groups.weight)
+
+    @classmethod
+    def _of(
+        cls,
+        value: Floats,
+        rank: NDArray[Any],
+        hits: NDArray[Any],
+        weight: Floats | None = None,
+    ) -> IsotonicFit:
+        """Pool groups of Σw ``rank`` and Σwy ``hits``, in any unit; ``weight`` is in the user's."""
+        start = engine().pool_rising(rank, hits)
+        end = np.append(start[1:], len(value)) - 1
+        mass = np.add.reduceat(rank, start)
+        mean = np.add.reduceat(hits, start) / mass
+        total = mass if weight is None else np.add.reduceat(weight, start)
+        rising = np.maximum.accumulate(mean)  # sums of floats, added in another order, may dip
+        return cls(value[start], value[end], total.astype(np.float64), rising)
+
+    @property
+    def base_rate(self) -> float:
+        """Mean label of all rows."""
+        return float(np.sum(self.weight * self.mean_label) / np.sum(self.weight))
+
+    def at(self, scores: NDArray[Any]) -> Floats:
+        """Return the fit at scores it was fitted to; between two blocks, that of the upper."""
+        block = np.searchsorted(self.high, scores.astype(np.float64, copy=False), side="left")
+        return self.mean_label[np.minimum(block, len(self) - 1)]
+
+    def curve(self) -> Curve:
+        """Return the blocks as a reliability curve: low, high, weight, mean_label."""
+        names = ("low", "high", "weight", "mean_label")
+        return Curve({name: getattr(self, name) for name in names})
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self.low)

@@ -1,0 +1,162 @@
+"""Kernel calibration errors: residuals that agree between predictions that are close."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.errors import must_be
+from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
+from trueup.estimators.kernel_sums import Kernel, block_sum, row_sums, score_cross
+from trueup.estimators.pairwise import PairsEstimator, Part
+from trueup.estimators.residuals import PairMass, RowResiduals, ScoreResiduals
+from trueup.forecasts import Forecasts
+from trueup.lens import Binary, Canonical, Lens, Pairs, SimplexLens
+from trueup.results import Estimate
+from trueup.specification import check_whole, is_number
+
+
+@dataclass(frozen=True, repr=False)
+class KernelError(PairsEstimator):
+    r"""Squared kernel calibration error, SKCE (Widmann, Lindsten & Zachariah 2019).
+
+    The mean over pairs of rows of
+    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, predictions less
+    one-hot labels; for scores :math:`k(p_i, p_j)(p_i - y_i)(p_j - y_j)`. At a calibrated model
+    the mean of h over independent pairs is 0; at any other it is positive. The value is this
+    square itself, as is the power: no root is taken.
+
+    Parameters
+    ----------
+    lens
+        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
+        `Canonical`, full calibration, for a matrix. With `ClassWise` every class has its own
+        error; they are averaged.
+    kernel
+        ``"laplacian"``: :math:`e^{-d/\gamma}`; ``"gaussian"``: :math:`e^{-d^2/(2\gamma^2)}`.
+    bandwidth
+        γ, or None for the median heuristic: the median of the positive distances of all pairs
+        of rows, 1 if there is none, weights or not. Of more than 1,000 rows those at 1,000 evenly
+        spaced ranks are taken: of the sorted scores, or, on a simplex, of rows in the order of
+        their largest probability, then the sum of squares, then the first four coordinates.
+    form
+        ``"unbiased"``: the mean over i ≠ j,
+        :math:`\sum_{i \ne j} w_i w_j h_{ij} / ((\sum w)^2 - \sum w^2)`, 0 of one row alone.
+        ``"biased"``: over all pairs, :math:`\sum_{ij} w_i w_j h_{ij} / (\sum w)^2`.
+        ``"block"``: over i ≠ j inside blocks of ``block_size`` rows in the order given, the last
+        rows left out where they fill no block.
+    distance
+        On a simplex: ``"euclidean"``, or ``"tv"``, total variation :math:`\frac12\|\cdot\|_1`.
+        Between scores it is always :math:`|p - p'|`.
+    block_size
+        Rows of a block, for ``form="block"``.
+
+    Notes
+    -----
+    The unbiased form is negative more often than not for a calibrated model, which says "no sign
+    of error". The biased one is never negative; its mean is larger by that of h_ii less the
+    square, divided by n. The block form is unbiased with a larger variance; its blocks are
+    independent of each other. The median heuristic looks at predictions alone, so the unbiased
+    forms keep a mean of 0 for a calibrated model. Values depend on the bandwidth: compare models
+    at one and the same. Of two columns the value at √2·γ is twice that of the scores at γ. The
+    Gaussian kernel of ``"tv"`` need not be positive definite for three classes or more: then
+    errors may cancel, and the biased form may be negative.
+
+    Cost: for scores and the Laplacian one sort and one scan, whatever the bandwidth; the Gaussian
+    takes every pair of distinct scores closer than 39 γ. On a simplex n²/2 kernel values and n²m
+    products, in blocks of 256 rows. The block form takes n·block_size/2 pairs.
+
+    References
+    ----------
+    Widmann, Lindsten & Zachariah 2019, "Calibration tests in multi-class classification: a
+    unifying framework".
+
+    Examples
+    --------
+    >>> round(KernelError()([0.8, 0.8, 0.8], [1, 1, 0]), 6)
+    -0.093333
+    >>> found = KernelError(form="biased").measure([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], [0, 0])
+    >>> round(found.value, 6), round(found.notes["bandwidth"], 6)
+    (0.480933, 0.848528)
+    """
+
+    kernel: str = "laplacian"
+    bandwidth: float | None = None
+    form: str = "unbiased"
+    _: KW_ONLY
+    distance: str = "euclidean"
+    block_size: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kernel not in ("laplacian", "gaussian"):
+            raise must_be("kernel", '"laplacian" or "gaussian"', self.kernel)
+        known = is_number(self.bandwidth)
+        if self.bandwidth is not None and not (known and 0 < self.bandwidth < np.inf):
+            raise must_be("bandwidth", "a finite number above 0, or None", self.bandwidth)
+        if self.form not in ("biased", "unbiased", "block"):
+            raise must_be("form", '"biased", "unbiased" or "block"', self.form)
+        if self.distance not in ("euclidean", "tv"):
+            raise must_be("distance", '"euclidean" or "tv"', self.distance)
+        check_whole("block_size", self.block_size, 2)
+        if self.form != "biased" and self.lens is not None and not self.lens.independent:
+            rule = f'"biased" for {self.lens!r}, whose pairs depend on each other'
+            raise must_be("form", rule, self.form)
+
+    def default_lens(self, forecasts: Forecasts) -> Lens:
+        """Return Canonical for a matrix, Binary for 1-D probabilities."""
+        return Canonical() if forecasts.is_matrix else Binary()
+
+    def value_of(self, power: float) -> float:
+        """Return the square as it is, negative or not."""
+        return power
+
+    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
+        """Return the estimate for checked data."""
+        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        if not isinstance(lens, SimplexLens):
+            return super().measure_forecasts(forecasts)
+        part = self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
+        return Estimate(part.power, part.power, None, part.notes)
+
+    def measure_pairs(self, pairs: Pairs) -> Part:
+        """Return the error of one set of pairs."""
+        if self.form == "block":
+            bandwidth = self.bandwidth
+            if bandwidth is None:
+                bandwidth = score_bandwidth(np.sort(pairs.p).astype(np.float64), None)
+            return self._in_blocks(RowResiduals.of_pairs(pairs), float(bandwidth), False)
+        scores = ScoreResiduals.of(pairs)
+        kernel = self._kernel_at(self.bandwidth or score_bandwidth(scores.value, scores.count))
+        cross = score_cross(scores, kernel)
+        own = float(np.sum(scores.residual**2)) if self.form == "biased" else scores.within
+        return self._mean(own + 2 * cross, scores.mass, kernel, definite=True)
+
+    def _measure_rows(self, rows: RowResiduals) -> Part:
+        by_tv = self.distance == "tv"
+        bandwidth = float(self.bandwidth or row_bandwidth(rows, by_tv))
+        if self.form == "block":
+            return self._in_blocks(rows, bandwidth, by_tv)
+        kernel = self._kernel_at(bandwidth)
+        own, cross = row_sums(rows, kernel, by_tv)
+        total = 2 * cross + (own if self.form == "biased" else 0.0)
+        definite = not (by_tv and self.kernel == "gaussian")
+        return self._mean(total, PairMass.of(rows.n, rows.w), kernel, definite=definite)
+
+    def _kernel_at(self, bandwidth: float) -> Kernel:
+        return Kernel(self.kernel, float(bandwidth))
+
+    def _mean(self, total: float, mass: PairMass, kernel: Kernel, *, definite: bool) -> Part:
+        notes: dict[str, Any] = {"bandwidth": kernel.bandwidth, "form": self.form}
+        if self.form == "biased":
+            # a positive definite kernel gives no negative sum over all pairs but by rounding
+            return Part((max(0.0, total) if definite else total) / mass.every, None, notes)
+        notes["pairs"] = mass.rows * (mass.rows - 1) // 2
+        return Part(total / mass.different if mass.different > 0 else 0.0, None, notes)
+
+    def _in_blocks(self, rows: RowResiduals, bandwidth: float, by_tv: bool) -> Part:
+        found = block_sum(rows, self._kernel_at(bandwidth), by_tv, self.block_size)
+        notes = {"bandwidth": bandwidth, "form": self.form, "pairs": found.pairs}
+        return Part(found.total / found.weight if found.weight > 0 else 0.0, None, notes)

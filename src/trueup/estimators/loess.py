@@ -1,0 +1,140 @@
+"""Loess: mean labels along the score by local quadratic fits, as in R's ``loess(y ~ p)``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints, engine
+from trueup.estimators.groups import ScoreGroups
+
+DIRECT = 2048  # distinct scores up to which the curve is fitted at every one
+BY_RANK = 129  # of more, so many are taken evenly by rank
+BY_SCORE = 65  # and so many evenly along the score
+CLOSE = 1e-4  # a line further than this from the curve in its middle is broken in two
+ROUNDING = 1e-12  # of a sum of weights
+
+
+class Loess(NamedTuple):
+    """A fitted curve: the distinct scores it was fitted at, and its heights."""
+
+    score: Floats
+    height: Floats  # at these scores
+    everywhere: Floats  # at every distinct score, interpolated
+
+    @classmethod
+    def of(cls, groups: ScoreGroups, span: float) -> Loess:
+        r"""Fit a parabola around each score and take its height there.
+
+        The window around x reaches to its q-th nearest row, q = ⌊span · n⌋; a row at distance d
+        of a window of width h has weight :math:`w(1 - (d/h)^3)^3`. Heights are not limited to
+        [0, 1].
+
+        * Where the window has no width, because x alone holds a share ``span`` of the rows, the
+          height is their mean label. Windows with too few different scores for a parabola take a
+          line or a mean.
+        * Rows are counted in the largest unit that divides the weights of all scores. Without
+          weights and with any score that is unique this is R's rule, and neither repeating
+          all rows nor scaling all weights changes the curve. Weights of no common unit (of a
+          tenth of the smallest or more): the window holds the share ``span`` of the weight.
+        * More than 2048 different scores: straight lines between fits at some of them, first
+          evenly by rank and along the score, then between any two where a line is more than
+          0.0001 off half-way, until about 2048 are fitted. Measured against fits at every score
+          in 300 data sets of 12 shapes, 2,500 to 50,000 rows: on average less than 0.000005 off,
+          at the worst score 0.0004; 0.003 beside a score that holds most rows.
+        """
+        value, sums = groups.value, groups.sums
+        height = np.full(len(value), np.nan)
+
+        def fit(at: Ints) -> Floats:
+            # A width of 0 becomes the smallest there is: only the score itself is inside.
+            width = np.maximum(widths(groups, at, span), np.finfo(np.float64).tiny)
+            return engine().local_quadratics(value, sums.weight, sums.label, value[at], width)
+
+        at = first_places(value)
+        height[at] = fit(at)
+        low, high = at[:-1], at[1:]
+        while np.any(inside := high - low > 1) and np.sum(~np.isnan(height)) < DIRECT:
+            low, high = low[inside], high[inside]
+            first, second = _probes(value, low, high)
+            new = np.union1d(first, second)
+            height[new] = fit(new)
+            far = np.zeros(len(low), bool)
+            for at in (first, second):
+                far |= np.abs(height[at] - _line(value, height, low, high, at)) > CLOSE
+            ends = np.stack([low, first, second, high])[:, far]
+            low, high = ends[:-1].ravel(), ends[1:].ravel()
+        at = np.flatnonzero(~np.isnan(height))
+        return cls(value[at], height[at], _between(value, height, at))
+
+
+def first_places(value: Floats) -> Ints:
+    """Where among increasing scores to fit the curve first; both ends are always in."""
+    last = len(value) - 1
+    if last < DIRECT:
+        return np.arange(last + 1)
+    by_rank = np.arange(BY_RANK) * last // (BY_RANK - 1)
+    marks = np.linspace(value[0], value[-1], BY_SCORE)
+    by_score = np.minimum(np.searchsorted(value, marks), last)
+    return np.union1d(by_rank, by_score)
+
+
+def _probes(value: Floats, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """Between neighbouring places, those half-way by rank and half-way along the score, sorted."""
+    by_rank = (low + high) // 2
+    by_score = np.searchsorted(value, (value[low] + value[high]) / 2)
+    by_score = np.clip(by_score, low + 1, high - 1)
+    return np.minimum(by_rank, by_score), np.maximum(by_rank, by_score)
+
+
+def widths(groups: ScoreGroups, at: Ints, span: float) -> Floats:
+    """Distance from each place to its q-th nearest row.
+
+    The window's first group f and last group l move together: l is the first with q rows from f
+    on. As f rises, x − value[f] falls and value[l] − x does not: where they cross is the width.
+    """
+    counts = in_largest_unit(groups.rank)
+    end = np.cumsum(counts)
+    begin = end - counts
+    if counts.dtype == np.int64:
+        wanted = max(1, int(span * int(end[-1]) + 1e-5))  # as in R
+    else:
+        wanted = span * end[-1] * (1 - ROUNDING)
+    x = groups.value[at]
+    value = np.append(groups.value, np.inf)
+
+    def below(first: Ints) -> Floats:
+        return np.asarray(x - value[first])
+
+    def above(first: Ints) -> Floats:
+        return np.asarray(value[np.searchsorted(end, begin[first] + wanted)] - x)
+
+    low, high = np.zeros_like(at), at.copy()  # first group of which above ≥ below: within
+    while np.any(low < high):
+        middle = (low + high) // 2
+        crossed = above(middle) >= below(middle)
+        low, high = np.where(crossed, low, middle + 1), np.where(crossed, middle, high)
+        high = np.maximum(low, high)
+    before = np.maximum(low - 1, 0)
+    return np.minimum(above(low), np.where(low > 0, below(before), np.inf))
+
+
+def in_largest_unit(rank: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers of rows or weight divided by their greatest common divisor; others as given."""
+    return rank // np.gcd.reduce(rank) if rank.dtype == np.int64 else rank
+
+
+def _between(value: Floats, height: Floats, at: Ints) -> Floats:
+    """Heights at all values, on straight lines between those at some of them."""
+    if len(at) == len(value):
+        return height
+    here = np.arange(len(value))
+    i = np.minimum(np.searchsorted(at, here, side="right"), len(at) - 1)
+    return _line(value, height, at[i - 1], at[i], here)
+
+
+def _line(value: Floats, height: Floats, low: Ints, high: Ints, at: Ints) -> Floats:
+    part = (value[at] - value[low]) / (value[high] - value[low])  # a slope might be infinite
+    return np.asarray((1 - part) * height[low] + part * height[high])

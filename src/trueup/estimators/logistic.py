@@ -1,0 +1,165 @@
+"""Logistic regression on one covariate, with an honest answer where it has no maximum."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.newton import Maximum, Terms, climb
+
+HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
+POLISH = 5
+DONE = 1e-13
+VAGUE = 1e3  # a standard error so many times its parameter: the likelihood is all but flat
+FLAT = "the likelihood hardly depends on where the line is: the scores all but order the labels"
+
+
+class Outcomes(NamedTuple):
+    """A covariate x with labels and weights; ``robust`` asks for sandwich errors."""
+
+    x: Floats
+    label: Floats
+    weight: Floats
+    robust: bool
+
+
+class Line(NamedTuple):
+    """P(y = 1) = σ(intercept + slope · x); ``note`` says why there is no maximum."""
+
+    intercept: float
+    slope: float
+    intercept_error: float
+    slope_error: float
+    converged: bool
+    note: str = ""
+
+
+def fit_line(data: Outcomes) -> Line:
+    """Fit intercept and slope."""
+    x, weight = data.x, data.weight
+    missing = _no_maximum(x, data.label)
+    if missing is not None:
+        return missing
+    # Centred and scaled, the two parameters hardly depend on each other.
+    centre = float(np.average(x, weights=weight))
+    spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
+    design = np.stack([np.ones(len(x)), (x - centre) / spread])
+    start = np.array([_logit_of_mean(data), 0.0])
+    best = _maximum(data, design, np.zeros(len(x)), start)
+    back = np.array([[1, -centre / spread], [0, 1 / spread]])
+    covariance = back @ _covariance(data, design, np.zeros(len(x)), best) @ back.T
+    (intercept, slope), (intercept_error, slope_error) = back @ best.point, _errors(covariance)
+    found, note = _verdict(best)
+    return Line(float(intercept), float(slope), intercept_error, slope_error, found, note)
+
+
+def fit_intercept(data: Outcomes) -> Line:
+    """Fit the intercept with the slope held at 1."""
+    x, label = data.x, data.label
+    if (same := _same_label(label)) is not None:
+        return same._replace(slope=1.0, slope_error=0.0)
+    design = np.ones((1, len(x)))
+    low, high = _logit_of_mean(data) - x.max(), _logit_of_mean(data) - x.min()
+    for _ in range(HALVINGS):  # Newton's steps need a start where the likelihood is not flat
+        middle = (low + high) / 2
+        rises = _terms(data, design, x, np.array([middle])).gradient[0] > 0
+        low, high = (middle, high) if rises else (low, middle)
+    best = _maximum(data, design, x, np.array([(low + high) / 2]))
+    (error,) = _errors(_covariance(data, design, x, best))
+    return Line(float(best.point[0]), 1.0, error, 0.0, *_verdict(best))
+
+
+def _no_maximum(x: Floats, label: Floats) -> Line | None:
+    """The line where no finite one has the largest likelihood, else None.
+
+    That is so exactly where the scores of rows with some share of label 0 and those with some of
+    label 1 do not overlap (Albert & Anderson 1984).
+    """
+    if (same := _same_label(label)) is not None:
+        return same
+    nan, zeros, ones = math.nan, x[label < 1], x[label > 0]
+    if x.min() == x.max():
+        note = "all scores are the same: they say nothing about a slope"
+        return Line(nan, nan, nan, nan, False, note)
+    if ones.min() >= zeros.max():
+        note = "the scores order the labels perfectly: the larger the slope, the better the fit"
+        return Line(nan, math.inf, nan, nan, False, note)
+    if ones.max() <= zeros.min():
+        note = "the scores order the labels perfectly, but backwards: no slope is low enough"
+        return Line(nan, -math.inf, nan, nan, False, note)
+    return None
+
+
+def _same_label(label: Floats) -> Line | None:
+    if label.max() > 0 and label.min() < 1:
+        return None
+    at = math.inf if label[0] == 1 else -math.inf
+    note = f"all labels are {label[0]:.0f}: no intercept is far enough"
+    return Line(at, math.nan, math.nan, math.nan, False, note)
+
+
+def _logit_of_mean(data: Outcomes) -> float:
+    rate = float(np.average(data.label, weights=data.weight))
+    return math.log(rate) - math.log1p(-rate)
+
+
+def _maximum(data: Outcomes, design: Floats, offset: Floats, start: Floats) -> Maximum:
+    """Climb, then take the last steps in full: what is left of the likelihood there is rounding."""
+    best = climb(lambda point: _terms(data, design, offset, point), start)
+    for _ in range(POLISH):
+        try:
+            step = np.linalg.solve(-best.terms.hessian, best.terms.gradient)
+        except np.linalg.LinAlgError:
+            break
+        point = best.point + step
+        best = Maximum(point, _terms(data, design, offset, point), best.converged)
+        if np.abs(step).max() <= DONE * (1 + np.abs(point).max()):
+            break
+    return best
+
+
+def _verdict(best: Maximum) -> tuple[bool, str]:
+    """Whether it is a maximum worth the name, and if not why."""
+    vague = not np.all(best.errors <= VAGUE * (1 + np.abs(best.point)))
+    return best.converged and not vague, FLAT if vague else ""
+
+
+def _terms(data: Outcomes, design: Floats, offset: Floats, point: Floats) -> Terms:
+    eta = offset + sum(b * column for b, column in zip(point, design, strict=True))
+    small = np.exp(-np.abs(eta))
+    log_likelihood = data.label * eta - np.maximum(eta, 0) - np.log1p(small)
+    curvature = data.weight * small / (1 + small) ** 2
+    # Plain sums, not matrix products: those may round differently on another number of threads.
+    gradient = (design * _residual(data, eta)).sum(axis=1)
+    hessian = np.stack([-(design * (column * curvature)).sum(axis=1) for column in design])
+    return Terms(float((data.weight * log_likelihood).sum()), gradient, hessian)
+
+
+def _residual(data: Outcomes, eta: Floats) -> Floats:
+    """Return w (y − p), without the digits that 1 − p loses near 1."""
+    small = np.exp(-np.abs(eta))
+    high, low = 1 / (1 + small), small / (1 + small)
+    p, q = np.where(eta >= 0, high, low), np.where(eta >= 0, low, high)
+    return np.asarray(data.weight * (data.label * q - (1 - data.label) * p))
+
+
+def _covariance(data: Outcomes, design: Floats, offset: Floats, best: Maximum) -> Floats:
+    """Of the parameters, by the observed information or by the sandwich formula."""
+    try:
+        inverse = np.linalg.inv(-best.terms.hessian)
+    except np.linalg.LinAlgError:
+        return np.full((len(design), len(design)), np.nan)
+    if not data.robust:
+        return np.asarray(inverse)
+    eta = offset + sum(b * column for b, column in zip(best.point, design, strict=True))
+    square = _residual(data, eta) ** 2
+    meat = np.stack([(design * (column * square)).sum(axis=1) for column in design])
+    return np.asarray(inverse @ meat @ inverse)
+
+
+def _errors(covariance: Floats) -> list[float]:
+    with np.errstate(invalid="ignore"):
+        return [float(error) for error in np.sqrt(np.diag(covariance))]

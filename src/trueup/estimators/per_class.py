@@ -1,0 +1,95 @@
+"""The error of every class by itself, for any estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.errors import must_be
+from trueup.estimators.pairwise import over_members
+from trueup.forecasts import Forecasts
+from trueup.lens import Binary, ClassWise, FamilyLens, Member, SimplexLens
+from trueup.tables.columns import Columns
+
+
+def class_errors(
+    estimator: Callable[..., float],
+    probs: object,
+    labels: object = None,
+    *,
+    weights: object = None,
+) -> Columns:
+    """Measure every class by itself: which probabilities are wrong, and in which direction?
+
+    Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11),
+    or, for an estimator that looks through `TopLabelGiven`, the top-label question for rows
+    with that prediction.
+
+    Parameters
+    ----------
+    estimator
+        Any estimator, such as ``tu.SweepError()``, or a named metric, such as ``tu.ece``. Its
+        ``where=`` is kept.
+    probs, labels, weights
+        As for every metric; a `Forecasts` in place of the first two.
+
+    Returns
+    -------
+    Columns
+        ``class``, ``share`` (of the class in an average), ``mean_score``, ``mean_label``,
+        ``gap`` (mean score − mean label: positive where the class is predicted too often) and
+        ``error``; NaN where a region ``where=`` holds no prediction.
+
+    Notes
+    -----
+    Rare classes have noisy errors, biased upwards for plug-in estimators: a long tail of small
+    classes with large errors is what chance alone gives. Cost: that of the estimator on n rows,
+    for each class.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = class_errors(tu.ece, [[0.7, 0.2, 0.1], [0.6, 0.3, 0.1]], [0, 1])
+    >>> table["error"].round(3).tolist()
+    [0.45, 0.45, 0.1]
+    """
+    forecasts = Forecasts.of(probs, labels, weights=weights)
+    lens = getattr(estimator, "lens", None)
+    if isinstance(lens, SimplexLens):
+        rule = "one of pairs to be measured class by class"
+        raise must_be("estimator", f"an estimator whose lens is {rule}", lens)
+    family = lens if isinstance(lens, FamilyLens) else ClassWise(where=getattr(lens, "where", None))
+    one: Any = estimator
+    if hasattr(one, "lens"):
+        one = replace(one, lens=Binary())  # the pairs of a class, as they are
+    found = over_members(family, forecasts, lambda member: _measure(one, member))
+    columns = zip(*found, strict=True)
+    data = {name: np.array(column) for name, column in zip(_Row._fields, columns, strict=True)}
+    return Columns({"class" if name == "name" else name: col for name, col in data.items()})
+
+
+class _Row(NamedTuple):
+    name: Any
+    share: float
+    mean_score: float
+    mean_label: float
+    gap: float
+    error: float
+
+
+def _measure(estimator: Callable[..., float], member: Member) -> _Row:
+    pairs = member.pairs
+    if len(pairs) == 0:
+        return _Row(member.name, member.share, np.nan, np.nan, np.nan, np.nan)
+    score, label = (_mean(x.astype(np.float64), pairs.w) for x in (pairs.p, pairs.y))
+    forecasts = Forecasts.of(pairs.p, pairs.y, weights=pairs.w, soft_labels=pairs.soft)
+    error = float(estimator(forecasts))
+    return _Row(member.name, member.share, score, label, score - label, error)
+
+
+def _mean(values: Floats, weights: Floats | None) -> float:
+    return float(np.average(values, weights=weights))

@@ -1,0 +1,179 @@
+"""Named errors without bins: smoothed, kernel, cumulative and prediction-specific."""
+
+from __future__ import annotations
+
+from trueup.estimators import (
+    MMCE,
+    CumulativeError,
+    DensityError,
+    KernelError,
+    PointwiseError,
+    SmoothError,
+)
+
+
+def ece_kde(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Calibration error by kernel density estimates: `ece` with curves in place of bins.
+
+    :math:`\int |x f(x) - g(x)|\,dx`, with f the density of the scores and g that of positive
+    rows times their share, both by the triweight kernel, reflected at 0 and 1.
+
+    Use it to compare with published numbers. Its bandwidth rule smooths scores that pile up near
+    1 far too much: in worlds fitted to networks it is the most biased of all
+    (Roelofs et al. 2022, and measured again in tests/papers). Prefer `smooth_ece`. Cost: one read
+    and a few transforms of a fixed grid.
+
+    References
+    ----------
+    Zhang, Kailkhura & Han 2020, "Mix-n-Match".
+
+    Examples
+    --------
+    >>> round(ece_kde([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1]), 3)
+    0.264
+    """
+    return DensityError()(probs, labels, weights=weights)
+
+
+def smooth_ece(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Smooth calibration error: residuals smoothed until the width equals what is left.
+
+    The :math:`\sigma` with :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`,
+    K a Gaussian reflected at 0 and 1. Nothing to choose, and, unlike binned errors, continuous
+    in the predictions: a small change of them changes it by no more than a small amount.
+
+    Use it where scores move a little from run to run, or as one number without a tuning knob.
+    It is within constant factors of the distance to the nearest calibrated predictor; chance
+    alone gives a calibrated model about n^(-1/3). Cost: one read and a few transforms.
+
+    References
+    ----------
+    Błasiok & Nakkiran 2023, "Smooth ECE: principled reliability diagrams via kernel smoothing".
+
+    Examples
+    --------
+    >>> round(smooth_ece([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
+    0.15
+    """
+    return SmoothError()(probs, labels, weights=weights)
+
+
+def skce(
+    probs: object,
+    labels: object = None,
+    *,
+    bandwidth: float | None = None,
+    weights: object = None,
+) -> float:
+    r"""Squared kernel calibration error, unbiased: is any smooth function of the prediction off?
+
+    :math:`\frac{1}{n(n-1)}\sum_{i\neq j} k(g_i, g_j)\langle g_i - e_{y_i}, g_j - e_{y_j}\rangle`
+    with the Laplacian kernel :math:`e^{-\|\cdot\|/\gamma}`; by default γ is the median distance.
+    Of a matrix it asks for full (canonical) calibration.
+
+    A squared error, so it may come out negative, and does half of the time for a calibrated
+    model: that says "no sign of error". Use it to test, or to compare models at one bandwidth.
+    Cost: one sort and a scan for 1-D ``probs``; n² kernel values for a matrix, in blocks.
+
+    References
+    ----------
+    Widmann, Lindsten & Zachariah 2019, "Calibration tests in multi-class classification".
+
+    Examples
+    --------
+    >>> round(skce([0.8, 0.8, 0.8], [1, 1, 0]), 6)
+    -0.093333
+    """
+    return KernelError(bandwidth=bandwidth)(probs, labels, weights=weights)
+
+
+def mmce(
+    probs: object,
+    labels: object = None,
+    *,
+    bandwidth: float = 0.4,
+    weighted: bool = False,
+    weights: object = None,
+) -> float:
+    r"""Maximum mean calibration error: the kernel error that made calibrated training possible.
+
+    :math:`(\frac1{n^2}\sum_{ij}(r_i - c_i)(r_j - c_j)\,e^{-|r_i - r_j|/0.4})^{1/2}` over
+    confidences r and "was it right" c. Biased upwards: chance alone gives about n^(-1/2).
+
+    ``weighted=True`` is the form its authors train with, right and wrong rows each averaged
+    alone: not 0 for a calibrated model, so no measure of calibration (docs/decisions/007).
+    Cost: one sort and a scan.
+
+    References
+    ----------
+    Kumar, Sarawagi & Jain 2018, "Trainable calibration measures for neural networks".
+
+    Examples
+    --------
+    >>> round(mmce([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
+    0.15
+    """
+    return MMCE(bandwidth=bandwidth, weighted=weighted)(probs, labels, weights=weights)
+
+
+def ks_error(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Kolmogorov–Smirnov calibration error: the largest running sum of score − label.
+
+    :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`. Nothing to choose; the error of a
+    model that is too sure everywhere is its average gap. Errors of opposite sign in
+    neighbouring scores cancel. Chance alone gives about n^(-1/2). Cost: one sort.
+
+    References
+    ----------
+    Gupta et al. 2020, "Calibration of neural networks using splines".
+
+    Examples
+    --------
+    >>> round(ks_error([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
+    0.15
+    """
+    return CumulativeError()(probs, labels, weights=weights)
+
+
+def kuiper(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
+
+    The range (largest less smallest) of the running sums of `ks_error`, which it never falls
+    below: it finds the worst interval wherever it starts. Cost: one sort.
+
+    References
+    ----------
+    Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu 2022, "Metrics of calibration for probabilistic
+    predictions".
+
+    Examples
+    --------
+    >>> round(kuiper([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
+    0.15
+    """
+    return CumulativeError(statistic="kuiper")(probs, labels, weights=weights)
+
+
+def psce(
+    probs: object, labels: object = None, *, decay: float = 0.9, weights: object = None
+) -> float:
+    r"""Prediction-specific calibration error: the mean distance of each prediction from its curve.
+
+    For every class, the accuracy at 101 points is a mean of labels with weights
+    ``decay`` per 0.01 of distance, below and above counted half each; predictions are compared
+    with it and :math:`|p - acc(p)|` averaged over rows and classes.
+
+    Use it, or rather `PointwiseError.errors`, to ask about single predictions. Not 0 at the
+    truth near 0 and 1, where neighbours lie on one side; the decay is ours, the paper gives
+    none. Cost: two reads.
+
+    References
+    ----------
+    Nixon et al. 2019, §5.4 and App. A.2.
+
+    Examples
+    --------
+    >>> round(psce([0.5, 0.5, 0.5, 0.5], [0, 1, 1, 1]), 6)
+    0.25
+    """
+    return PointwiseError(decay=decay)(probs, labels, weights=weights)

@@ -1,0 +1,71 @@
+"""Named errors of clinical prediction models: distances from a smooth calibration curve."""
+
+from __future__ import annotations
+
+from trueup.estimators import CurveError
+from trueup.lens import Lens
+
+
+def ici(
+    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+) -> float:
+    r"""Integrated calibration index: the mean distance of predictions from a loess curve.
+
+    :math:`\frac1n\sum_i |p_i - c(p_i)|` with c the loess fit of the labels to the predictions
+    (local quadratics, three quarters of the rows in each window), as clinical papers report it.
+
+    A calibrated model gets more than 0: the curve follows chance. More than two columns need a
+    lens, such as ``OneVsRest(c)``. Cost: a sort and some 800 local fits.
+
+    References
+    ----------
+    Austin & Steyerberg 2019, "The Integrated Calibration Index (ICI) and related metrics".
+
+    Examples
+    --------
+    >>> probs, labels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0, 1, 0, 0, 1, 0, 1, 1]
+    >>> round(ici(probs, labels), 4)
+    0.1135
+    """
+    return CurveError(lens)(probs, labels, weights=weights)
+
+
+def e50(
+    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+) -> float:
+    """Median distance of predictions from a loess curve: half of the rows are nearer.
+
+    As `ici`, with the median in place of the mean.
+
+    References
+    ----------
+    Austin & Steyerberg 2019.
+
+    Examples
+    --------
+    >>> probs, labels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0, 1, 0, 0, 1, 0, 1, 1]
+    >>> round(e50(probs, labels), 4)
+    0.1011
+    """
+    return CurveError(lens, quantile=0.5)(probs, labels, weights=weights)
+
+
+def e90(
+    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+) -> float:
+    """Distance of predictions from a loess curve that nine rows in ten do not exceed.
+
+    As `ici`, with the 90th percentile in place of the mean; Emax is
+    ``CurveError(quantile=1.0)``.
+
+    References
+    ----------
+    Austin & Steyerberg 2019.
+
+    Examples
+    --------
+    >>> probs, labels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0, 1, 0, 0, 1, 0, 1, 1]
+    >>> round(e90(probs, labels), 4)
+    0.1995
+    """
+    return CurveError(lens, quantile=0.9)(probs, labels, weights=weights)

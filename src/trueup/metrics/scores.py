@@ -1,0 +1,38 @@
+"""Named proper scores."""
+
+from __future__ import annotations
+
+from trueup.estimators import Brier, LogLoss
+
+
+def brier(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Brier score: mean squared distance between predictions and labels.
+
+    :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
+    for more. A proper score: it rewards calibration and sharpness together. Cost: one read.
+
+    References
+    ----------
+    Brier 1950.
+
+    Examples
+    --------
+    >>> round(brier([0.2, 0.9], [0, 1]), 6)
+    0.025
+    """
+    return Brier()(probs, labels, weights=weights)
+
+
+def log_loss(probs: object, labels: object = None, *, weights: object = None) -> float:
+    r"""Log loss: mean negative log-probability of the label.
+
+    :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
+    their type (`LogLoss.measure` notes how many rows were). A proper score, dominated by
+    confident mistakes. Cost: one read.
+
+    Examples
+    --------
+    >>> round(log_loss([0.2, 0.9], [0, 1]), 6)
+    0.164252
+    """
+    return LogLoss()(probs, labels, weights=weights)

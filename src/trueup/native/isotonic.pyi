@@ -1,0 +1,12 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def pool(
+    weight: NDArray[Any],
+    label: NDArray[Any],
+    start: NDArray[np.int64],
+    block_weight: NDArray[Any],
+    block_label: NDArray[Any],
+) -> int: ...

@@ -1,0 +1,73 @@
+"""Błasiok & Nakkiran 2023 on real predictions: the width found is the width that fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oracles import smooth as oracle
+from trueup.estimators.smooth import SmoothError
+
+KANGSEPP = {
+    "resnet110_c10": 0.0475,  # the authors' package gives 0.0707
+    "densenet40_c10": 0.0549,
+    "resnet110_c100": 0.1848,
+    "densenet40_c100": 0.2116,
+    "resnet50_birds": 0.0175,
+}
+
+
+def assert_fits(p: np.ndarray, y: np.ndarray) -> float:
+    """Where the exact integral is the width, but for 1e-9; it falls, so no other width is."""
+    found = SmoothError()(p, y)
+    left = oracle.integrated_residual(oracle.residual_sums(p, y), found)
+    assert left == pytest.approx(found, abs=1e-9)
+    return found
+
+
+def top_label(probs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    probs = probs.astype(np.float64)
+    probs /= probs.sum(axis=1, keepdims=True)
+    return probs.max(axis=1), probs.argmax(axis=1) == labels
+
+
+@pytest.mark.parametrize("model", KANGSEPP)
+def test_kangsepp(data: Path, model: str) -> None:
+    """Up to half of these confidences are exactly 1."""
+    with np.load(data / "kangsepp_top1_hollance.npz", allow_pickle=False) as arrays:
+        key = f"probs_{model}_logits__"
+        p, y = arrays[key + "conf"], arrays[key + "y"] == arrays[key + "pred"]
+    assert assert_fits(p, y) == pytest.approx(KANGSEPP[model], abs=5e-5)
+
+
+@pytest.mark.slow
+def test_imagenet(data: Path) -> None:
+    with np.load(data / "imagenet_top1_hollance.npz", allow_pickle=False) as arrays:
+        for name in (name.removesuffix("__conf") for name in arrays if name.endswith("__conf")):
+            assert_fits(arrays[name + "__conf"], arrays[name + "__y"] == arrays[name + "__pred"])
+
+
+def test_cifar(data: Path) -> None:
+    with np.load(data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
+        for name in (name.removesuffix("__p") for name in arrays if name.endswith("__p")):
+            assert_fits(*top_label(arrays[name + "__p"], arrays[name + "__y"]))
+    with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
+        assert_fits(*top_label(arrays["p"], arrays["y"]))
+
+
+def test_games(data: Path) -> None:
+    with np.load(data / "fivethirtyeight_games.npz", allow_pickle=False) as arrays:
+        for name in (name.removesuffix("__p") for name in arrays if name.endswith("__p")):
+            assert_fits(arrays[name + "__p"], arrays[name + "__y"])
+
+
+def test_stated_confidence_of_language_models(data: Path) -> None:
+    with np.load(data / "llm_verbal_confidence.npz", allow_pickle=False) as arrays:
+        stated, correct = arrays["stated"], arrays["correct"]
+        groups = arrays["llm"].astype(np.int64) * 1000 + arrays["qset"]
+    inside = (stated >= 0) & (stated <= 1)
+    for group in np.unique(groups[inside]):
+        rows = inside & (groups == group)
+        assert_fits(stated[rows], correct[rows])
