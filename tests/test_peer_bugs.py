@@ -16,7 +16,6 @@ from trueup.lens import Pairs
 
 NOT_HERE = {
     "D9": "confidence intervals, later",
-    "D14": "PSCE, later",
     "D21": "recalibration, later",
     "D23": "recalibration, later",
     "D24": "packaging: tests/test_install.py",
@@ -116,9 +115,11 @@ def test_d07_confidence_of_one_dimension_is_that_of_two_columns() -> None:
     p = rng.integers(0, 257, 4000) / 256
     y = (rng.random(4000) < p).astype(int)
     both = np.column_stack([1 - p, p])
-    for error in (tu.BinnedError(tu.TopLabel()), tu.SweepError(tu.TopLabel())):
-        assert error(p, y) == error(both, y)
+    for kind in (tu.BinnedError, tu.SweepError, tu.MMCE, tu.SmoothError):
+        assert kind(tu.TopLabel())(p, y) == kind(tu.TopLabel())(both, y)
     assert tu.BinnedError(tu.TopLabel())(p, y) < 0.03
+    assert tu.mmce(both, y) < 0.02  # noise alone has a standard deviation of 0.0065
+    assert tu.mmce(p, y) < 0.02
 
 
 @pytest.mark.parametrize("bad", [float("nan"), 7.0, float("inf"), -0.1])
@@ -174,6 +175,13 @@ def test_d13_parts_add_up_to_the_whole() -> None:
     assert total.count.tolist() == error.table(p, y).count.tolist()
     value = float(np.nansum(total.share * np.abs(total.gap)))
     assert value == pytest.approx(tu.ece(p, y), abs=1e-14)
+
+
+def test_d14_prediction_specific_errors_work() -> None:
+    """uncertainty-metrics: the PSCE stopped with an AttributeError of NumPy."""
+    probs = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3]]
+    assert tu.PointwiseError().errors(probs, [0, 2]).shape == (2, 3)
+    assert tu.psce(probs, [0, 2]) == pytest.approx(tu.PointwiseError().errors(probs, [0, 2]).mean())
 
 
 def test_d15_sweep_is_fast_orderless_and_has_classes() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
 from trueup.engines.blocks import row_blocks
@@ -96,6 +97,7 @@ class DensityError(PairsEstimator):
         width, sums = max(width, NARROWEST), spread(pairs)
         factors = triweight(width)
         f = np.maximum(heights(cosines(sums.weight) * factors), 0)
+        f[~_within_reach(sums.weight, width)] = 0
         g = np.clip(heights(cosines(sums.label) * factors), 0, f)
         return Part(_power(f, g, self.norm), curve(width, f, g), {"bandwidth": width})
 
@@ -108,6 +110,14 @@ class DensityError(PairsEstimator):
         table = Curve({name: np.array([value]) for name, value in columns.items()})
         power = gap if math.isinf(self.norm) else gap**self.norm
         return Part(power, table, {"bandwidth": 0.0})
+
+
+def _within_reach(weight: Floats, width: float) -> NDArray[np.bool_]:
+    """Which points are within 3h of a score: elsewhere f is 0, and not what rounding leaves."""
+    steps, points = int(3 * width * GRID), np.arange(GRID + 1)
+    taken = np.append(0, np.cumsum(weight > 0))
+    up_to, before = np.minimum(points + steps, GRID) + 1, np.maximum(points - steps, 0)
+    return np.asarray(taken[up_to] > taken[before])
 
 
 def _power(f: Floats, g: Floats, norm: float) -> float:
