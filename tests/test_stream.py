@@ -79,12 +79,32 @@ def test_refusals_leave_the_step_as_it_was():
         trace.record(1)
 
 
+def test_batches_of_a_step_are_of_one_kind():
+    trace = tu.Trace([tu.Brier()])
+    trace.update([[0.2, 0.3, 0.5]], [0])
+    for probs, words in (([0.2], "binary scores"), ([[0.2, 0.3, 0.1, 0.4]], "4 columns")):
+        with pytest.raises(tu.InputError, match=rf"other batches \(3 columns\); got {words}"):
+            trace.update(probs, [0])
+    assert trace.record("all") == {"Brier()": tu.brier([[0.2, 0.3, 0.5]], [0])}
+
+
+def test_steps_keep_their_names():
+    trace = tu.Trace([tu.ece, tu.Brier()])
+    for step in ("first", (2, "b"), 3):
+        trace.record(step, [0.2, 0.7], [0, 1])
+    assert trace.table()["step"].tolist() == ["first", (2, "b"), 3]
+    assert list(trace.table()) == ["step", "rows", "ece", "Brier()"]
+
+
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
         ({}, "one metric or more"),
         ([tu.BinnedError], "something to call"),
-        ({"step": tu.ece}, 'named other than "step"'),
+        ({"step": tu.ece}, 'named by words other than "step"'),
+        ({1: tu.ece}, "named by words"),
+        ([tu.Brier(), tu.Brier()], "one of them twice"),
+        ("ece", "a dictionary or a list"),
         (tu.BinnedError(), "a dictionary or a list"),
         ({"ece": 3}, "something to call under 'ece'"),
     ],

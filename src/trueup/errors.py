@@ -45,5 +45,5 @@ def _short(got: object) -> str:
         is_float = getattr(getattr(got, "dtype", None), "kind", "") == "f"
         text = str(got.reshape(())) if is_float else repr(got.item())  # type: ignore[attr-defined]
     else:
-        text = repr(got)
+        text = " ".join(repr(got).split())
     return text if len(text) <= 80 else text[:77] + "..."

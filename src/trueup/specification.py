@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import MISSING, Field, fields
 
 import numpy as np
@@ -18,7 +19,7 @@ class Specification:
     def __repr__(self) -> str:
         """Return the call that makes this value."""
         shown = [f for f in fields(self) if not (f.kw_only and self._is_default(f))]  # type: ignore[arg-type]
-        inside = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in shown)
+        inside = ", ".join(f"{f.name}={_written(getattr(self, f.name))}" for f in shown)
         return f"{type(self).__name__}({inside})"
 
     def _is_default(self, field: Field[object]) -> bool:
@@ -26,6 +27,31 @@ class Specification:
             return bool(getattr(self, field.name) == field.default_factory())
         value = getattr(self, field.name)
         return value is field.default or bool(value == field.default)
+
+
+def _written(value: object) -> str:
+    """A value as one would type it, with ``math`` at hand."""
+    if isinstance(value, tuple):
+        inside = ", ".join(_written(item) for item in value)
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return "math.inf" if value > 0 else "-math.inf"
+    return repr(value)
+
+
+def check_choice(name: str, value: object, *choices: str) -> None:
+    """Refuse what is not one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        *first, last = (f'"{choice}"' for choice in choices)
+        raise must_be(name, f"{', '.join(first)} or {last}", value)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise must_be(name, "True or False", value)
 
 
 def check_finite(value: object, *names: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.errors import Words, must_be
 from trueup.estimators import Estimator
@@ -48,30 +49,26 @@ class Trace:
     def __init__(
         self, metrics: Mapping[str, Callable[..., float]] | Iterable[Callable[..., float]]
     ) -> None:
-        named = metrics if isinstance(metrics, Mapping) else {repr(m): m for m in _listed(metrics)}
-        for name, metric in named.items():
-            if not callable(metric) or isinstance(metric, type):
-                got = Words(f"the class {metric.__name__}") if isinstance(metric, type) else metric
-                raise must_be("metrics", f"something to call under {name!r}", got)
-            if name in ("step", "rows"):
-                raise must_be("metrics", 'named other than "step" and "rows"', name)
-        if not named:
-            raise must_be("metrics", "one metric or more", Words("none"))
-        self._metrics = dict(named)
+        self._metrics = _named(metrics)
         self._steps: list[Any] = []
         self._rows: list[int] = []
-        self._values: dict[str, list[float]] = {name: [] for name in named}
+        self._values: dict[str, list[float]] = {name: [] for name in self._metrics}
         self._begin()
 
     def _begin(self) -> None:
         self._seen = 0
         self._batches = 0
+        self._kind: tuple[object, ...] = ()
         self._sums: dict[str, Any] = {}
         self._whole: dict[str, float] = {}
 
     def update(self, probs: object, labels: object = None, *, weights: object = None) -> None:
         """Add a batch to the step under way; refused data leaves the step as it was."""
         forecasts = Forecasts.of(probs, labels, weights=weights)
+        kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
+        if self._batches and kind != self._kind:
+            rule = f"of the kind of the step's other batches ({_words(*self._kind)})"
+            raise must_be("probs", rule, Words(_words(*kind)))
         sums, whole = {}, {}
         for name, metric in self._metrics.items():
             found = metric.statistics(forecasts) if isinstance(metric, Estimator) else None
@@ -82,13 +79,12 @@ class Trace:
                     "metrics",
                     "ones that add up over batches to take a second batch of a step",
                     Words(f"{name!r}, which needs all rows at once"),
-                    hint="give a step to `record` whole, or use bins that are fixed beforehand",
+                    hint="give a step to `record` whole, or pass an estimator with fixed bins, "
+                    "such as BinnedError() for ece",
                 )
             else:
                 whole[name] = float(metric(forecasts))
-        self._sums = sums
-        if not self._batches:
-            self._whole = whole
+        self._sums, self._whole, self._kind = sums, whole, kind
         self._seen += forecasts.n
         self._batches += 1
 
@@ -99,7 +95,7 @@ class Trace:
 
         Returns the metrics of the step by name.
         """
-        if probs is not None:
+        if probs is not None or labels is not None or weights is not None:
             self.update(probs, labels, weights=weights)
         if not self._batches:
             rule = "given where `update` was not called for the step"
@@ -121,7 +117,7 @@ class Trace:
     def table(self) -> Columns:
         """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
         values = {name: np.array(column) for name, column in self._values.items()}
-        return Columns({"step": np.array(self._steps), "rows": np.array(self._rows)} | values)
+        return Columns({"step": _column(self._steps), "rows": np.array(self._rows)} | values)
 
     def to_frame(self, library: Any = None) -> Any:
         """Return `table` as a data frame (pandas, polars or pyarrow)."""
@@ -136,7 +132,37 @@ class Trace:
         return f"Trace of {', '.join(self._metrics)} over {len(self)} steps"
 
 
-def _listed(metrics: object) -> list[Callable[..., float]]:
-    if not isinstance(metrics, Iterable):
+def _named(metrics: object) -> dict[str, Callable[..., float]]:
+    if isinstance(metrics, Mapping):
+        named = dict(metrics)
+    elif isinstance(metrics, Iterable) and not isinstance(metrics, str):
+        listed = list(metrics)
+        named = {getattr(metric, "__name__", None) or repr(metric): metric for metric in listed}
+        if len(named) < len(listed):
+            raise must_be("metrics", "different from each other", Words("one of them twice"))
+    else:
         raise must_be("metrics", "a dictionary or a list of metrics", metrics)
-    return list(metrics)
+    for name, metric in named.items():
+        if not isinstance(name, str) or name in ("step", "rows"):
+            raise must_be("metrics", 'named by words other than "step" and "rows"', name)
+        if not callable(metric) or isinstance(metric, type):
+            got = Words(f"the class {metric.__name__}") if isinstance(metric, type) else metric
+            raise must_be("metrics", f"something to call under {name!r}", got)
+    if not named:
+        raise must_be("metrics", "one metric or more", Words("none"))
+    return named
+
+
+def _words(is_matrix: object, n_classes: object, classes: object) -> str:
+    if not is_matrix:
+        return "binary scores"
+    return f"{n_classes} columns" + ("" if classes is None else ", with names")
+
+
+def _column(steps: list[Any]) -> NDArray[Any]:
+    """Steps as they were given: numbers together, and anything else one by one."""
+    if all(isinstance(step, int | float) for step in steps):
+        return np.array(steps)
+    column = np.empty(len(steps), object)
+    column[:] = steps
+    return column

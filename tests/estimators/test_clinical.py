@@ -190,7 +190,7 @@ def test_scores_that_all_but_order_the_labels():
     p = [0.1, 0.2, 0.3, np.nextafter(0.3, 1), 0.7, 0.9]
     found = cox(p, [0, 0, 1, 0, 1, 1])
     assert not found.converged
-    assert "hardly depends" in found.note
+    assert "the line is all but flat" in found.note
 
 
 def test_soft_labels_are_shares_of_a_row():
@@ -261,3 +261,11 @@ def test_refused(make, message: str):
     with pytest.raises(tu.InputError) as refused:
         make()
     assert str(refused.value) == message
+
+
+def test_hard_predictions_leave_the_intercept_alone_unknown():
+    found = cox([0.0, 1.0, 1.0, 0.0] * 5, [0, 1, 0, 1] * 5)
+    assert found.slope == pytest.approx(0, abs=1e-9)
+    assert found.intercept == pytest.approx(0, abs=1e-9)
+    assert not found.converged
+    assert "the intercept alone is all but flat" in found.note

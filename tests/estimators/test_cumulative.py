@@ -92,9 +92,12 @@ def test_a_million_rows_to_twelve_digits():
     found = KS.measure(p, y)
     lower = p <= found.notes["score"]
     assert found.value == pytest.approx(math.fsum(terms[lower]) / 1e6, abs=1e-14)
-    for rank in (1, 999, 500_000, 10**6):
-        exact = math.fsum(terms[:rank]) / 1e6
-        assert -found.table["difference"][rank] == pytest.approx(exact, abs=1e-14)
+    ranks = np.rint(found.table["share"] * 1e6).astype(int)
+    assert 2001 <= len(ranks) <= 2003  # even ranks and the two extremes
+    for place in (1, 2, 999, 1500, -1):
+        exact = math.fsum(terms[: ranks[place]]) / 1e6
+        assert -found.table["difference"][place] == pytest.approx(exact, abs=1e-14)
+    assert np.abs(found.table["difference"]).max() == found.value
 
 
 @pytest.mark.parametrize("estimator", [KS, KUIPER], ids=repr)

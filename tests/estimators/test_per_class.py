@@ -71,5 +71,23 @@ def test_binary_data_names_and_frames():
     assert table["class"].tolist() == ["a", "b"]
     assert list(table.to_frame("pandas").columns) == list(table.columns())
     assert "mean_score" in repr(table)
-    with pytest.raises(tu.InputError, match="whose lens is one of pairs"):
-        tu.class_errors(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3)), forecasts)
+    for lens in (tu.Canonical(), tu.OneVsRest(1), tu.Pooled()):
+        with pytest.raises(tu.InputError, match="one without a lens, or with Binary"):
+            tu.class_errors(tu.BinnedError(lens, tu.SimplexGrid(3)), forecasts)
+    for nothing in (None, "ece", tu.BinnedError, tu.TopLabel()):
+        with pytest.raises(tu.InputError, match="an estimator, such as SweepError"):
+            tu.class_errors(nothing, forecasts)
+
+
+def test_a_region_is_kept_and_a_type_is_not_forgotten():
+    sample = draw_matrix(6, 200, 3, "smooth")
+    table = tu.class_errors(
+        tu.BinnedError(tu.TopLabel(where=(0.5, 1.0))), sample.probs, sample.labels
+    )
+    for k, error in enumerate(table["error"]):
+        one = tu.BinnedError(tu.OneVsRest(k, where=(0.5, 1.0)))
+        assert error == pytest.approx(one(sample.probs, sample.labels))
+    probs = np.eye(3, dtype=np.float32)[[0, 1, 2, 0]]
+    for metric in (tu.log_loss, tu.LogLoss()):  # clipped at the smallest float32, not float64
+        table = tu.class_errors(metric, probs, [1, 1, 2, 0])
+        assert table["error"][0] == tu.log_loss(probs[:, 0], [0, 0, 0, 1])

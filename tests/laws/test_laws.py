@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -11,6 +13,8 @@ from laws.estimators import ESTIMATORS, Entry
 from samples import KINDS, Sample, draw_binary, draw_matrix
 from trueup import metrics
 from trueup.engines import set_threads, using
+from trueup.estimators.decomposition import ProperScore
+from trueup.estimators.pairwise import PairsEstimator
 
 ALL = list(ESTIMATORS.values())
 NAMES = list(ESTIMATORS)
@@ -68,6 +72,16 @@ def test_zero_at_the_truth(entry: Entry):
         probs = np.repeat(rows / 10, 10, axis=0)
         labels = np.concatenate([np.repeat(np.arange(3), row) for row in rows])
         assert entry.estimator(probs, labels) == pytest.approx(0, abs=1e-8)
+
+
+@every
+def test_it_prints_as_the_call_that_makes_it(entry: Entry):
+    if not isinstance(entry.estimator, tu.BinnedError | PairsEstimator | ProperScore):
+        pytest.skip("a function")
+    assert (
+        eval(repr(entry.estimator), {n: getattr(tu, n) for n in tu.__all__} | {"math": math})
+        == entry.estimator
+    )
 
 
 @every

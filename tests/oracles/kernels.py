@@ -50,7 +50,7 @@ def _residuals(predictions: ArrayLike, labels: Floats) -> list[list[float]]:
 
 
 def median_bandwidth(predictions: ArrayLike, distance: str = "euclidean") -> float:
-    """Median of the positive distances of all pairs, weights or not; 1 if there is none."""
+    """Median of the positive distances of all pairs, at least 0.05; 1 if there is none."""
     points, distance = _points(predictions, distance)
     found = []
     for i in range(len(points)):
@@ -62,7 +62,8 @@ def median_bandwidth(predictions: ArrayLike, distance: str = "euclidean") -> flo
         return 1.0
     found.sort()
     half = len(found) // 2
-    return found[half] if len(found) % 2 else 0.5 * (found[half - 1] + found[half])
+    median = found[half] if len(found) % 2 else 0.5 * (found[half - 1] + found[half])
+    return max(median, 0.05)
 
 
 def kernel_terms(

@@ -11,24 +11,26 @@ from trueup.estimators.residuals import RowResiduals
 MOST_ROWS = 1000
 FIRST_COORDINATES = 4
 WITHOUT_DISTANCES = 1.0
+NARROWEST = 0.05  # scores piled up near 1 would leave a kernel that sees none but equal ones
 
 
-def score_bandwidth(value: Floats, count: Ints | None) -> float:
-    """Median of |p_i − p_j| over the pairs of rows whose scores differ; 1 if there is none.
+def score_bandwidth(value: Floats, count: Ints | None, scale: float = 1.0) -> float:
+    """Median of |p_i − p_j| over pairs of rows whose scores differ, at least 0.05; 1 if none do.
 
     ``value`` does not decrease and stands for ``count`` rows each (None: 1). Of more than 1,000
     rows those at 1,000 evenly spaced ranks are taken, ties included, whatever their order.
+    Distances are ``scale`` times those of the scores.
     """
     n = len(value) if count is None else int(count.sum())
     rank = _ranks(n)
     if len(value) < n:
         assert count is not None
         rank = np.searchsorted(np.cumsum(count), rank, side="right")
-    return engine().median_gap(value[rank]) or WITHOUT_DISTANCES
+    return _wide_enough(scale * engine().median_gap(value[rank]))
 
 
 def row_bandwidth(rows: RowResiduals, total_variation: bool) -> float:
-    """Median of the positive distances between rows; 1 if there is none.
+    """Median of the positive distances between rows, at least 0.05; 1 if there is none.
 
     Of more than 1,000 rows those at 1,000 evenly spaced ranks are taken, in the order of their
     largest coordinate, then of the sum of squares, then of the first four coordinates.
@@ -38,7 +40,11 @@ def row_bandwidth(rows: RowResiduals, total_variation: bool) -> float:
     distance = engine().pair_distances(points, points, total_variation)
     positive = distance[np.triu_indices(len(points), 1)]
     positive = positive[positive > 0]
-    return float(np.median(positive)) if len(positive) else WITHOUT_DISTANCES
+    return _wide_enough(float(np.median(positive)) if len(positive) else 0.0)
+
+
+def _wide_enough(median: float) -> float:
+    return max(median, NARROWEST) if median > 0 else WITHOUT_DISTANCES
 
 
 def _ranks(n: int) -> Ints:

@@ -39,6 +39,7 @@ from trueup.lens import (
     TopLabelGiven,
 )
 from trueup.results import Estimate
+from trueup.specification import check_flag
 from trueup.tables import BinTable, CellTable, TableFamily
 
 
@@ -106,8 +107,10 @@ class BinnedError(Estimator):
         if not isinstance(self.binning, Binning):
             raise must_be("binning", "a binning, such as EqualMass(15)", self.binning)
         check_norm(self.norm)
-        if self.debias not in (False, True, "residual"):
+        if not isinstance(self.debias, bool | np.bool_) and not _is(self.debias, "residual"):
             raise must_be("debias", 'True, False or "residual"', self.debias)
+        check_flag("label_binned", self.label_binned)
+        check_flag("equal_shares", self.equal_shares)
         if self.debias and self.norm not in (1, 2):
             raise must_be("debias", "False for norms other than 1 and 2", self.debias)
         if bool(self.debias) + self.label_binned + self.equal_shares > 1:
@@ -118,7 +121,7 @@ class BinnedError(Estimator):
         if self.debias and self.lens is not None and not self.lens.independent:
             rule = f"False for {self.lens!r}, whose pairs depend on each other"
             raise must_be("debias", rule, self.debias)
-        if not callable(self.distance) and self.distance not in ("tv", "squared"):
+        if not (callable(self.distance) or _is(self.distance, "tv", "squared")):
             raise must_be("distance", '"tv", "squared" or a function', self.distance)
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
@@ -255,6 +258,10 @@ class _Answer(NamedTuple):
     table: BinTable | None
     power: float
     merged: int
+
+
+def _is(value: object, *words: str) -> bool:
+    return isinstance(value, str) and value in words
 
 
 def _notes(table: BinTable, merged: int) -> dict[str, Any]:

@@ -54,8 +54,11 @@ class Cox:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values."""
-        return asdict(self)
+        """Return plain Python values, ready for JSON: what is not finite is None."""
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
 
 
 def cox(
@@ -134,7 +137,7 @@ def observed_expected(
     r"""Ratio of observed to expected positives, Σ w y / Σ w p; 1 for a calibrated model.
 
     Above 1: more happens than is predicted. The coarsest of all measures: errors at high and low
-    scores cancel. Its relative standard error is about one over the root of the number of
+    scores cancel. Its relative standard error is at most about one over the root of the number of
     positives. ``lens`` as for `cox`. Cost: one read.
 
     References

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
-from trueup.errors import must_be
+from trueup.engines.base import Floats, Ints
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.lens import Pairs
+from trueup.specification import check_choice
 from trueup.tables import Curve
+
+MOST_POINTS = 2001
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +41,7 @@ class CumulativeError(PairsEstimator):
     Use it where no choice of bins should matter. For scores that are too high everywhere, or
     too low, both are the difference of the mean score and the mean label. Errors of changing
     sign cancel in part: both are then below the mean absolute error of the scores. A calibrated
-    model has values of about :math:`n^{-1/2}`, not 0. Cost: one sort.
+    model has values of about :math:`0.5\,n^{-1/2}`, not 0. Cost: one sort.
 
     `measure` notes where: the ``score`` up to which the largest sum runs, or for ``"kuiper"``
     the range of scores, from ``low`` to ``high``, both included. Its table is the curve to draw:
@@ -65,21 +67,20 @@ class CumulativeError(PairsEstimator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.statistic not in ("ks", "kuiper"):
-            raise must_be("statistic", '"ks" or "kuiper"', self.statistic)
+        check_choice("statistic", self.statistic, "ks", "kuiper")
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Add up one set of pairs."""
         groups = ScoreGroups.of(pairs)
         weight = running_sums(groups.weight)
         difference = running_sums(-groups.residual) / weight[-1]
-        curve = Curve(
-            {
-                "share": weight / weight[-1],
-                "score": np.concatenate([[0.0], groups.value]),
-                "difference": difference,
-            }
-        )
+        shown = _points_to_show(difference)
+        columns = {
+            "share": weight / weight[-1],
+            "score": np.concatenate([[0.0], groups.value]),
+            "difference": difference,
+        }
+        curve = Curve({name: column[shown] for name, column in columns.items()})
         if self.statistic == "ks":
             worst = int(np.argmax(np.abs(difference[1:])))
             at: dict[str, Any] = {"score": float(groups.value[worst])}
@@ -88,6 +89,15 @@ class CumulativeError(PairsEstimator):
         low, high = groups.value[min(first, len(groups) - 1)], groups.value[max(last - 1, 0)]
         at = {"low": float(low), "high": float(high)}
         return Part(float(abs(difference[last] - difference[first])), curve, at)
+
+
+def _points_to_show(difference: Floats) -> Ints:
+    """All points, or some at even ranks with the two extremes: enough for any picture."""
+    n = len(difference)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    even = np.arange(MOST_POINTS) * (n - 1) // (MOST_POINTS - 1)
+    return np.unique(np.r_[even, np.argmin(difference), np.argmax(difference)])
 
 
 def running_sums(terms: Floats) -> Floats:

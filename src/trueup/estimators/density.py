@@ -40,7 +40,7 @@ class DensityError(PairsEstimator):
         `TopLabel` for a matrix. With `ClassWise` every class has its own bandwidth.
     norm
         p ≥ 1, or ``math.inf`` for the largest |x − g/f| where f is above a millionth of its
-        largest value: often at the foot of a kernel, where rounding is 1e-9.
+        largest value.
     bandwidth
         h, above 0 and at most 1. By default that of the authors: the (population) standard
         deviation of the scores of positive rows times (2n)^(-1/5), n the number of rows, or
@@ -61,8 +61,9 @@ class DensityError(PairsEstimator):
 
     `measure` notes h (``bandwidth``), which is never below 4/2¹⁴. Its table is a `Curve` of the
     ``density`` f and the ``mean_label`` g/f. Values are those of exact sums over rows to 1e-10
-    for h ≥ 0.005, 1e-7 for 0.001 and 2e-5 for the narrowest. Cost: three reads and five
-    transforms of a fixed size.
+    for h ≥ 0.01, 1e-6 for 0.001 and 2e-5 for the narrowest; the largest gap, often at the foot of
+    a kernel where f is small, to 1e-4 for h ≥ 0.01. Cost: three reads and five transforms of a
+    fixed size.
 
     References
     ----------

@@ -61,30 +61,17 @@ class IsotonicFit:
     @classmethod
     def of(cls, pairs: Pairs) -> IsotonicFit:
         """Fit scores and outcomes."""
-        if pairs.w is None and not pairs.soft:
-            value, count, positive = engine().group_pairs(pairs.p, pairs.y)
-            return cls._of(value, count, positive)
         return cls.of_groups(ScoreGroups.of(pairs))
 
     @classmethod
     def of_groups(cls, groups: ScoreGroups) -> IsotonicFit:
         """Fit groups of tied scores."""
-        return cls._of(groups.value, groups.rank, groups.hits, groups.weight)
-
-    @classmethod
-    def _of(
-        cls,
-        value: Floats,
-        rank: NDArray[Any],
-        hits: NDArray[Any],
-        weight: Floats | None = None,
-    ) -> IsotonicFit:
-        """Pool groups of Σw ``rank`` and Σwy ``hits``, in any unit; ``weight`` is in the user's."""
+        value, rank, hits = groups.value, groups.rank, groups.hits
         start = engine().pool_rising(rank, hits)
         end = np.append(start[1:], len(value)) - 1
         mass = np.add.reduceat(rank, start)
         mean = np.add.reduceat(hits, start) / mass
-        total = mass if weight is None else np.add.reduceat(weight, start)
+        total = np.add.reduceat(groups.weight, start)  # ranks may be in another unit
         rising = np.maximum.accumulate(mean)  # sums of floats, added in another order, may dip
         return cls(value[start], value[end], total.astype(np.float64), rising)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from trueup.estimators.residuals import PairMass, RowResiduals, ScoreResiduals
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Canonical, Lens, Pairs, SimplexLens
 from trueup.results import Estimate
-from trueup.specification import check_whole, is_number
+from trueup.specification import check_choice, check_whole, is_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,15 +39,16 @@ class KernelError(PairsEstimator):
         ``"laplacian"``: :math:`e^{-d/\gamma}`; ``"gaussian"``: :math:`e^{-d^2/(2\gamma^2)}`.
     bandwidth
         γ, or None for the median heuristic: the median of the positive distances of all pairs
-        of rows, 1 if there is none, weights or not. Of more than 1,000 rows those at 1,000 evenly
-        spaced ranks are taken: of the sorted scores, or, on a simplex, of rows in the order of
-        their largest probability, then the sum of squares, then the first four coordinates.
+        of rows, at least 0.05, and 1 if there is none, weights or not. Of more than 1,000 rows
+        those at 1,000 evenly spaced ranks are taken: of the sorted scores, or, on a simplex, of
+        rows in the order of their largest probability, then the sum of squares, then the first
+        four coordinates.
     form
         ``"unbiased"``: the mean over i ≠ j,
         :math:`\sum_{i \ne j} w_i w_j h_{ij} / ((\sum w)^2 - \sum w^2)`, 0 of one row alone.
         ``"biased"``: over all pairs, :math:`\sum_{ij} w_i w_j h_{ij} / (\sum w)^2`.
         ``"block"``: over i ≠ j inside blocks of ``block_size`` rows in the order given, the last
-        rows left out where they fill no block.
+        rows left out where they fill no block; 0 where there is none.
     distance
         On a simplex: ``"euclidean"``, or ``"tv"``, total variation :math:`\frac12\|\cdot\|_1`.
         Between scores it is always :math:`|p - p'|`.
@@ -55,7 +57,7 @@ class KernelError(PairsEstimator):
 
     Notes
     -----
-    The unbiased form is negative more often than not for a calibrated model, which says "no sign
+    The unbiased form is negative for a calibrated model three times in five, which says "no sign
     of error". The biased one is never negative; its mean is larger by that of h_ii less the
     square, divided by n. The block form is unbiased with a larger variance; its blocks are
     independent of each other. The median heuristic looks at predictions alone, so the unbiased
@@ -91,15 +93,12 @@ class KernelError(PairsEstimator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.kernel not in ("laplacian", "gaussian"):
-            raise must_be("kernel", '"laplacian" or "gaussian"', self.kernel)
+        check_choice("kernel", self.kernel, "laplacian", "gaussian")
         known = is_number(self.bandwidth)
         if self.bandwidth is not None and not (known and 0 < self.bandwidth < np.inf):
             raise must_be("bandwidth", "a finite number above 0, or None", self.bandwidth)
-        if self.form not in ("biased", "unbiased", "block"):
-            raise must_be("form", '"biased", "unbiased" or "block"', self.form)
-        if self.distance not in ("euclidean", "tv"):
-            raise must_be("distance", '"euclidean" or "tv"', self.distance)
+        check_choice("form", self.form, "biased", "unbiased", "block")
+        check_choice("distance", self.distance, "euclidean", "tv")
         check_whole("block_size", self.block_size, 2)
         if self.form != "biased" and self.lens is not None and not self.lens.independent:
             rule = f'"biased" for {self.lens!r}, whose pairs depend on each other'
@@ -118,7 +117,11 @@ class KernelError(PairsEstimator):
         lens = self.default_lens(forecasts) if self.lens is None else self.lens
         if not isinstance(lens, SimplexLens):
             return super().measure_forecasts(forecasts)
-        part = self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
+        two_columns = isinstance(lens, Canonical) and forecasts.n_classes == 2
+        if two_columns and lens.where is None and self.form != "block":
+            part = self._of_two_columns(Binary().pairs(forecasts))
+        else:
+            part = self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
         return Estimate(part.power, part.power, None, part.notes)
 
     def measure_pairs(self, pairs: Pairs) -> Part:
@@ -129,10 +132,23 @@ class KernelError(PairsEstimator):
                 bandwidth = score_bandwidth(np.sort(pairs.p).astype(np.float64), None)
             return self._in_blocks(RowResiduals.of_pairs(pairs), float(bandwidth), False)
         scores = ScoreResiduals.of(pairs)
-        kernel = self._kernel_at(self.bandwidth or score_bandwidth(scores.value, scores.count))
+        return self._of_scores(
+            scores, float(self.bandwidth or score_bandwidth(scores.value, scores.count))
+        )
+
+    def _of_scores(self, scores: ScoreResiduals, bandwidth: float) -> Part:
+        kernel = self._kernel_at(bandwidth)
         cross = score_cross(scores, kernel)
         own = float(np.sum(scores.residual**2)) if self.form == "biased" else scores.within
         return self._mean(own + 2 * cross, scores.mass, kernel, definite=True)
+
+    def _of_two_columns(self, pairs: Pairs) -> Part:
+        """Take (1 − p, p) as scores: products of residuals are twice theirs, distances √2 times."""
+        scale = 1.0 if self.distance == "tv" else math.sqrt(2)
+        scores = ScoreResiduals.of(pairs)
+        wide = float(self.bandwidth or score_bandwidth(scores.value, scores.count, scale))
+        found = self._of_scores(scores, wide / scale)
+        return Part(2 * found.power, None, found.notes | {"bandwidth": wide})
 
     def _measure_rows(self, rows: RowResiduals) -> Part:
         by_tv = self.distance == "tv"

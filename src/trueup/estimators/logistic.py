@@ -14,7 +14,8 @@ HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
 POLISH = 5
 DONE = 1e-13
 VAGUE = 1e3  # a standard error so many times its parameter: the likelihood is all but flat
-FLAT = "the likelihood hardly depends on where the line is: the scores all but order the labels"
+FLAT_LINE = "the likelihood of the line is all but flat: its slope or intercept is hardly known"
+FLAT_LEVEL = "the likelihood of the intercept alone is all but flat: in_the_large is hardly known"
 
 
 class Outcomes(NamedTuple):
@@ -52,7 +53,7 @@ def fit_line(data: Outcomes) -> Line:
     back = np.array([[1, -centre / spread], [0, 1 / spread]])
     covariance = back @ _covariance(data, design, np.zeros(len(x)), best) @ back.T
     (intercept, slope), (intercept_error, slope_error) = back @ best.point, _errors(covariance)
-    found, note = _verdict(best)
+    found, note = _verdict(best, FLAT_LINE)
     return Line(float(intercept), float(slope), intercept_error, slope_error, found, note)
 
 
@@ -69,7 +70,7 @@ def fit_intercept(data: Outcomes) -> Line:
         low, high = (middle, high) if rises else (low, middle)
     best = _maximum(data, design, x, np.array([(low + high) / 2]))
     (error,) = _errors(_covariance(data, design, x, best))
-    return Line(float(best.point[0]), 1.0, error, 0.0, *_verdict(best))
+    return Line(float(best.point[0]), 1.0, error, 0.0, *_verdict(best, FLAT_LEVEL))
 
 
 def _no_maximum(x: Floats, label: Floats) -> Line | None:
@@ -121,10 +122,10 @@ def _maximum(data: Outcomes, design: Floats, offset: Floats, start: Floats) -> M
     return best
 
 
-def _verdict(best: Maximum) -> tuple[bool, str]:
-    """Whether it is a maximum worth the name, and if not why."""
+def _verdict(best: Maximum, flat: str) -> tuple[bool, str]:
+    """Whether it is a maximum worth the name, and if not why: ``flat`` says so."""
     vague = not np.all(best.errors <= VAGUE * (1 + np.abs(best.point)))
-    return best.converged and not vague, FLAT if vague else ""
+    return best.converged and not vague, flat if vague else ""
 
 
 def _terms(data: Outcomes, design: Floats, offset: Floats, point: Floats) -> Terms:

@@ -11,7 +11,7 @@ from trueup.errors import must_be
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import ScoreResiduals
 from trueup.lens import Pairs
-from trueup.specification import is_number
+from trueup.specification import check_flag, is_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +47,7 @@ class MMCE(PairsEstimator):
     Notes
     -----
     Biased upwards: the square adds the mean of :math:`(r - c)^2` divided by n, so chance alone
-    gives a calibrated model about :math:`n^{-1/2}`. `KernelError` has the unbiased square. The
+    gives a calibrated model about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased square. The
     value is the root of max(0, square). Cost: one sort and one scan.
 
     References
@@ -71,8 +71,7 @@ class MMCE(PairsEstimator):
         super().__post_init__()
         if not is_number(self.bandwidth) or not 0 < self.bandwidth < np.inf:
             raise must_be("bandwidth", "a finite number above 0", self.bandwidth)
-        if not isinstance(self.weighted, bool):
-            raise must_be("weighted", "True or False", self.weighted)
+        check_flag("weighted", self.weighted)
 
     def power_of_average(self) -> float:
         """Return 2: squares are averaged."""

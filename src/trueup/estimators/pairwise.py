@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from trueup.engines.threads import run
+from trueup.engines.threads import get_threads, run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, average, check_lens, chosen_lens, root_of
 from trueup.forecasts import Forecasts
@@ -110,6 +110,7 @@ def over_members(
 
     k = forecasts.n_classes
     pieces = 2 * -(-k // (2 * COLUMNS_AT_ONCE))  # even, for two threads to share
+    pieces = max(pieces, min(k, get_threads()))
     chunks = [(k * i // pieces, k * (i + 1) // pieces) for i in range(pieces)]
     return [found for part in run(some, chunks) for found in part]
 

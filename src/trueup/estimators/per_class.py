@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
 from trueup.estimators.pairwise import over_members
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, ClassWise, FamilyLens, Member, SimplexLens
+from trueup.lens import Binary, ClassWise, FamilyLens, Member, TopLabel
 from trueup.tables.columns import Columns
 
 
@@ -57,16 +57,19 @@ def class_errors(
     >>> table["error"].round(3).tolist()
     [0.45, 0.45, 0.1]
     """
+    if not callable(estimator) or isinstance(estimator, type):
+        got = Words(f"the class {estimator.__name__}") if isinstance(estimator, type) else estimator
+        raise must_be("estimator", "an estimator, such as SweepError(), or a named metric", got)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = getattr(estimator, "lens", None)
-    if isinstance(lens, SimplexLens):
-        rule = "one of pairs to be measured class by class"
-        raise must_be("estimator", f"an estimator whose lens is {rule}", lens)
+    if not isinstance(lens, FamilyLens | Binary | TopLabel | None):
+        rule = "one without a lens, or with Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
+        raise must_be("estimator", rule, estimator)
     family = lens if isinstance(lens, FamilyLens) else ClassWise(where=getattr(lens, "where", None))
     one: Any = estimator
     if hasattr(one, "lens"):
         one = replace(one, lens=Binary())  # the pairs of a class, as they are
-    found = over_members(family, forecasts, lambda member: _measure(one, member))
+    found = over_members(family, forecasts, lambda member: _measure(one, member, forecasts.tiny))
     columns = zip(*found, strict=True)
     data = {name: np.array(column) for name, column in zip(_Row._fields, columns, strict=True)}
     return Columns({"class" if name == "name" else name: col for name, col in data.items()})
@@ -81,13 +84,12 @@ class _Row(NamedTuple):
     error: float
 
 
-def _measure(estimator: Callable[..., float], member: Member) -> _Row:
+def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> _Row:
     pairs = member.pairs
     if len(pairs) == 0:
         return _Row(member.name, member.share, np.nan, np.nan, np.nan, np.nan)
     score, label = (_mean(x.astype(np.float64), pairs.w) for x in (pairs.p, pairs.y))
-    forecasts = Forecasts.of(pairs.p, pairs.y, weights=pairs.w, soft_labels=pairs.soft)
-    error = float(estimator(forecasts))
+    error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
     return _Row(member.name, member.share, score, label, score - label, error)
 
 

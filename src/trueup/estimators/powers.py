@@ -67,14 +67,22 @@ def debiased_power(table: BinTable, norm: float, *, residual: bool) -> float:
     Every bin holds two rows or more (`BinTable.without_singles`), a lone one aside: it has no
     correction.
     """
-    variance = _residual_variance(table) if residual else _label_variance(table)
-    q = table.concentration
+    return float(debiased_powers(table.sums, norm, residual=residual))
+
+
+def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
+    """Debiased powers of many tables at once: bins are along the last axis of the sums."""
+    weight = sums.weight
+    share = weight / weight.sum(axis=-1, keepdims=True)
+    gap = sums.score / weight - sums.label / weight
+    variance = _residual_variance(sums, gap) if residual else _label_variance(sums)
+    q = sums.weight2 / (weight * weight)
     if norm == 2:
         with np.errstate(invalid="ignore", divide="ignore"):
             noise = np.where(q < 1, variance * q / (1 - q), 0.0)
-        return float(np.sum(table.share * (table.gap**2 - noise)))
-    expected = folded_mean(table.gap, variance * q)
-    return float(np.sum(table.share * (2 * np.abs(table.gap) - expected)))
+        return np.asarray(np.sum(share * (gap**2 - noise), axis=-1))
+    expected = folded_mean(gap, variance * q)
+    return np.asarray(np.sum(share * (2 * np.abs(gap) - expected), axis=-1))
 
 
 def folded_mean(mean: Floats, variance: Floats) -> Floats:
@@ -89,12 +97,10 @@ def folded_mean(mean: Floats, variance: Floats) -> Floats:
     return np.where(sd > 0, folded, np.abs(mean))
 
 
-def _label_variance(table: BinTable) -> Floats:
-    mean_square = table.sums.label2 / table.weight
-    return np.maximum(mean_square - table.mean_label**2, 0)
+def _label_variance(sums: Sums) -> Floats:
+    return np.maximum(sums.label2 / sums.weight - (sums.label / sums.weight) ** 2, 0)
 
 
-def _residual_variance(table: BinTable) -> Floats:
-    sums = table.sums
-    mean_square = (sums.score2 - 2 * sums.cross + sums.label2) / table.weight
-    return np.maximum(mean_square - table.gap**2, 0)
+def _residual_variance(sums: Sums, gap: Floats) -> Floats:
+    mean_square = (sums.score2 - 2 * sums.cross + sums.label2) / sums.weight
+    return np.maximum(mean_square - gap**2, 0)

@@ -6,11 +6,11 @@ without end, sums on a grid are a series of cosines cos(πkx), and smoothing by 
 with all its reflections multiplies each of them by one number.
 
 The B-splines smooth, too, with a variance of 1/(3·GRID²). A Gaussian is narrowed by as much, which
-keeps everything positive; of a triweight their effect is divided out. What is left for a kernel
-of width σ is an error of order (GRID·σ)⁻⁴. With 2¹⁴ points σ = 0.01 is 164 steps, and even the
-width that a million calibrated rows ask of SmoothECE, 0.003, is 49. The table of sums stays in
-the second-level cache and a transform of it takes 0.15 ms; more points would cost more than the
-rows do.
+keeps densities positive down to widths of a step; of a triweight their effect is divided out.
+What is left for a kernel of width σ is an error of order (GRID·σ)⁻⁴. With 2¹⁴ points σ = 0.01
+is 164 steps, and even the width that a million calibrated rows ask of SmoothECE, 0.003, is 49.
+The table of sums stays in the second-level cache and a transform of it takes 0.15 ms; more
+points would cost more than the rows do.
 """
 
 from __future__ import annotations

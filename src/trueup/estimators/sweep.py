@@ -9,12 +9,12 @@ import numpy as np
 from trueup.bins import uniform_edges
 from trueup.engines.base import Ints, Sums, engine
 from trueup.engines.cuts import cuts_of_groups, falls, first_falling
-from trueup.errors import must_be
 from trueup.estimators.base import check_norm
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.powers import plugin_power
 from trueup.lens import Pairs
+from trueup.specification import check_choice
 from trueup.tables import BinTable
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -67,8 +67,7 @@ class SweepError(PairsEstimator):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_norm(self.norm)
-        if self.bins not in ("mass", "width"):
-            raise must_be("bins", '"mass" or "width"', self.bins)
+        check_choice("bins", self.bins, "mass", "width")
 
     def power_of_average(self) -> float:
         """Return the norm."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -162,6 +162,35 @@ class Forecasts:
             len(numbers),
             n_classes,
             checked,
+        )
+
+    @classmethod
+    def of_pairs(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None, tiny: float) -> Forecasts:
+        """Make a binary problem of pairs that came through the door before.
+
+        ``tiny`` is that of the forecasts they came from, of whatever type their scores are now.
+        """
+        return cls(y, w, None, None, None, None, len(y), 2, door.Scores(p, None, tiny))
+
+    def with_labels(self, labels: NDArray[Any]) -> Forecasts:
+        """Return the same predictions with other labels, which are trusted: drawn, not given."""
+        return replace(self, labels=labels)
+
+    def take(self, rows: Ints) -> Forecasts:
+        """Return these rows, any of them any number of times; a matrix is not copied."""
+
+        def of(beside: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if beside is None else beside[rows]
+
+        return replace(
+            self,
+            labels=self.labels[rows],
+            weights=of(self.weights),
+            groups=of(self.groups),
+            features=of(self.features),
+            clusters=of(self.clusters),
+            n=len(rows),
+            _probs=self._probs.take(rows),
         )
 
     @property

@@ -43,6 +43,11 @@ class Scores:
         """Whether the values came as logits."""
         return self.logits is not None
 
+    def take(self, rows: Ints) -> Scores:
+        """Some of the scores, any of them any number of times."""
+        logits = None if self.logits is None else self.logits[rows]
+        return Scores(self.values[rows], logits, self.tiny)
+
     def log_probs(self, where: slice) -> Floats:
         """Log-probabilities of the negative and the positive class."""
         assert self.logits is not None
@@ -91,6 +96,18 @@ class Matrix:
                 _exponential(block, self.shift[where, None])
             engine().scaled_columns(block, factor, part)
         return out
+
+    def take(self, rows: Ints) -> Matrix:
+        """Some of the rows, any of them any number of times, in the same memory."""
+        return Matrix(
+            self.values,
+            rows if self.kept is None else self.kept[rows],
+            self._shift(rows),
+            None if self.factor is None else self.factor[rows],
+            self.top[rows],
+            self.top_class[rows],
+            self.tiny,
+        )
 
     def log_probs(self, where: slice) -> Floats:
         """Log-probabilities of a block of rows of logits."""

@@ -15,7 +15,7 @@ def ici(
     (local quadratics, three quarters of the rows in each window), as clinical papers report it.
 
     A calibrated model gets more than 0: the curve follows chance. More than two columns need a
-    lens, such as ``OneVsRest(c)``. Cost: a sort and some 800 local fits.
+    lens, such as ``OneVsRest(c)``. Cost: a sort and some hundred local fits.
 
     References
     ----------

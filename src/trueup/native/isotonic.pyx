@@ -27,6 +27,9 @@ def pool(
     """
     cdef int64_t i, first, top = -1
     cdef number w, y
+    cdef Py_ssize_t n = weight.shape[0]
+    if min(label.shape[0], start.shape[0], block_weight.shape[0], block_label.shape[0]) < n:
+        raise ValueError("arrays as long as the weights")
     with nogil:
         for i in range(weight.shape[0]):
             first, w, y = i, weight[i], label[i]

@@ -32,6 +32,10 @@ def fit_quadratics(
     """Write the fits at the places start … stop − 1; ``flat`` is FLAT of the reference engine."""
     cdef Window window
     cdef Py_ssize_t i, first, last
+    if min(weight.shape[0], label.shape[0]) < value.shape[0]:
+        raise ValueError("weights and labels for all values")
+    if start < 0 or stop > min(at.shape[0], width.shape[0], fit.shape[0]):
+        raise IndexError("places out of range")
     with nogil:
         for i in range(start, stop):
             first = first_inside(value, at[i], width[i])

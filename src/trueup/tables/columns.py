@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
 from trueup.tables.frames import Library, frame_of
 
 ROWS_SHOWN = 20
@@ -25,9 +26,22 @@ class Columns:
 
     data: Mapping[str, NDArray[Any]]
 
+    def __post_init__(self) -> None:
+        lengths = {name: len(column) for name, column in self.data.items()}
+        if len(set(lengths.values())) > 1:
+            raise must_be("data", "columns of one length", Words(f"the lengths {lengths}"))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the columns."""
+        return iter(self.data)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of that name."""
+        return name in self.data
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return a column by its name."""
-        if name not in self.data:
+        if not isinstance(name, str) or name not in self.data:
             raise must_be("name", f"one of {', '.join(map(repr, self.data))}", name)
         return self.data[name]
 
@@ -44,13 +58,16 @@ class Columns:
         return frame_of(self.columns(), library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values that `from_dict` reads back, ready for JSON."""
-        return {name: column.tolist() for name, column in self.data.items()}
+        """Return plain Python values that `from_dict` reads back, ready for JSON.
+
+        JSON has no NaN: it is written as None.
+        """
+        return {name: [_plain(v) for v in col.tolist()] for name, col in self.data.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        return cls({name: np.array(column) for name, column in data.items()})
+        return cls({name: _read_back(column) for name, column in data.items()})
 
     def __repr__(self) -> str:
         """Print the first rows as a person would read them."""
@@ -64,6 +81,15 @@ class Columns:
         if len(self) > ROWS_SHOWN:
             lines.append(f"… and {len(self) - ROWS_SHOWN} more")
         return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _read_back(column: list[Any]) -> NDArray[Any]:
+    array = np.array(column)
+    return array.astype(np.float64) if array.dtype == object and None in column else array
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Small frozen results, reached by attribute and ready for JSON."""
+"""What estimators and decompositions found."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 __all__ = ["Decomposition", "Estimate"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """What an estimator found.
 
     Attributes
     ----------
     value
-        The estimate, on the scale users read: the root of ``max(0, power)``.
+        The estimate, on the scale users read: as a rule the root of ``max(0, power)``.
     power
         The averaged p-th power before the root (for the maximum norm the value itself). A
         debiased one may be negative, which says "no sign of error", and is kept here.
@@ -37,7 +37,7 @@ class Estimate:
         return {"value": self.value, "power": self.power, "table": table, "notes": self.notes}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decomposition:
     """A proper score taken apart: miscalibration − discrimination + uncertainty (+ within).
 

@@ -1,0 +1,141 @@
+"""How sure we are: intervals, tests, comparisons and certificates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with the range that holds the truth in ``confidence_level`` of all samples.
+
+    Attributes
+    ----------
+    low, high
+        Ends of the interval, on the scale of the estimator's value.
+    estimate
+        The estimator's value on these data.
+    confidence_level
+        How often such an interval holds its target, as promised; docs/coverage.md has it measured.
+    method
+        How it was made: ``"analytic"``, ``"percentile"``, ``"basic"`` or ``"bca"``.
+    target
+        Which truth it speaks of, in words.
+    notes
+        What a reader should know.
+    """
+
+    low: float
+    high: float
+    estimate: float
+    confidence_level: float
+    method: str
+    target: str
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class HypothesisResult:
+    """What a test of "these probabilities are calibrated" found.
+
+    Attributes
+    ----------
+    statistic
+        The value of the test statistic on these data.
+    pvalue
+        How often a calibrated model would show a statistic as extreme; never 0.
+    method
+        Which test.
+    null
+        What exactly is tested, in words.
+    notes
+        What a reader should know: resamples, bandwidths, whether the test is conservative.
+    """
+
+    statistic: float
+    pvalue: float
+    method: str
+    null: str
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same samples: by how much do their calibration errors differ?
+
+    Attributes
+    ----------
+    difference
+        The error of the first less that of the second: above 0, the second is better calibrated.
+    interval
+        Paired interval for the difference, on the same scale.
+    pvalue
+        Of the test that the two errors are the same.
+    first, second
+        Each model's own `Interval`.
+    first_test, second_test
+        Each model's own test of calibration.
+    sentence
+        The answer in plain words, with a warning where estimates and verdicts disagree.
+    """
+
+    difference: float
+    interval: Interval
+    pvalue: float
+    first: Interval
+    second: Interval
+    first_test: HypothesisResult
+    second_test: HypothesisResult
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether a calibration error is shown to be at most what was asked (Kumar et al. 2019).
+
+    Attributes
+    ----------
+    verdict
+        ``"verified"``, ``"refuted"`` or ``"not enough data"``.
+    max_error
+        What was asked.
+    upper_bound, lower_bound
+        Bounds of the error at the confidence level.
+    n_more
+        About how many more samples would decide; 0 where it is decided.
+    confidence_level, method
+        How sure, and by which bound: ``"finite-sample"`` or ``"asymptotic"``.
+    sentence
+        The answer in plain words.
+    notes
+        What a reader should know.
+    """
+
+    verdict: str
+    max_error: float
+    upper_bound: float
+    lower_bound: float
+    n_more: int
+    confidence_level: float
+    method: str
+    sentence: str
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
