@@ -27,10 +27,13 @@ METRICS = {
     "rmsce": tu.rmsce,
     "ece_debiased": tu.ece_debiased,
     "ece_sweep": tu.ece_sweep,
+    "smooth_ece": tu.smooth_ece,
+    "ks_error": tu.ks_error,
     "sce": tu.sce,
     "ace": tu.ace,
     "tace": tu.tace,
     "marginal_error": tu.marginal_error,
+    "psce": tu.psce,
     "brier": tu.brier,
     "log_loss": tu.log_loss,
 }

@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import trueup as tu
 from oracles import bins, isotonic, lenses, murphy
-from samples import Sample, binary_samples, matrix_samples
+from samples import Sample, binary_samples, draw_matrix, matrix_samples
 from trueup.engines import set_threads, using
 from trueup.results import Decomposition
 
@@ -298,3 +298,19 @@ def test_what_is_refused(score):
         score.decompose(three, [2, 0], lens=tu.ClassWise)
     with pytest.raises(tu.InputError, match="`binning` must be a binning of scores"):
         score.decompose([0.2], [1], binning=15)
+
+
+def test_averages_hold_the_terms_of_their_parts():
+    sample = draw_matrix(3, 80, 4, "smooth")
+    found = tu.Brier().decompose(sample.probs, sample.labels, binning=tu.EqualMass(3))
+    for name in ("within_bin_variance", "within_bin_covariance"):
+        parts = sum(share * part.notes[name] for _, share, part in found.parts)
+        assert found.notes[name] == pytest.approx(parts, rel=1e-12)
+    assert found.within == pytest.approx(
+        found.notes["within_bin_variance"] - found.notes["within_bin_covariance"], rel=1e-12
+    )
+
+
+def test_soft_labels_of_impossible_outcomes_are_counted():
+    forecasts = tu.Forecasts.of([0.0, 1.0, 0.5, 0.0], [0.5, 0.5, 0.5, 0.0], soft_labels=True)
+    assert tu.LogLoss().decompose(forecasts).notes["clipped"] == 2
