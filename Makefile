@@ -23,6 +23,7 @@ help:
 	@echo "make test-min   the tests with the oldest supported packages"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed beside other libraries"
+	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
 	@echo "make clean      remove everything that was built, the environments included"
 
 demo: $(VENV)/base.done $(VENV)/native.done
@@ -46,8 +47,8 @@ lint: $(VENV)/dev.done
 bench: $(VENV)/bench.done $(VENV)/native.done
 	$(PY) -m benchmarks
 
-coverage:
-	@echo "The coverage study of the intervals comes with issue 5."
+coverage: $(VENV)/base.done $(VENV)/native.done
+	$(PY) -m studies.coverage
 
 papers:
 	@echo "The tables and figures of the papers come with a later issue."

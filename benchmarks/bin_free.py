@@ -34,6 +34,7 @@ def _kernels(rng: np.random.Generator) -> list[Task]:
             lambda: probcal.skce(y, p),
             1 / 500,
             rounds=5,
+            times=20,
         ),
         Task(
             "mmce, 4,000 scores",
@@ -42,6 +43,7 @@ def _kernels(rng: np.random.Generator) -> list[Task]:
             lambda: _naive_mmce(p, y),
             1 / 100,
             rounds=5,
+            times=20,
         ),
     ]
 

@@ -81,6 +81,20 @@ PUBLIC = [
     # simulation
     "simulate",
     "which_estimator",
+    "power",
+    "sample_size",
+    # inference
+    "inference",
+    "GroupErrors",
+    "calibration_test",
+    "certify",
+    "compare",
+    "group_errors",
+    "interval",
+    "Certificate",
+    "Comparison",
+    "HypothesisResult",
+    "Interval",
     # the rest
     "CapabilityError",
     "InputError",

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import engines as engines, simulate as simulate
+    from trueup import engines as engines, inference as inference, simulate as simulate
     from trueup.bins import (
         EqualMass as EqualMass,
         FixedEdges as FixedEdges,
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
         observed_expected as observed_expected,
     )
     from trueup.forecasts import Forecasts as Forecasts
+    from trueup.inference import (
+        GroupErrors as GroupErrors,
+        calibration_test as calibration_test,
+        certify as certify,
+        compare as compare,
+        group_errors as group_errors,
+        interval as interval,
+    )
     from trueup.lens import (
         Binary as Binary,
         Canonical as Canonical,
@@ -70,8 +78,19 @@ if TYPE_CHECKING:
         smooth_ece as smooth_ece,
         tace as tace,
     )
-    from trueup.results import Decomposition as Decomposition, Estimate as Estimate
-    from trueup.simulate import which_estimator as which_estimator
+    from trueup.results import (
+        Certificate as Certificate,
+        Comparison as Comparison,
+        Decomposition as Decomposition,
+        Estimate as Estimate,
+        HypothesisResult as HypothesisResult,
+        Interval as Interval,
+    )
+    from trueup.simulate import (
+        power as power,
+        sample_size as sample_size,
+        which_estimator as which_estimator,
+    )
     from trueup.stream import Trace as Trace
     from trueup.tables import (
         BinTable as BinTable,
@@ -90,6 +109,7 @@ _HOME = {
         "PointwiseError SmoothError SweepError class_errors cox observed_expected"
     ),
     "trueup.forecasts": "Forecasts",
+    "trueup.inference": ("GroupErrors calibration_test certify compare group_errors interval"),
     "trueup.lens": (
         "Binary Canonical ClassWise OneVsRest Partition Pooled TopK TopLabel TopLabelGiven"
     ),
@@ -98,14 +118,14 @@ _HOME = {
         "marginal_error marginal_error_debiased mce mmce psce rmsce rmsce_debiased rmsce_sweep "
         "sce skce smooth_ece tace"
     ),
-    "trueup.results": "Decomposition Estimate",
-    "trueup.simulate": "which_estimator",
+    "trueup.results": "Certificate Comparison Decomposition Estimate HypothesisResult Interval",
+    "trueup.simulate": "power sample_size which_estimator",
     "trueup.stream": "Trace",
     "trueup.tables": "BinTable CellTable Columns Curve FineTable TableFamily",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE_OF, "engines", "simulate", "__version__"])
+__all__ = sorted([*_MODULE_OF, "engines", "inference", "simulate", "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -113,7 +133,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("trueup")
-    if name in ("engines", "simulate"):
+    if name in ("engines", "inference", "simulate"):
         return import_module(f"trueup.{name}")
     if name in _MODULE_OF:
         value = getattr(import_module(_MODULE_OF[name]), name)

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DIGEST = """
 import hashlib, os, numpy as np, trueup as tu
 from trueup.engines.base import engine
+from trueup.engines.draws import binned_limits, keys_of
 assert tu.engines.in_use() == "native"
 assert engine().__file__.startswith(os.environ["PYTHONPATH"])  # these kernels and no others
 found = hashlib.sha256()
@@ -39,6 +40,8 @@ for seed in range(120):
     for part in (scan.total, scan.top, scan.top_class, engine().equal_mass_edges(p, 15)):
         found.update(part.tobytes())
     found.update(repr(tu.ece_sweep(p, y)).encode())
+    drawn, _ = binned_limits(p, np.searchsorted(edges, p), len(edges) + 1)
+    found.update(engine().count_labels(drawn, keys_of(seed, 20)).tobytes())
 print(found.hexdigest())
 """
 

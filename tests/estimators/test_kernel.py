@@ -105,18 +105,13 @@ def test_two_columns_are_twice_the_scores(sample: Sample, form: str):
     p, y, w = sample.probs, sample.labels, sample.weights
     columns = np.column_stack([1 - p, p])
     for bandwidth in (None, 0.3):
-        wide = None if bandwidth is None else math.sqrt(2) * bandwidth
-        scores = KernelError(tu.Binary(), bandwidth=bandwidth, form=form)
-        both = KernelError(tu.Canonical(), bandwidth=wide, form=form)
-        # 1 - p is rounded, which near_one scores at a median of 1e-12 feel
-        at_one = bandwidth is None and p.min() > 1 - 1e-10
-        assert both(columns, y, weights=w) == pytest.approx(
-            2 * scores(p, y, weights=w), rel=1e-3 if at_one else 1e-11, abs=1e-13
-        )
-        by_tv = KernelError(tu.Canonical(), bandwidth=bandwidth, form=form, distance="tv")
-        assert by_tv(columns, y, weights=w) == pytest.approx(
-            2 * scores(p, y, weights=w), rel=1e-3 if at_one else 1e-11, abs=1e-13
-        )
+        for distance, scale in (("euclidean", math.sqrt(2)), ("tv", 1.0)):
+            both = KernelError(tu.Canonical(), bandwidth=bandwidth, form=form, distance=distance)
+            found = both.measure(columns, y, weights=w)
+            narrow = found.notes["bandwidth"] / scale
+            scores = KernelError(tu.Binary(), bandwidth=narrow, form=form)
+            twice = 2 * scores(p, y, weights=w)
+            assert found.value == pytest.approx(twice, rel=1e-11, abs=1e-13)
 
 
 @given(squarable, st.integers(0, 10**6))

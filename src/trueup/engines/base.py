@@ -20,6 +20,7 @@ from trueup.errors import CapabilityError, must_be
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bits = NDArray[np.uint64]
 Read = Callable[[int, int], NDArray[Any]]
 """``read(start, stop)``: those rows as a C-contiguous float32 or float64 matrix."""
 
@@ -76,6 +77,13 @@ class Spread(NamedTuple):
     residual: Floats  # sums of w (p - y)
 
 
+class BinnedLimits(NamedTuple):
+    """Rows to draw labels for, put together by bin; see `trueup.engines.draws`."""
+
+    limit: Bits  # each bin is filled up to whole pairs of rows with rows that are never drawn
+    start: Ints  # first pair of each bin, and the end of the last
+
+
 class Engine(Protocol):
     """The functions every engine has. Scores are float32 or float64 in [0, 1], checked before."""
 
@@ -118,6 +126,10 @@ class Engine(Protocol):
 
     def spread(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread: ...
 
+    def spread_residual(
+        self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int
+    ) -> Floats: ...
+
     def laplace_cross(self, value: Floats, residual: Floats, bandwidth: float) -> float: ...
 
     def median_gap(self, value: Floats) -> float: ...
@@ -125,6 +137,24 @@ class Engine(Protocol):
     def pair_distances(self, a: Floats, b: Floats, total_variation: bool) -> Floats: ...
 
     def pair_products(self, a: Floats, b: Floats) -> Floats: ...
+
+    def draw_labels(self, limit: Bits, key: np.uint64) -> NDArray[np.bool_]: ...
+
+    def draw_classes(self, limit: Bits, key: np.uint64, first: int = 0) -> Ints: ...
+
+    def draw_rows(self, n: int, key: np.uint64) -> Ints: ...
+
+    def count_labels(self, rows: BinnedLimits, keys: Bits) -> Ints: ...
+
+    def add_classes(
+        self,
+        limit: Bits,
+        place: NDArray[np.int32],
+        w: Floats | None,
+        keys: Bits,
+        first: int,
+        totals: NDArray[Any],
+    ) -> None: ...
 
 
 _in_use: Engine | None = None

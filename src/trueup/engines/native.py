@@ -12,6 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, Read, RowScan, Sums
+from trueup.engines.drawing import (
+    add_classes,
+    count_labels,
+    draw_classes,
+    draw_labels,
+    draw_rows,
+)
 from trueup.engines.kernels import laplace_cross, median_gap, pair_distances, pair_products
 from trueup.engines.ordering import (
     equal_mass_edges,
@@ -20,15 +27,20 @@ from trueup.engines.ordering import (
     pool_rising,
     sweep_bins,
 )
-from trueup.engines.spreading import spread
+from trueup.engines.spreading import spread, spread_residual
 from trueup.engines.threads import cut, run
 from trueup.native import bins, rows
 
 __all__ = [
+    "add_classes",
     "all_pairs_good",
     "batch_bin_sums",
     "bin_sums",
     "class_bin_sums",
+    "count_labels",
+    "draw_classes",
+    "draw_labels",
+    "draw_rows",
     "equal_mass_edges",
     "first_not_binary",
     "first_outside_unit",
@@ -42,6 +54,7 @@ __all__ = [
     "scaled_columns",
     "scan_rows",
     "spread",
+    "spread_residual",
     "sweep_bins",
 ]
 

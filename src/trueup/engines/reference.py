@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Spread, Sums
 from trueup.engines.cuts import cuts_of_groups, first_falling
+from trueup.engines.draws import (
+    add_classes as add_classes,
+    count_labels as count_labels,
+    draw_classes as draw_classes,
+    draw_labels as draw_labels,
+    draw_rows as draw_rows,
+)
 from trueup.engines.local_fits import local_quadratics as local_quadratics
 
 BLOCK_ROWS = 1 << 16
@@ -206,6 +213,11 @@ def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spr
             for k, share in enumerate(shares):
                 total += np.bincount(below + k, share * term, minlength=size + 4)
     return Spread(*folded(totals))
+
+
+def spread_residual(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Floats:
+    """Sums of w(p − y) alone, as in `spread`."""
+    return spread(p, y, w, size).residual
 
 
 def folded(totals: Floats) -> Floats:

@@ -22,22 +22,40 @@ RUN_ROWS = 1 << 18  # a running sum is added to the totals after so many rows: n
 
 def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread:
     """Sums of w, wy and w(p − y) at the points j/size of a grid, rows shared by B-splines."""
+    total = _added(kernel.add_rows, p, y, w, size, (size + 4, 3))
+    return Spread(*folded(np.ascontiguousarray(total.T)))
+
+
+def spread_residual(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Floats:
+    """Sums of w(p − y) alone, the same as those of `spread`, in a third of the additions."""
+    total = _added(kernel.add_residuals, p, y, w, size, (size + 4,))
+    return np.asarray(folded(total[None])[0])
+
+
+def _added(
+    add_rows: Any,
+    p: NDArray[Any],
+    y: NDArray[Any],
+    w: Floats | None,
+    size: int,
+    shape: tuple[int, ...],
+) -> Floats:
     score = _plain(p, np.float32, np.float64)
     label = _plain(y.view(np.uint8) if y.dtype == bool else y, np.uint8, np.int32, np.int64)
     weight = None if w is None else _plain(w, np.float64)
 
     def add(start: int, stop: int) -> Floats:
-        total = np.zeros((size + 4, 3))
+        total = np.zeros(shape)
         for first in range(start, stop, RUN_ROWS):
-            table = np.zeros_like(total)
-            kernel.add_rows(score, label, weight, first, min(first + RUN_ROWS, stop), size, table)
+            table = np.zeros(shape)
+            add_rows(score, label, weight, first, min(first + RUN_ROWS, stop), size, table)
             total += table
         return total
 
     total, *others = run(add, cut(len(p), CHUNK_ROWS))
     for other in others:
         total += other
-    return Spread(*folded(np.ascontiguousarray(total.T)))
+    return total
 
 
 def _plain(array: NDArray[Any], *types: Any) -> NDArray[Any]:

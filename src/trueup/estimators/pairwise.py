@@ -48,6 +48,10 @@ class PairsEstimator(Estimator):
         """Return what is found in one set of pairs, which is not empty."""
         raise NotImplementedError
 
+    def power_of_pairs(self, pairs: Pairs) -> float:
+        """Return the power alone, for a call that asks for the number and no table."""
+        return self.measure_pairs(pairs).power
+
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return the lens where none was given."""
         return chosen_lens(None, forecasts)
@@ -59,6 +63,20 @@ class PairsEstimator(Estimator):
     def value_of(self, power: float) -> float:
         """Return the value on the scale users read."""
         return root_of(power, self.power_of_average())
+
+    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+        """Return the estimate as a float."""
+        forecasts = Forecasts.of(probs, labels, weights=weights)
+        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        if isinstance(lens, PairsLens):
+            return self.value_of(self.power_of_pairs(lens.pairs(forecasts)))
+        if isinstance(lens, FamilyLens):
+            found = over_members(lens, forecasts, self._power_of_member)
+            return self.value_of(average(found, self.power_of_average()))
+        return self.measure_forecasts(forecasts).value
+
+    def _power_of_member(self, member: Member) -> tuple[float, float]:
+        return member.share, self.power_of_pairs(member.pairs) if len(member.pairs) else 0.0
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""

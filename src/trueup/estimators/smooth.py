@@ -19,6 +19,7 @@ from trueup.estimators.smoothing import (
     gaussian,
     heights,
     spread,
+    spread_residual,
 )
 from trueup.lens import Pairs
 
@@ -70,14 +71,22 @@ class SmoothError(PairsEstimator):
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Find the width that fits one set of pairs."""
         sums = spread(pairs)
-        residual = cosines(sums.residual)
-        width = fixed_point(residual, float(np.abs(sums.residual).sum()))
+        residual, width = _coefficients_and_width(sums.residual)
         size = _steps(max(FEWEST_STEPS, NOTHING / max(width, 1 / GRID)))
         factors = gaussian(width, size)
         parts = (cosines(sums.weight), cosines(sums.label), residual)
         density, label, left = (heights(part[: size + 1] * factors) for part in parts)
         table = curve(width, density, label, residual=left)
         return Part(width, table, {"bandwidth": width})
+
+    def power_of_pairs(self, pairs: Pairs) -> float:
+        """Find the width alone: a third of the additions, and no curve."""
+        return _coefficients_and_width(spread_residual(pairs))[1]
+
+
+def _coefficients_and_width(residual: Floats) -> tuple[Floats, float]:
+    coefficients = cosines(residual)
+    return coefficients, fixed_point(coefficients, float(np.abs(residual).sum()))
 
 
 def fixed_point(residual: Floats, most: float) -> float:

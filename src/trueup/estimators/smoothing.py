@@ -32,9 +32,17 @@ FEWEST_STEPS, MOST_STEPS = 1 << 8, 1 << 10  # of a curve that is shown
 
 def spread(pairs: Pairs) -> Spread:
     """Sums of w, wy and w(p − y) on the grid, divided by Σw."""
-    sums = engine().spread(pairs.p, pairs.y, pairs.w, GRID)
-    total = sums.weight.sum()
+    sums, total = engine().spread(pairs.p, pairs.y, pairs.w, GRID), _weight(pairs)
     return Spread(*(column / total for column in sums))
+
+
+def spread_residual(pairs: Pairs) -> Floats:
+    """Sums of w(p − y) on the grid, divided by Σw: those of `spread`, to the bit."""
+    return engine().spread_residual(pairs.p, pairs.y, pairs.w, GRID) / _weight(pairs)
+
+
+def _weight(pairs: Pairs) -> float:
+    return float(len(pairs) if pairs.w is None else pairs.w.sum())
 
 
 def cosines(sums: Floats) -> Floats:

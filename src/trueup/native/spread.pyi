@@ -12,3 +12,12 @@ def add_rows(
     size: int,
     totals: NDArray[np.float64],
 ) -> None: ...
+def add_residuals(
+    p: NDArray[Any],
+    y: NDArray[Any],
+    w: NDArray[np.float64] | None,
+    start: int,
+    stop: int,
+    size: int,
+    totals: NDArray[np.float64],
+) -> None: ...

@@ -21,7 +21,7 @@ class Interval:
     confidence_level
         How often such an interval holds its target, as promised; docs/coverage.md has it measured.
     method
-        How it was made: ``"analytic"``, ``"percentile"``, ``"basic"`` or ``"bca"``.
+        How it was made: ``"analytic"``, ``"percentile"``, ``"basic"``, ``"bca"`` or ``"widest"``.
     target
         Which truth it speaks of, in words.
     notes
@@ -117,7 +117,7 @@ class Certificate:
     upper_bound, lower_bound
         Bounds of the error at the confidence level.
     n_more
-        About how many more samples would decide; 0 where it is decided.
+        About how many more samples would decide; 0 where it is decided, −1 where none would.
     confidence_level, method
         How sure, and by which bound: ``"finite-sample"`` or ``"asymptotic"``.
     sentence

@@ -4,6 +4,7 @@ from trueup.simulate.advice import Advice, which_estimator
 from trueup.simulate.curves import Glm, Identity, Logistic, LogOdds, Noisy, Power, Steps
 from trueup.simulate.fit import Fitted, ScoresFit, fit
 from trueup.simulate.multiclass import DirichletWorld, TableWorld
+from trueup.simulate.power import Detection, SampleSize, power, sample_size
 from trueup.simulate.published import PUBLISHED, PublishedWorld
 from trueup.simulate.scores import Beta, Empirical, LogisticMixture, Points, Uniform
 from trueup.simulate.study import study
@@ -14,6 +15,7 @@ __all__ = [
     "PUBLISHED",
     "Advice",
     "Beta",
+    "Detection",
     "DirichletWorld",
     "Empirical",
     "Fitted",
@@ -26,6 +28,7 @@ __all__ = [
     "Points",
     "Power",
     "PublishedWorld",
+    "SampleSize",
     "ScoresFit",
     "Steps",
     "Study",
@@ -34,6 +37,8 @@ __all__ = [
     "Uniform",
     "World",
     "fit",
+    "power",
+    "sample_size",
     "study",
     "which_estimator",
 ]

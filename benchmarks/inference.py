@@ -1,0 +1,107 @@
+"""Consistency tests: all resamples in one kernel, beside a vectorised loop over NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import trueup as tu
+from benchmarks.timing import Task
+from trueup.inference.hypothesis import calibration_test
+
+ROWS, RESAMPLES, BINS = 100_000, 999, 15
+CLASSES, ROWS_OF_CLASSES = 10, 10_000
+CLASS_WISE = tu.BinnedError(tu.ClassWise(), tu.EqualMass(BINS), 2, debias=True)
+CANONICAL = tu.BinnedError(tu.Canonical(), tu.VarianceTree(200))
+
+
+def tasks() -> list[Task]:
+    """Default test of 10^5 binary rows, and tests of ten classes, with 999 resamples."""
+    rng = np.random.default_rng(0)
+    p = rng.random(ROWS)
+    y = rng.random(ROWS) < p
+    w = rng.random(ROWS)
+    g = rng.dirichlet(np.ones(CLASSES), ROWS_OF_CLASSES)
+    labels = _drawn(g, rng)
+    return [
+        Task(
+            "consistency test, 1e5 binary, 999 resamples",
+            lambda: calibration_test(p, y, n_resamples=RESAMPLES, rng=0),
+            "NumPy loop",
+            lambda: _numpy_test(p, y),
+            1 / 20,
+            rounds=5,
+        ),
+        Task(
+            "the same with weights",
+            lambda: calibration_test(p, y, n_resamples=RESAMPLES, weights=w, rng=0),
+            "NumPy loop",
+            lambda: _numpy_test(p, y, w),
+            1 / 2,
+            rounds=3,
+        ),
+        Task(
+            "class-wise test, 1e4 x 10, 999 resamples",
+            lambda: calibration_test(g, labels, statistic=CLASS_WISE, rng=0),
+            "NumPy loop",
+            lambda: _numpy_class_test(g, labels),
+            1 / 5,
+            rounds=3,
+        ),
+        Task(
+            "canonical test, 1e4 x 10, 999 resamples",
+            lambda: calibration_test(g, labels, statistic=CANONICAL, rng=0),
+            "NumPy draws alone",
+            lambda: [_drawn(g, rng) for _ in range(RESAMPLES)],
+            1 / 2,
+            rounds=3,
+        ),
+    ]
+
+
+def _numpy_test(p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:
+    """What one would write: bins once, then labels drawn and counted, resample by resample."""
+    rng = np.random.default_rng(0)
+    weight = np.ones(len(p)) if w is None else w
+    edges = np.quantile(p, np.arange(1, BINS) / BINS)
+    index = np.searchsorted(edges, p)
+    total = np.bincount(index, weight, BINS)
+    score = np.bincount(index, weight * p, BINS)
+    q = np.bincount(index, weight**2, BINS) / total**2
+
+    def power(labels: np.ndarray) -> float:
+        if w is None:
+            hits = np.bincount(index[labels], minlength=BINS) / total
+        else:
+            hits = np.bincount(index[labels], w[labels], BINS) / total
+        noise = hits * (1 - hits) * q / (1 - q)
+        return float(np.sum(total * ((score / total - hits) ** 2 - noise)))
+
+    found = power(y)
+    larger = sum(power(rng.random(len(p)) < p) >= found for _ in range(RESAMPLES))
+    return (1 + larger) / (1 + RESAMPLES)
+
+
+def _numpy_class_test(g: np.ndarray, labels: np.ndarray) -> float:
+    """One label a row from the whole distribution, then counts of every class and bin."""
+    rng = np.random.default_rng(0)
+    k = g.shape[1]
+    place = np.empty(g.shape, np.int64)
+    for c in range(k):
+        edges = np.quantile(g[:, c], np.arange(1, BINS) / BINS)
+        place[:, c] = c * BINS + np.searchsorted(edges, g[:, c])
+    count = np.bincount(place.ravel(), minlength=k * BINS)
+    score = np.bincount(place.ravel(), g.ravel(), minlength=k * BINS) / count
+    upto, rows = np.cumsum(g, axis=1)[:, :-1], np.arange(len(g))
+
+    def power(drawn: np.ndarray) -> float:
+        hits = np.bincount(place[rows, drawn], minlength=k * BINS) / count
+        return float(np.sum(count * ((score - hits) ** 2 - hits * (1 - hits) / (count - 1))))
+
+    found = power(labels)
+    draws = ((rng.random((len(g), 1)) >= upto).sum(axis=1) for _ in range(RESAMPLES))
+    return (1 + sum(power(drawn) >= found for drawn in draws)) / (1 + RESAMPLES)
+
+
+def _drawn(g: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    upto = np.cumsum(g, axis=1)[:, :-1]
+    return (rng.random((len(g), 1)) >= upto).sum(axis=1)

@@ -1,0 +1,123 @@
+"""Labels drawn from probabilities: the same draws on every engine and any number of threads.
+
+The random number of a row in a resample is a hash of the seed, the resample and the row, so no
+draw depends on who makes it. `native/draws.h` does the same sums; this is the readable form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import BinnedLimits, Bits, Floats, Ints
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+
+
+def keys_of(seed: int, n: int) -> Bits:
+    """One key for each of ``n`` resamples of a seed."""
+    resample = np.arange(1, n + 1, dtype=np.uint64)
+    return mixed(mixed(np.array([seed], np.uint64)) + resample * STEP)
+
+
+def mixed(z: Bits) -> Bits:
+    """Hash 64 bits (the finaliser of SplitMix64)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def limits_of(p: NDArray[Any]) -> Bits:
+    """⌊p · 2^64⌋, below which a number of 64 random bits is with probability p.
+
+    For p = 1 it is 2^64 − 1: one draw in 2^64 will be wrong.
+    """
+    exact = p.astype(np.float64)
+    inside = exact < 1
+    limit = np.full(p.shape, np.iinfo(np.uint64).max, np.uint64)
+    limit[inside] = np.ldexp(exact[inside], 64).astype(np.uint64)
+    return limit
+
+
+def class_limits(rows: Floats) -> Bits:
+    """(n, K−1) limits of cumulative sums: class k lies between limits k − 1 and k.
+
+    Sums are divided by the last one, so that a class of probability 0 is never drawn.
+    """
+    upto = np.cumsum(rows, axis=1)
+    return limits_of(upto[:, :-1] / upto[:, -1:])
+
+
+def binned_limits(p: NDArray[Any], index: Ints, n_bins: int) -> tuple[BinnedLimits, Ints]:
+    """Put rows together by the bin ``index``; return them with the place each row has there."""
+    count = np.bincount(index, minlength=n_bins)
+    start = np.concatenate([[0], np.cumsum((count + 1) // 2)])
+    small = index.astype(np.uint16) if n_bins <= 1 << 16 else index  # NumPy sorts these faster
+    order = np.argsort(small, kind="stable")
+    place = np.empty(len(p), np.int64)
+    place[order] = np.arange(len(p)) + np.repeat(2 * start[:-1] - np.cumsum(count) + count, count)
+    limit = np.zeros(2 * start[-1], np.uint64)
+    limit[place] = limits_of(p)
+    return BinnedLimits(limit, start), place
+
+
+def draw_labels(limit: Bits, key: np.uint64) -> NDArray[np.bool_]:
+    """Draw the label of every row of one resample.
+
+    A hash of 64 bits serves two rows: each compares 32 of them with the first 32 bits of its
+    limit; where those are equal, once in four billion draws, a second hash decides on the rest.
+    """
+    hashes = mixed(key + np.arange((len(limit) + 1) // 2, dtype=np.uint64) * STEP)
+    part = np.empty(2 * len(hashes), np.uint64)
+    part[0::2], part[1::2] = hashes >> HALF, hashes & LOW
+    part = part[: len(limit)]
+    drawn = part < limit >> HALF
+    tied = np.flatnonzero(part == limit >> HALF)
+    again = mixed(hashes[tied // 2] + STEP)
+    rest = np.where(tied % 2 == 0, again >> HALF, again & LOW)
+    drawn[tied] = rest < limit[tied] & LOW
+    return np.asarray(drawn)
+
+
+def draw_classes(limit: Bits, key: np.uint64, first: int = 0) -> Ints:
+    """Draw the class of rows first, first + 1, …: how many of its limits a hash has reached."""
+    hashes = mixed(key + np.arange(first, first + len(limit), dtype=np.uint64) * STEP)
+    return np.asarray((limit <= hashes[:, None]).sum(axis=1))
+
+
+def draw_rows(n: int, key: np.uint64) -> Ints:
+    """Draw n rows from 0 … n−1 with replacement: ⌊n · hash / 2^64⌋, for n up to 2^32."""
+    hashes = mixed(key + np.arange(n, dtype=np.uint64) * STEP)
+    many = np.uint64(n)
+    row: Bits = ((hashes >> HALF) * many + ((hashes & LOW) * many >> HALF)) >> HALF
+    return row.astype(np.int64)
+
+
+def count_labels(rows: BinnedLimits, keys: Bits) -> Ints:
+    """Count the labels drawn in every bin, (resamples, bins)."""
+    counts = np.zeros((len(keys), len(rows.start) - 1), np.int64)
+    for r, key in enumerate(keys):
+        total = np.concatenate([[0], np.cumsum(draw_labels(rows.limit, key))])
+        counts[r] = np.diff(total[2 * rows.start])
+    return counts
+
+
+def add_classes(
+    limit: Bits,
+    place: NDArray[np.int32],
+    w: Floats | None,
+    keys: Bits,
+    first: int,
+    totals: NDArray[Any],
+) -> None:
+    """Add 1, or w, for every row first, first + 1, … at the ``place`` of the class it drew.
+
+    ``place`` is (n, K): where in a row of ``totals``, (resamples, places), each class counts.
+    """
+    row = np.arange(len(limit))
+    for total, key in zip(totals, keys, strict=True):
+        np.add.at(total, place[row, draw_classes(limit, key, first)], 1 if w is None else w)

@@ -1,0 +1,55 @@
+"""P-values of many questions at once, adjusted so that chance finds are not taken for news."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueup.engines.base import Floats, Ints
+from trueup.errors import must_be
+from trueup.forecasts.arrays import as_floats, as_numpy, refuse
+
+
+def holm(pvalues: object) -> Floats:
+    """Adjust p-values so that any false alarm at all is rarer than the level (Holm 1979).
+
+    The i-th smallest of m is multiplied by m − i + 1, then raised to the largest before it and
+    cut at 1. Holds however the tests depend on each other.
+
+    >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = _checked(pvalues)
+    order = np.argsort(given, kind="stable")
+    raised = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    return _put_back(raised, order)
+
+
+def benjamini_hochberg(pvalues: object) -> Floats:
+    """Adjust p-values so that of all rejections few are false (Benjamini & Hochberg 1995).
+
+    The i-th smallest of m is multiplied by m / i, then lowered to the smallest after it. The
+    expected share of false rejections stays below the level for independent or positively
+    dependent tests.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(6).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    given = _checked(pvalues)
+    order = np.argsort(given, kind="stable")
+    m = len(given)
+    scaled = given[order] * m / np.arange(1, m + 1)
+    return _put_back(np.minimum.accumulate(scaled[::-1])[::-1], order)
+
+
+def _checked(pvalues: object) -> Floats:
+    given = as_floats("pvalues", as_numpy("pvalues", pvalues)).astype(np.float64)
+    if given.ndim != 1:
+        raise must_be("pvalues", "a list of numbers", pvalues)
+    refuse("pvalues", "between 0 and 1", given, ~((given >= 0) & (given <= 1)))
+    return given
+
+
+def _put_back(values: Floats, order: Ints) -> Floats:
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(values, 1.0)
+    return adjusted

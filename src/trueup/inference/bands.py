@@ -1,0 +1,136 @@
+"""Bands on reliability diagrams, as numbers.
+
+A *consistency* band lies around the diagonal and says where a calibrated model would be; a
+*confidence* band lies around the estimate and says where the truth may be. They answer different
+questions and must not be taken for each other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from trueup.engines.base import Floats
+from trueup.errors import must_be
+from trueup.specification import check_choice, check_flag, is_number
+from trueup.tables import BinTable, Columns
+
+ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off
+
+
+def consistency_band(
+    table: BinTable, *, confidence_level: float = 0.95, simultaneous: bool = False
+) -> Columns:
+    r"""Where the mean label of each bin would be if the model were calibrated.
+
+    From the binomial distribution with the number of rows (with weights the effective one,
+    :math:`(\sum w)^2 / \sum w^2`, rounded down) and the mean score of the bin, widened where need
+    be to hold that mean. Scores that differ inside a bin make sums less spread than a binomial,
+    so a band that holds the mean holds at least ``confidence_level`` of calibrated models
+    (Hoeffding 1956); with weights that is approximate.
+
+    Parameters
+    ----------
+    table
+        A table of bins, as of ``estimator.table(probs, labels)``.
+    confidence_level
+        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+    simultaneous
+        Whether all bins together keep the level.
+
+    Returns
+    -------
+    Columns
+        ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty one.
+    """
+    miss = _miss(table, confidence_level, simultaneous)
+    full, size = _sizes(table)
+    rows = np.floor(size + ROUNDING)
+    score = np.clip(table.mean_score[full], 0, 1)
+    mean = rows * score
+    low, high = stats.binom.ppf([[miss / 2], [1 - miss / 2]], rows, score)
+    low = np.minimum(np.maximum(low, 0), np.floor(mean + ROUNDING))
+    high = np.maximum(high, np.ceil(mean - ROUNDING))
+    return _columns(table, full, low / rows, high / rows, ("mean_score",))
+
+
+def confidence_band(
+    table: BinTable,
+    *,
+    confidence_level: float = 0.95,
+    simultaneous: bool = False,
+    method: str = "wilson",
+) -> Columns:
+    r"""Where the true rate of each bin may be, given its labels.
+
+    Parameters
+    ----------
+    table
+        A table of bins, as of ``estimator.table(probs, labels)``.
+    confidence_level
+        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+    simultaneous
+        Whether all bins together keep the level.
+    method
+        ``"wilson"``: the score interval, right on average, now a little above the level and now
+        below. ``"clopper-pearson"``: never below it, and wider. With weights both take the
+        effective number of rows, :math:`(\sum w)^2 / \sum w^2`, and are approximate.
+
+    Returns
+    -------
+    Columns
+        ``mean_score``, ``mean_label``, ``low`` and ``high`` of each bin; NaN in an empty one.
+    """
+    check_choice("method", method, "wilson", "clopper-pearson")
+    miss = _miss(table, confidence_level, simultaneous)
+    full, size = _sizes(table)
+    rate = np.clip(table.mean_label[full], 0, 1)
+    low, high = (_wilson if method == "wilson" else _clopper_pearson)(rate, size, miss)
+    return _columns(table, full, low, high, ("mean_score", "mean_label"))
+
+
+def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
+    z = -float(special.ndtri(miss / 2))
+    middle = (rate + z * z / (2 * size)) / (1 + z * z / size)
+    half = z * np.sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2) / (1 + z * z / size)
+    low = np.where(rate == 0, 0.0, np.maximum(middle - half, 0))
+    return low, np.where(rate == 1, 1.0, np.minimum(middle + half, 1))
+
+
+def _clopper_pearson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
+    ones, zeros = rate * size, (1 - rate) * size
+    inside = (np.maximum(ones, 1e-300), np.maximum(zeros, 1e-300))  # both ends are set below
+    low = np.where(ones > 0, special.betaincinv(inside[0], zeros + 1, miss / 2), 0.0)
+    high = np.where(zeros > 0, special.betaincinv(ones + 1, inside[1], 1 - miss / 2), 1.0)
+    return low, high
+
+
+def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
+    """Chance that a bin's band may miss."""
+    if not isinstance(table, BinTable):
+        hint = 'a family has one for each class: family["name"]'
+        raise must_be("table", "a BinTable", table, hint=hint)
+    if not is_number(confidence_level) or not 0 < confidence_level < 1:
+        raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
+    check_flag("simultaneous", simultaneous)
+    miss = 1 - float(confidence_level)
+    return miss / max(1, int(np.count_nonzero(table.count))) if simultaneous else miss
+
+
+def _sizes(table: BinTable) -> tuple[Any, Floats]:
+    """Which bins hold rows, and how many rows each of those is worth."""
+    full = table.count > 0
+    return full, np.maximum(1 / table.concentration[full], 1.0)
+
+
+def _columns(
+    table: BinTable, full: Any, low: Floats, high: Floats, names: tuple[str, ...]
+) -> Columns:
+    columns = {name: getattr(table, name) for name in names}
+    for name, ends in (("low", low), ("high", high)):
+        columns[name] = np.full(table.made, math.nan)
+        columns[name][full] = ends
+    return Columns(columns)

@@ -1,0 +1,199 @@
+"""Consistency resampling: what a statistic would be if the predictions were true.
+
+Labels are drawn from the predictions themselves, one a row from its whole distribution, and the
+statistic is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.bins import EqualMass
+from trueup.engines.base import Bits, Floats, engine
+from trueup.engines.blocks import row_blocks
+from trueup.engines.draws import class_limits, keys_of, limits_of
+from trueup.engines.threads import cut, run
+from trueup.errors import Words, must_be
+from trueup.estimators import BinnedError
+from trueup.estimators.base import Estimator, chosen_lens
+from trueup.estimators.pairwise import PairsEstimator
+from trueup.forecasts import Forecasts
+from trueup.inference.fused import can_fuse, fused_powers
+from trueup.inference.null_labels import (
+    certain_pvalue,
+    check_test,
+    resampled_pvalue,
+    resampling_notes,
+)
+from trueup.inference.seeds import Seed, seed_of
+from trueup.lens import Binary, OneVsRest, PairsLens, TopLabel
+from trueup.results import HypothesisResult
+
+DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2, debias=True)
+"""The composition of `rmsce_debiased`; its square, which may be negative, is compared."""
+
+CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
+AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
+ONE_OUTCOME = (Binary, OneVsRest, TopLabel)  # its probability is the score, row by row
+
+
+def consistency(
+    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
+) -> HypothesisResult:
+    """Test with predictions as they are: exact for any number of rows."""
+    return _test(forecasts, statistic, n_resamples, rng, "consistency")
+
+
+def consistency_unconditional(
+    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
+) -> HypothesisResult:
+    """Test with predictions drawn anew, with replacement, before their labels: asymptotic."""
+    return _test(forecasts, statistic, n_resamples, rng, "consistency_unconditional")
+
+
+def _test(
+    forecasts: Forecasts,
+    statistic: Estimator | None,
+    n_resamples: int,
+    rng: Seed,
+    method: str,
+) -> HypothesisResult:
+    estimator = DEFAULT_STATISTIC if statistic is None else statistic
+    _check(forecasts, estimator, n_resamples)
+    fixed = method == "consistency"
+    notes = {"estimator": repr(estimator), "n_resamples": n_resamples, "asymptotic": not fixed}
+    found = estimator.measure_forecasts(forecasts).power
+    seed = seed_of(rng)
+    estimator, problem = _induced(estimator, forecasts)
+    agree = _all_certain(problem)
+    if agree is not None:
+        pvalue = certain_pvalue(agree, n_resamples)
+    else:
+        resample = resampled_powers if fixed else _unconditional_powers
+        powers = resample(estimator, problem, seed, n_resamples)
+        if not np.isfinite(powers).all():
+            raise must_be("statistic", "a number for every resample", Words("NaN or infinity"))
+        pvalue = resampled_pvalue(powers[0], powers[1:])
+        notes |= resampling_notes(powers[1:])
+    return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), notes)
+
+
+def resampled_powers(
+    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+) -> Floats:
+    """Power of a statistic of the data, then of each resample of their labels."""
+    keys = keys_of(seed, n_resamples)
+    if can_fuse(statistic, forecasts):
+        assert isinstance(statistic, BinnedError)
+        return fused_powers(statistic, forecasts, keys)
+    draw = _drawer(forecasts)
+
+    def some(first: int, last: int) -> list[float]:
+        return [
+            statistic.measure_forecasts(forecasts.with_labels(labels)).power
+            for start in range(first, last, AT_ONCE)
+            for labels in draw(keys[start : min(start + AT_ONCE, last)])
+        ]
+
+    return _together(some, statistic, forecasts, n_resamples)
+
+
+def _unconditional_powers(
+    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+) -> Floats:
+    """Power of a statistic of the data, then of resamples of rows with labels drawn for them."""
+    keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
+
+    def one(r: int) -> float:
+        rows = forecasts.take(engine().draw_rows(forecasts.n, keys[2 * r]))
+        (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
+        return statistic.measure_forecasts(rows.with_labels(labels)).power
+
+    def some(first: int, last: int) -> list[float]:
+        return [one(r) for r in range(first, last)]
+
+    return _together(some, statistic, forecasts, n_resamples)
+
+
+def _together(
+    some: Callable[[int, int], list[float]],
+    statistic: Estimator,
+    forecasts: Forecasts,
+    n_resamples: int,
+) -> Floats:
+    """Power of the data, and the powers of all resamples, some of them a thread."""
+    parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)))
+    observed = statistic.measure_forecasts(forecasts).power
+    return np.array([observed, *(power for part in parts for power in part)])
+
+
+def _drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
+    """A function that draws labels for all rows, one array a key."""
+    if not forecasts.is_matrix:
+        limit = limits_of(forecasts.scores)
+        return lambda keys: [engine().draw_labels(limit, key) for key in keys]
+
+    def draw(keys: Bits) -> list[NDArray[Any]]:
+        labels = np.empty((len(keys), forecasts.n), np.int64)
+        for block in row_blocks(forecasts.n, forecasts.n_classes):
+            limits = class_limits(forecasts.rows(block))
+            for drawn, key in zip(labels, keys, strict=True):
+                drawn[block] = engine().draw_classes(limits, key, block.start)
+        return list(labels)
+
+    return draw
+
+
+def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, Forecasts]:
+    """The binary problem a statistic looks at, where it looks at one outcome a row.
+
+    If labels follow the predicted distributions, such an outcome follows its score, and rows
+    stay independent: drawing it alone has the same law, and no matrix need be read.
+    """
+    if isinstance(statistic, BinnedError):
+        lens = chosen_lens(statistic.lens, forecasts)
+    elif (
+        isinstance(statistic, PairsEstimator)
+        and type(statistic).measure_forecasts is PairsEstimator.measure_forecasts
+    ):
+        lens = statistic.default_lens(forecasts) if statistic.lens is None else statistic.lens
+    else:
+        return statistic, forecasts
+    if type(lens) not in ONE_OUTCOME:
+        return statistic, forecasts
+    assert isinstance(lens, PairsLens)
+    pairs = lens.pairs(forecasts)
+    binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+    return replace(statistic, lens=Binary()), binary
+
+
+def _all_certain(forecasts: Forecasts) -> bool | None:
+    """Where every prediction is 0 or 1: whether all came true. None where one is not certain."""
+    if forecasts.is_matrix:
+        top, predicted = forecasts.top
+        return bool((predicted == forecasts.labels).all()) if (top == 1).all() else None
+    p = forecasts.scores
+    if not ((p == 0) | (p == 1)).all():
+        return None
+    return bool((p == forecasts.labels).all())
+
+
+def _null(forecasts: Forecasts, fixed: bool) -> str:
+    drawn = (
+        "every label follows its whole predicted distribution (canonical calibration)"
+        if forecasts.is_matrix
+        else "every label is 1 with its predicted probability"
+    )
+    return f"{drawn}, rows independent, {'given' if fixed else 'over'} the predictions"
+
+
+def _check(forecasts: Forecasts, statistic: object, n_resamples: object) -> None:
+    check_test(forecasts, n_resamples)
+    if not isinstance(statistic, Estimator):
+        rule = "an estimator, such as BinnedError(), or None"
+        raise must_be("statistic", rule, statistic)

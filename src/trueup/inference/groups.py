@@ -1,0 +1,167 @@
+"""Calibration group by group: errors, intervals and tests, and the group that is worst off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Ints
+from trueup.errors import must_be
+from trueup.estimators.base import Estimator, chosen_lens
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import describe_shape, is_missing
+from trueup.inference.compositions import composition_of
+from trueup.inference.consistency import DEFAULT_STATISTIC
+from trueup.inference.hypothesis import calibration_test
+from trueup.inference.intervals import interval
+from trueup.inference.parts import with_adjusted
+from trueup.inference.seeds import Seed, seed_of
+from trueup.lens import PairsLens
+from trueup.tables import Columns
+
+
+@dataclass(frozen=True)
+class GroupErrors:
+    """Errors of every group, and the largest of them.
+
+    Attributes
+    ----------
+    table
+        One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
+        ``mean_label``, ``gap`` (score − label), ``error``, its interval ``low`` … ``high``, and
+        ``pvalue``, ``pvalue_holm``, ``pvalue_bh`` of the test that the group is calibrated.
+    largest
+        The largest error. Small groups have noisy errors, and the largest of many is too large
+        on average: read it with the interval and the adjusted p-value of its group.
+    group
+        The group that has it; the first of several.
+    """
+
+    table: Columns
+    largest: float
+    group: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return {"table": self.table.to_dict(), "largest": self.largest, "group": self.group}
+
+
+def group_errors(
+    probs: object,
+    labels: object = None,
+    groups: object = None,
+    *,
+    estimator: Any = None,
+    confidence_level: float = 0.95,
+    weights: object = None,
+    rng: Seed = None,
+    n_resamples: int = 999,
+) -> GroupErrors:
+    """Measure every group alone: is the model calibrated for all of them?
+
+    A model can be calibrated on the whole and not for any group, where errors cancel.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts` that was made with ``groups``.
+    groups
+        The group of each row: names or numbers.
+    estimator
+        What is measured and tested, an estimator or a named metric; by default that of
+        `rmsce_debiased`. Bins are made for each group anew.
+    confidence_level
+        Of every interval by itself, not of all at once.
+    rng, n_resamples
+        As for `interval` and `calibration_test`. A p-value is at least 1/(1 + n_resamples), and
+        the smallest of Holm's among G groups at least G times that: ask for more resamples where
+        there are many groups.
+
+    Notes
+    -----
+    ``mean_score`` and ``mean_label`` are seen through the estimator's lens where that induces one
+    set of pairs, otherwise through `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
+    estimators without bins, can say nothing from one row: its interval is NaN there.
+    """
+    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
+    measure = DEFAULT_STATISTIC if estimator is None else composition_of(estimator)
+    if measure is None:
+        raise must_be("estimator", "an estimator, such as BinnedError(), or a metric", estimator)
+    chance = np.random.default_rng(seed_of(rng))
+    whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
+    found: dict[str, list[Any]] = {}
+    for name, rows in _rows_of_groups(forecasts):
+        part = forecasts.take(rows)
+        within = interval(
+            measure,
+            part,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            rng=chance,
+        )
+        test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
+        score, label = _means(measure, part)
+        unknown = part.n == 1 and within.method != "analytic"
+        row = {
+            "group": name,
+            "n": part.n,
+            "share": (part.n if part.weights is None else float(part.weights.sum())) / whole,
+            "mean_score": score,
+            "mean_label": label,
+            "gap": score - label,
+            "error": within.estimate,
+            "low": math.nan if unknown else within.low,
+            "high": math.nan if unknown else within.high,
+            "pvalue": test.pvalue,
+        }
+        for column, value in row.items():
+            found.setdefault(column, []).append(value)
+    names = found.pop("group")
+    numbers = {column: np.array(values) for column, values in found.items()}
+    table = with_adjusted({"group": _names(names)} | numbers)
+    worst = int(np.argmax(table["error"]))
+    return GroupErrors(table, float(table["error"][worst]), names[worst])
+
+
+def _rows_of_groups(forecasts: Forecasts) -> list[tuple[Any, Ints]]:
+    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
+    if forecasts.groups is None:
+        hint = "call it as group_errors(probs, labels, groups)"
+        raise must_be("groups", "given", None, hint=hint)
+    if forecasts.groups.ndim != 1:
+        got = describe_shape(forecasts.groups)
+        raise must_be("groups", "one name or number a row", got)
+    rows: dict[Any, list[int]] = {}
+    for row, name in enumerate(forecasts.groups.tolist()):
+        if is_missing(name):
+            raise must_be("groups", "given for every row", name, row=row)
+        rows.setdefault(name, []).append(row)
+    try:
+        names = sorted(rows)
+    except TypeError:  # names and numbers together: in the order they come
+        names = list(rows)
+    return [(name, np.array(rows[name], np.int64)) for name in names]
+
+
+def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
+    lens = chosen_lens(getattr(estimator, "lens", None), part)
+    if not isinstance(lens, PairsLens):
+        lens = chosen_lens(None, part)
+    assert isinstance(lens, PairsLens)
+    pairs = lens.pairs(part)
+    score, label = (np.average(x.astype(np.float64), weights=pairs.w) for x in (pairs.p, pairs.y))
+    return float(score), float(label)
+
+
+def _names(names: list[Any]) -> NDArray[Any]:
+    """Names as an array that gives them back; those of several types stay what they are."""
+    array = np.array(names)
+    if array.ndim == 1 and array.tolist() == names:
+        return array
+    kept = np.empty(len(names), object)
+    kept[:] = names
+    return kept

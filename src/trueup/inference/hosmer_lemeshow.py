@@ -1,0 +1,97 @@
+"""The Hosmer–Lemeshow test: do labels add up to what scores promise, bin by bin?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+
+from trueup.bins import EqualMass
+from trueup.engines.base import Floats
+from trueup.errors import must_be
+from trueup.estimators import BinnedError
+from trueup.estimators.base import chosen_lens
+from trueup.forecasts import Forecasts
+from trueup.inference.null_labels import (
+    TINY,
+    NullPairs,
+    certain_pvalue,
+    check_lens_of_test,
+    check_test,
+    null_of,
+    resampled_pvalue,
+    resampling_notes,
+)
+from trueup.inference.seeds import Seed
+from trueup.lens import Lens, PairsLens
+from trueup.results import HypothesisResult
+
+FEWEST = 5.0  # expected outcomes of either kind in a bin, for the chi-square distribution
+DEFAULT = BinnedError(binning=EqualMass(10))
+
+
+def hosmer_lemeshow(
+    forecasts: Forecasts,
+    *,
+    rng: Seed = None,
+    n_resamples: int = 999,
+    statistic: object = None,
+) -> HypothesisResult:
+    r"""Test observed against expected outcomes in ten bins of equal mass.
+
+    :math:`\sum_b (\sum_{i \in b} w_i(p_i - y_i))^2 / \sum_{i \in b} w_i^2 p_i(1 - p_i)`. The
+    variance of a bin is that of its own scores, not :math:`n_b f_b(1 - f_b)`, which is larger
+    where scores differ inside the bin. The data did not fit the model, so the statistic has a
+    chi-square distribution with as many degrees of freedom as there are bins, not two fewer.
+    With weights, or where a bin expects fewer than 5 outcomes of either kind (``notes`` says how
+    many do), outcomes are drawn from the scores instead.
+
+    ``statistic`` may be a lens, or a `BinnedError`, whose lens and binning are taken.
+
+    References
+    ----------
+    Hosmer & Lemeshow 1980, "Goodness of fit tests for the multiple logistic regression model".
+    """
+    check_test(forecasts, n_resamples)
+    if isinstance(statistic, Lens):
+        lens, binning = statistic, DEFAULT.binning
+    elif statistic is None or isinstance(statistic, BinnedError):
+        chosen = statistic or DEFAULT
+        lens, binning = chosen_lens(chosen.lens, forecasts), chosen.binning
+    else:
+        rule = "None, a lens or a BinnedError for the Hosmer–Lemeshow test"
+        raise must_be("statistic", rule, statistic)
+    check_lens_of_test(lens, simplex=False)
+    assert isinstance(lens, PairsLens)
+    pairs = lens.pairs(forecasts)
+    rows = NullPairs.in_order(pairs)
+    start = rows.bin_starts(binning.inner_edges(pairs))
+    variance = np.add.reduceat(rows.variance, start)
+    residual = rows.bin_residuals(start, rows.y)
+    certain = variance == 0
+    agree = not residual[certain].any()
+    found = float(_chi_square(residual, variance)) if agree else math.inf
+    expected = np.add.reduceat(rows.p, start)
+    size = np.diff(np.r_[start, len(rows.p)])
+    small = int(np.count_nonzero(np.minimum(expected, size - expected) < FEWEST))
+    notes: dict[str, Any] = {"df": len(start), "bins_of_small_expectation": small}
+    if certain.all() or not agree:
+        notes["reference"] = "certain"
+        pvalue = certain_pvalue(agree, n_resamples)
+    elif small == 0 and rows.w is None:
+        notes["reference"] = "chi-square"
+        pvalue = max(TINY, float(chdtrc(len(start), found)))
+    else:
+        drawn = rows.drawn(
+            lambda y: _chi_square(rows.bin_residuals(start, y), variance), rng, n_resamples
+        )
+        notes |= resampling_notes(drawn)
+        pvalue = resampled_pvalue(found, drawn)
+    return HypothesisResult(found, pvalue, "hosmer_lemeshow", null_of(lens), notes)
+
+
+def _chi_square(residual: Floats, variance: Floats) -> Any:
+    known = variance > 0
+    return np.sum(residual[..., known] ** 2 / variance[known], axis=-1)

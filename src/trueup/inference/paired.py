@@ -1,0 +1,107 @@
+"""The difference of two errors on the same rows, by drawing rows again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+import numpy as np
+
+from trueup.bins import FixedEdges
+from trueup.engines.base import Floats
+from trueup.estimators import BinnedError
+from trueup.estimators.base import Estimator, chosen_lens, root_of
+from trueup.forecasts import Forecasts
+from trueup.inference.bootstrap import Bootstrap
+from trueup.lens import PairsLens
+from trueup.specification import is_number
+
+__all__ = ["Difference", "Resampled", "difference_of", "is_debiased"]
+
+# By how many of its sds the sum of both powers is moved to the worse side: with none the interval
+# covered 0.90 of a recalibrated model's gain at n = 200, with a half 0.95.
+CAUTION = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """An error, its power (of exponent p), and the powers of the resamples.
+
+    ``power`` is that of the estimate, less what resampling shows to be bias where it is debiased:
+    next to nothing for independent rows.
+    """
+
+    value: float
+    power: float
+    exponent: float
+    noise: Floats
+
+    @classmethod
+    def of(
+        cls, forecasts: Forecasts, estimator: Estimator, n_resamples: int, seed: int
+    ) -> Resampled:
+        """Estimate, and draw rows again; the same seed draws the same rows for every model."""
+        found = estimator.measure_forecasts(forecasts)
+        norm = getattr(estimator, "norm", 1)
+        exponent = float(norm) if is_number(norm) and math.isfinite(norm) else 1.0
+        by_power = found.value == root_of(found.power, exponent)
+        lens = getattr(estimator, "lens", None)
+        if isinstance(estimator, BinnedError) and isinstance(
+            chosen_lens(lens, forecasts), PairsLens
+        ):  # bins stay: cuts between tied rows would be another source of noise
+            estimator = replace(estimator, binning=FixedEdges(found.table.edges))
+
+        def statistic(resample: Forecasts) -> float:
+            estimate = estimator.measure_forecasts(resample)
+            return estimate.power if by_power else estimate.value
+
+        drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed).values
+        power = found.power if by_power else found.value
+        if is_debiased(estimator):
+            plugin = replace(estimator, debias=False).measure_forecasts(forecasts).power
+            power -= float(drawn.mean()) - plugin
+        return cls(found.value, power, exponent if by_power else 1.0, drawn - drawn.mean())
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of errors with the ends of its interval and its p-value."""
+
+    value: float
+    low: float
+    high: float
+    pvalue: float
+
+
+def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
+    """Centred percentiles of the difference of powers, read as one of errors, with its p-value."""
+    noise = one.noise - two.noise
+    power, total = one.power - two.power, one.power + two.power
+    # Whole ranks, so that 0 is outside just where the p-value is at most 1 − level.
+    rank = max(1, int((1 - level) / 2 * (len(noise) + 1) + 1e-9))
+    ordered = np.sort(noise)
+    below, above = float(ordered[rank - 1]), float(ordered[-rank])
+    caution = CAUTION * float(np.std(one.noise + two.noise))
+    low = _as_error(power + below, total, caution, one.exponent, upper=False)
+    high = _as_error(power + above, total, caution, one.exponent, upper=True)
+    slack = 1e-12 * (abs(power) + float(np.abs(noise).max()))  # what rounding decides is a tie
+    tails = np.sum(noise >= -power - slack), np.sum(noise <= -power + slack)
+    pvalue = min(1.0, 2 * (1 + int(min(tails))) / (1 + len(noise)))
+    value = one.value - two.value
+    return Difference(value, min(low, value), max(high, value), pvalue)
+
+
+def _as_error(power: float, total: float, caution: float, exponent: float, *, upper: bool) -> float:
+    """Difference of errors whose powers differ by ``power`` and sum to about ``total``.
+
+    The smaller the sum, the farther from 0; so it is moved down where that is outwards.
+    """
+    outwards = (power > 0) == upper
+    moved = max(abs(power), total - caution if outwards else total + caution)
+    return root_of((moved + power) / 2, exponent) - root_of((moved - power) / 2, exponent)
+
+
+def is_debiased(estimator: Estimator) -> TypeGuard[BinnedError]:
+    """Whether resamples of the estimate are centred at a plug-in, not at itself."""
+    return isinstance(estimator, BinnedError) and bool(estimator.debias)

@@ -1,0 +1,306 @@
+"""How likely is a given calibration error to be found, and how many samples would find it?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.bins import EqualMass
+from trueup.engines.base import Floats
+from trueup.errors import must_be
+from trueup.estimators import BinnedError, Estimator
+from trueup.lens import Binary
+from trueup.simulate.strength import with_error, world_like
+from trueup.simulate.study import study
+from trueup.simulate.worlds import Seed, World, generator
+from trueup.specification import check_whole, is_number
+
+__all__ = ["Detection", "SampleSize", "power", "sample_size"]
+
+DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
+FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How often a true error is found at one n.
+
+    Attributes
+    ----------
+    power, standard_error
+        Share of data sets whose test rejects calibration, and its Monte-Carlo error.
+    n, true_error, norm, alpha
+        Rows, the error and its norm, and the level of the test.
+    statistic, world
+        What the test looks at, and where data sets were drawn from.
+    n_sets
+        Data sets drawn with the error, and as many without it.
+    words
+        The answer in a sentence.
+    """
+
+    power: float
+    standard_error: float
+    n: int
+    true_error: float
+    norm: float
+    alpha: float
+    statistic: str
+    world: str
+    n_sets: int
+    words: str
+
+    @property
+    def miss_rate(self) -> float:
+        """Probability of missing the error (type II error)."""
+        return 1 - self.power
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SampleSize:
+    """How many rows find a true error with a given probability.
+
+    Attributes
+    ----------
+    n, low, high
+        The number of rows, and the range that the Monte-Carlo error leaves (95 %).
+    power
+        The probability asked for.
+    true_error, norm, alpha, statistic, world
+        As in `Detection`.
+    tried
+        Every n that was tried, with its power.
+    words
+        The answer in a sentence.
+    """
+
+    n: int
+    low: int
+    high: int
+    power: float
+    true_error: float
+    norm: float
+    alpha: float
+    statistic: str
+    world: str
+    tried: tuple[Detection, ...]
+    words: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+def power(
+    probs: object,
+    labels: object = None,
+    *,
+    true_error: float,
+    n: int,
+    statistic: Estimator | None = None,
+    alpha: float = 0.05,
+    n_sets: int = 1000,
+    rng: Seed = 0,
+) -> Detection:
+    r"""Probability that a test finds a given true error with ``n`` rows (Roelofs et al. §5.4).
+
+    Data sets are drawn from a world like the data with that error, and from its calibrated
+    twin. The error is found where the p-value among all calibrated data sets is at most
+    ``alpha``: the consistency test with its null distribution averaged over the scores that
+    might have been drawn, which takes one draw for each data set instead of hundreds.
+
+    Parameters
+    ----------
+    probs, labels
+        As everywhere; or one `Forecasts`; or a `World` in place of data.
+    true_error
+        The error to be found, in the norm of the statistic (2 where it has none).
+    n
+        Rows of a data set.
+    statistic
+        What the test looks at; by default the composition of `rmsce_debiased`. Compared are its
+        powers, before the root and with their sign.
+    alpha
+        Level of the test: how often a calibrated model is taken for a miscalibrated one.
+    n_sets
+        Data sets with the error, and as many without.
+    rng
+        Seed.
+
+    Notes
+    -----
+    The world is that of `fit`: Beta scores (the scores themselves, drawn again, where no Beta
+    fits them) with the curve T that fits the labels. The curve with the error asked for is
+    c + t·(T(c) − c), cut at 0 and 1: the fitted miscalibration, so many times as strong. Where
+    the fitted curve has less than a tenth of the error asked for it says nothing of its shape,
+    and T is that of a model over-confident by a temperature of 2, σ(logit(c)/2).
+
+    References
+    ----------
+    Roelofs et al. 2022, §5.4 and Fig. 8.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> world = World(Beta(2.0, 1.0), Power(1.5))
+    >>> found = power(world, true_error=0.1, n=300, n_sets=200)
+    >>> 0.5 < found.power < 1, found.standard_error < 0.1
+    (True, True)
+    """
+    check_whole("n", n, 1)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng)
+    return settled.at(int(n), n_sets)
+
+
+def sample_size(
+    probs: object,
+    labels: object = None,
+    *,
+    true_error: float,
+    power: float = 0.8,
+    statistic: Estimator | None = None,
+    alpha: float = 0.05,
+    n_sets: int = 1000,
+    rng: Seed = 0,
+) -> SampleSize:
+    """Return how many rows find a given true error with a given probability.
+
+    Doubles n until the error is found often enough, then fits the probit of the power as a line
+    in log n to data sets of about the right size. Parameters are those of `power`, which is here
+    the probability wanted.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> found = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_sets=200)
+    >>> 200 < found.low < found.n < found.high < 800
+    True
+    """
+    if not is_number(power) or not 0 < power < 1:
+        raise must_be("power", "a number between 0 and 1", power)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng)
+    few = max(100, n_sets // 5)
+    tried = [settled.at(FEWEST_ROWS, few)]
+    while tried[-1].power < power:
+        if 2 * tried[-1].n > MOST_ROWS:
+            rule = f"one that {MOST_ROWS:,} rows find with probability {power:g}"
+            raise must_be("true_error", rule, true_error)
+        tried.append(settled.at(2 * tried[-1].n, few))
+    if len(tried) == 1:
+        return settled.answer(FEWEST_ROWS, 0.0, power, tried)
+    guess, _ = _solve(tried[-2:], power)
+    for _ in range(3):
+        near = [settled.at(max(1, round(guess * by)), n_sets) for by in (0.8, 1.0, 1.25)]
+        tried += near
+        n, error = _solve(near, power)
+        if 0.7 < n / guess < 1.4:
+            break
+        guess = n
+    return settled.answer(n, error, power, tried)
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """Everything but n: the world with the error, the statistic, level and seed."""
+
+    world: World
+    statistic: Estimator
+    true_error: float
+    norm: float
+    alpha: float
+    seed: int
+
+    def at(self, n: int, n_sets: int) -> Detection:
+        """Draw data sets with and without the error, and count how often it is found."""
+        worlds = {"wrong": self.world, "calibrated": self.world.calibrated()}
+        measures = {"statistic": self.statistic.measure}
+        found = study(worlds, measures, n, n_sets=n_sets, rng=self.seed, progress=False)
+        wrong, null = (found.values[name, "statistic.power", n] for name in worlds)
+        share, error = _found_share(wrong, np.sort(null), self.alpha)
+        words = (
+            f"A true error of {self.true_error:g} is found with probability {share:.3f} "
+            f"(± {error:.3f}) in {n:,} rows, by a test that takes {100 * self.alpha:g} % of "
+            "calibrated models for miscalibrated ones."
+        )
+        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
+        return Detection(share, error, n, *settings, n_sets, words)
+
+    def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
+        """Put the answer together; ``error`` is that of log n."""
+        least, rows, most = (math.ceil(n * math.exp(k * 1.96 * error)) for k in (-1, 0, 1))
+        words = (
+            f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
+            f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
+        )
+        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
+        ordered = tuple(sorted(tried, key=lambda detection: detection.n))
+        return SampleSize(rows, least, most, power, *settings, ordered, words)
+
+
+def _found_share(wrong: Floats, null: Floats, alpha: float) -> tuple[float, float]:
+    """Share of p-values of at most α, and its Monte-Carlo error, that of the null included."""
+    m = len(null)
+
+    def rejected(level: float) -> float:
+        as_large = m - np.searchsorted(null, wrong, side="left")
+        return float(np.mean((1 + as_large) / (1 + m) <= level))
+
+    share, step = rejected(alpha), math.sqrt(alpha * (1 - alpha) / m)
+    slope = (rejected(alpha + 2 * step) - rejected(alpha - 2 * step)) / (4 * step)
+    # (1 + successes)/(2 + trials): a share of 0 or 1 is not without doubt.
+    smoothed = (1 + share * len(wrong)) / (2 + len(wrong))
+    return share, math.hypot(math.sqrt(smoothed * (1 - smoothed) / len(wrong)), slope * step)
+
+
+def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
+    """Where a line through the probits of the powers, in log n, reaches the power; se of log n."""
+    from scipy.special import ndtri
+
+    inside = [np.clip(d.power, 0.5 / d.n_sets, 1 - 0.5 / d.n_sets) for d in tried]
+    probit = ndtri(inside)
+    density = np.exp(-0.5 * probit**2) / math.sqrt(2 * math.pi)
+    weight = density / np.array([d.standard_error for d in tried])
+    middle = math.log(tried[len(tried) // 2].n)
+    x = np.log([d.n for d in tried]) - middle
+    design = np.column_stack([np.ones(len(x)), x]) * weight[:, None]
+    covariance = np.linalg.inv(design.T @ design)
+    start, slope = covariance @ (design.T @ (probit * weight))
+    if not slope > 0:  # noise alone: stay where we are
+        return math.exp(middle), math.inf
+    at = (float(ndtri(power)) - start) / slope
+    gradient = np.array([1.0, at])
+    error = math.sqrt(float(gradient @ covariance @ gradient)) / slope
+    return math.exp(middle + float(np.clip(at, -2, 2))), error
+
+
+def _settle(
+    probs: object,
+    labels: object,
+    true_error: float,
+    statistic: Any,
+    alpha: float,
+    n_sets: int,
+    rng: Seed,
+) -> _Settled:
+    for name, value in (("true_error", true_error), ("alpha", alpha)):
+        if not is_number(value) or not 0 < value < 1:
+            raise must_be(name, "a number between 0 and 1", value)
+    check_whole("n_sets", n_sets, 20)
+    if statistic is not None and not isinstance(statistic, Estimator):
+        raise must_be("statistic", "an estimator, such as BinnedError(), or None", statistic)
+    statistic = DEFAULT if statistic is None else statistic
+    if not isinstance(getattr(statistic, "lens", None), Binary | None):
+        rule = "one without a lens: the world has one score and one outcome a row"
+        raise must_be("statistic", rule, statistic)
+    norm = getattr(statistic, "norm", 2)
+    norm = norm if is_number(norm) else 2
+    seed = rng if isinstance(rng, int | np.integer) else generator(rng).integers(1 << 31)
+    world = with_error(world_like(probs, labels), true_error, norm)
+    return _Settled(world, statistic, float(true_error), float(norm), float(alpha), int(seed))

@@ -1,0 +1,1 @@
+"""Studies that write a page of docs: `python -m studies.<name>`."""
