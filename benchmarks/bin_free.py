@@ -78,7 +78,7 @@ def _sorted(rng: np.random.Generator) -> list[Task]:
         for name, call, limit in (
             ("Brier().decompose", tu.Brier().decompose, 2),
             ("LogLoss().decompose", tu.LogLoss().decompose, 2),
-            ("ks_error", tu.ks_error, 3),
+            ("ks_error", tu.ks_error, 4),
         )
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -16,6 +17,7 @@ from trueup.engines.base import Floats, engine
 from trueup.engines.threads import cut, run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, check_lens
+from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.isotonic import IsotonicFit
 from trueup.estimators.pairwise import over_members
 from trueup.forecasts import Forecasts
@@ -155,8 +157,8 @@ class ProperScore(Estimator):
             known = forecasts.is_matrix or forecasts.log_probs_exact
             if known and isinstance(lens, Binary) and lens.where is None:
                 # both columns, or logits: the forecasts know 1 − p better than the pairs do
-                return self._apart(pairs, self.measure_forecasts(forecasts), binning, tiny)
-            return self._apart(pairs, self._mean_loss(pairs, tiny), binning, tiny)
+                return self._apart(pairs, lambda: self.measure_forecasts(forecasts), binning, tiny)
+            return self._apart(pairs, lambda: self._mean_loss(pairs, tiny), binning, tiny)
         if not isinstance(lens, FamilyLens):
             raise must_be("lens", "one of pairs, not of a simplex, for a decomposition", lens)
         return self._over_family(forecasts, lens, binning)
@@ -168,7 +170,7 @@ class ProperScore(Estimator):
             pairs, tiny = member.pairs, forecasts.tiny
             if len(pairs) == 0:  # nothing in the region: the class adds 0
                 return member.name, member.share, Decomposition(0.0, 0.0, 0.0, 0.0, 0.0)
-            part = self._apart(pairs, self._mean_loss(pairs, tiny), binning, tiny)
+            part = self._apart(pairs, lambda: self._mean_loss(pairs, tiny), binning, tiny)
             return member.name, member.share, part
 
         parts = tuple(over_members(lens, forecasts, one))
@@ -189,14 +191,21 @@ class ProperScore(Estimator):
         return self.conclude(reduce(add, run(some, cut(len(pairs), CHUNK_ROWS))))
 
     def _apart(
-        self, pairs: Pairs, found: Estimate, binning: Binning | None, tiny: float
+        self,
+        pairs: Pairs,
+        score: Callable[[], Estimate],
+        binning: Binning | None,
+        tiny: float,
     ) -> Decomposition:
         if binning is None:
-            return self._by_fit(pairs, found, tiny)
-        return self._by_bins(pairs, found, binning, tiny)
+            return self._by_fit(pairs, score, tiny)
+        return self._by_bins(pairs, score(), binning, tiny)
 
-    def _by_fit(self, pairs: Pairs, found: Estimate, tiny: float) -> Decomposition:
-        fit = IsotonicFit.of(pairs)
+    def _by_fit(self, pairs: Pairs, score: Callable[[], Estimate], tiny: float) -> Decomposition:
+        groups = ScoreGroups.of(pairs)
+        # The fit keeps one thread busy; the score is found by another meanwhile.
+        tasks: list[Callable[[], Any]] = [lambda: IsotonicFit.of_groups(groups), score]
+        fit, found = run(lambda i, _: tasks[i](), [(0, 1), (1, 2)])
         base = _mean_label(pairs, fit.base_rate)
         gain = self._spread(fit.weight, fit.mean_label, base, tiny)
         uncertainty = self.uncertainty(base, pairs)

@@ -71,7 +71,8 @@ class IsotonicFit:
         end = np.append(start[1:], len(value)) - 1
         mass = np.add.reduceat(rank, start)
         mean = np.add.reduceat(hits, start) / mass
-        total = np.add.reduceat(groups.weight, start)  # ranks may be in another unit
+        counted = groups.weighted is None  # otherwise ranks may be in another unit
+        total = mass if counted else np.add.reduceat(groups.weight, start)
         rising = np.maximum.accumulate(mean)  # sums of floats, added in another order, may dip
         return cls(value[start], value[end], total.astype(np.float64), rising)
 

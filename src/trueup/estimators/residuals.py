@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Groups, Ints, engine
+from trueup.engines.threads import cut, run
 from trueup.lens import Cells, Pairs
 
 HELD_ENTRIES = 1 << 22  # 32 MiB: smaller matrices are read once, larger ones block by block
+PIECE = 1 << 14
 ONLY_TIES = 1e-3  # a bandwidth at which exp(−1/bandwidth) is 0
 
 
@@ -42,8 +45,8 @@ class ScoreResiduals:
 
     value: Floats
     count: Ints
-    right: Floats  # Σ w y
-    wrong: Floats  # Σ w (1 − y)
+    right: NDArray[Any]  # Σ w y, whole numbers where rows are counted
+    wrong: NDArray[Any]  # Σ w (1 − y)
     residual: Floats  # Σ w (p − y)
     within: float  # Σ w_i w_j (p_i − y_i)(p_j − y_j) over i ≠ j of the same score
     mass: PairMass
@@ -79,16 +82,21 @@ class ScoreResiduals:
     @classmethod
     def _of_counts(cls, groups: Groups) -> ScoreResiduals:
         """Without weights a group has two kinds of rows; no sum cancels for scores near 1."""
-        p, right = groups.value, groups.positive.astype(np.float64)
-        wrong = (groups.count - groups.positive).astype(np.float64)
-        residual = wrong * p - right * (1 - p)
-        within = 0.0
-        if len(tied := np.flatnonzero(groups.count > 1)):
-            q, ones, zeros = p[tied], right[tied], wrong[tied]
+        p, right, wrong = groups.value, groups.positive, groups.count - groups.positive
+        residual = np.empty(len(p))
+
+        def fill(start: int, stop: int) -> None:  # in pieces: temporary arrays stay in the cache
+            here = slice(start, stop)
+            residual[here] = wrong[here] * p[here] - right[here] * (1 - p[here])
+
+        run(fill, cut(len(p), PIECE))
+        within, n = 0.0, int(groups.count.sum())
+        if len(p) < n:
+            tied = np.flatnonzero(groups.count > 1)
+            q, ones, zeros = p[tied], right[tied].astype(float), wrong[tied].astype(float)
             alike = zeros * (zeros - 1) * q * q + ones * (ones - 1) * (1 - q) ** 2
             within = float(np.sum(alike - 2 * zeros * ones * q * (1 - q)))
-        mass = PairMass.of(int(groups.count.sum()), None)
-        return cls(p, groups.count, right, wrong, residual, within, mass)
+        return cls(p, groups.count, right, wrong, residual, within, PairMass.of(n, None))
 
 
 @dataclass(frozen=True, eq=False)
