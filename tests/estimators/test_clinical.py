@@ -186,8 +186,8 @@ def test_no_maximum_is_said_and_never_a_large_number(p, y, slope, intercept, in_
 
 
 def test_scores_that_all_but_order_the_labels():
-    """One float apart, a 1 below a 0: there is a maximum, on a plateau."""
-    p = [0.1, 0.2, 0.3, np.nextafter(0.3, 1), 0.7, 0.9]
+    """A hair apart, a 1 below a 0: there is a maximum, on a plateau."""
+    p = [0.1, 0.2, 0.3, 0.3 + 1e-12, 0.7, 0.9]
     found = cox(p, [0, 0, 1, 0, 1, 1])
     assert not found.converged
     assert "the line is all but flat" in found.note

@@ -112,7 +112,9 @@ def test_weights_without_a_common_unit():
         assert w[inside].sum() >= 0.75 * w.sum() * (1 - 1e-9)
         root = np.sqrt(w * np.where(inside, 1 - np.minimum(np.abs(p - x) / h, 1) ** 3, 0) ** 3)
         design = np.stack([root, root * (p - x), root * (p - x) ** 2], axis=1)
-        assert np.linalg.lstsq(design, root * y)[0][0] == pytest.approx(height, abs=1e-10)
+        assert np.linalg.lstsq(design, root * y, rcond=None)[0][0] == pytest.approx(
+            height, abs=1e-10
+        )
 
 
 @each_engine

@@ -134,7 +134,7 @@ def power_of_c(true_error):
 def test_two_percent_need_more_than_ten_thousand_samples(statistic):
     """ "To detect a miscalibration of 2%, over 10,000 samples are needed." """
     world = power_of_c(0.02)
-    at = power(world, true_error=0.02, n=10_000, statistic=statistic, n_sets=300)
+    at = power(world, true_error=0.02, n=10_000, statistic=statistic, n_sets=900)
     assert at.miss_rate - 2 * at.standard_error > 0.05
     twice = power(world, true_error=0.02, n=20_000, statistic=statistic, n_sets=100)
     assert twice.miss_rate < 0.05
