@@ -18,7 +18,7 @@ NEVER_AT_IMPORT = {
     "pyarrow",
     "narwhals",
 }
-NEVER_BY_NAME = {"sklearn", "matplotlib", "pandas", "polars", "torch"}
+NEVER_BY_NAME = {"sklearn", "scipy", "matplotlib", "pandas", "polars", "torch"}
 
 
 def loaded_by(program: str) -> set[str]:

@@ -40,6 +40,8 @@ def _short(got: object) -> str:
     """A value as a person would write it, never longer than a line."""
     if isinstance(got, Words):
         return str(got)
+    if isinstance(got, type):
+        return f"the class {got.__name__}"
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
         # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
         is_float = getattr(getattr(got, "dtype", None), "kind", "") == "f"

@@ -146,8 +146,7 @@ def _named(metrics: object) -> dict[str, Callable[..., float]]:
         if not isinstance(name, str) or name in ("step", "rows"):
             raise must_be("metrics", 'named by words other than "step" and "rows"', name)
         if not callable(metric) or isinstance(metric, type):
-            got = Words(f"the class {metric.__name__}") if isinstance(metric, type) else metric
-            raise must_be("metrics", f"something to call under {name!r}", got)
+            raise must_be("metrics", f"something to call under {name!r}", metric)
     if not named:
         raise must_be("metrics", "one metric or more", Words("none"))
     return named

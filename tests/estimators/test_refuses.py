@@ -20,7 +20,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.BinnedError(tu.EqualMass(15)), A_LENS + "EqualMass(n_bins=15)."),
     (lambda: tu.SweepError(tu.ClassWise), A_LENS + "the class ClassWise."),
     (lambda: tu.BinnedError(binning=10), A_BINNING + "10."),
-    (lambda: tu.BinnedError(binning=tu.EqualMass), A_BINNING + "<class 'trueup.bins.EqualMass'>."),
+    (lambda: tu.BinnedError(binning=tu.EqualMass), A_BINNING + "the class EqualMass."),
     (lambda: tu.BinnedError(norm="max"), A_NORM + "'max'."),
     (lambda: tu.BinnedError(norm=True), A_NORM + "True."),
     (lambda: tu.SweepError(norm=0.5), A_NORM + "0.5."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,30 @@ def test_cifar(data: Path) -> None:
             assert_fits(*top_label(arrays[name + "__p"], arrays[name + "__y"]))
     with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
         assert_fits(*top_label(arrays["p"], arrays["y"]))
+
+
+def test_tables(data: Path) -> None:
+    """The binary columns of every table, and the top label of the one with four classes."""
+    tables = data / "tabular"
+
+    def read(name: str) -> dict[str, np.ndarray]:
+        rows = list(csv.DictReader((tables / f"{name}.csv").open(encoding="utf-8")))
+        return {column: np.array([row[column] for row in rows]) for column in rows[0]}
+
+    rain = read("precip_niamey_2016")
+    for forecast in ("Logistic", "EMOS", "ENS", "EPC"):
+        assert_fits(rain[forecast].astype(float), rain["obs"].astype(float) == 1)
+    two = read("two_class_example")
+    assert_fits(two["Class1"].astype(float), two["truth"] == "Class1")
+    for name in ("segment_logistic", "segment_naive_bayes"):
+        cells = read(name)
+        assert_fits(cells[".pred_good"].astype(float), cells["Class"] == "good")
+    percent = read("verification_prob_frcs")
+    assert_fits(percent["frcst"].astype(float) / 100, percent["obs"].astype(float) == 1)
+    jobs = read("hpc_cv")
+    classes = np.array(["VF", "F", "M", "L"])
+    probs = np.column_stack([jobs[name].astype(float) for name in classes])
+    assert_fits(*top_label(probs, np.argmax(jobs["obs"][:, None] == classes, axis=1)))
 
 
 def test_games(data: Path) -> None:

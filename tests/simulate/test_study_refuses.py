@@ -56,8 +56,8 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"measures": {"m": tu.BinnedError}},
-            "`measures` must be made, not classes; got <class "
-            "'trueup.estimators.binned.BinnedError'>. Hint: call it: 'm' is one.",
+            "`measures` must be made, not classes; got the class "
+            "BinnedError. Hint: call it: 'm' is one.",
         ),
         (
             {"measures": {"m": lambda p, y: "high"}},

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from trueup.errors import Words, must_be
+from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, TopLabel
 from trueup.results import Estimate
@@ -56,8 +56,7 @@ def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
 def check_lens(lens: object) -> None:
     """Refuse what is not a lens, such as its class or a binning in its place."""
     if lens is not None and not isinstance(lens, Lens):
-        got = Words(f"the class {lens.__name__}") if isinstance(lens, type) else lens
-        raise must_be("lens", "a lens, such as TopLabel(), or None", got)
+        raise must_be("lens", "a lens, such as TopLabel(), or None", lens)
 
 
 def check_norm(norm: float) -> None:

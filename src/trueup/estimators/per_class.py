@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import must_be
 from trueup.estimators.pairwise import over_members
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, ClassWise, FamilyLens, Member, TopLabel
@@ -58,8 +58,8 @@ def class_errors(
     [0.45, 0.45, 0.1]
     """
     if not callable(estimator) or isinstance(estimator, type):
-        got = Words(f"the class {estimator.__name__}") if isinstance(estimator, type) else estimator
-        raise must_be("estimator", "an estimator, such as SweepError(), or a named metric", got)
+        rule = "an estimator, such as SweepError(), or a named metric"
+        raise must_be("estimator", rule, estimator)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = getattr(estimator, "lens", None)
     if not isinstance(lens, FamilyLens | Binary | TopLabel | None):

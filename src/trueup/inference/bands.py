@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
@@ -46,12 +45,14 @@ def consistency_band(
     Columns
         ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty one.
     """
+    from scipy.stats import binom
+
     miss = _miss(table, confidence_level, simultaneous)
     full, size = _sizes(table)
     rows = np.floor(size + ROUNDING)
     score = np.clip(table.mean_score[full], 0, 1)
     mean = rows * score
-    low, high = stats.binom.ppf([[miss / 2], [1 - miss / 2]], rows, score)
+    low, high = binom.ppf([[miss / 2], [1 - miss / 2]], rows, score)
     low = np.minimum(np.maximum(low, 0), np.floor(mean + ROUNDING))
     high = np.maximum(high, np.ceil(mean - ROUNDING))
     return _columns(table, full, low / rows, high / rows, ("mean_score",))
@@ -93,7 +94,9 @@ def confidence_band(
 
 
 def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
-    z = -float(special.ndtri(miss / 2))
+    from scipy.special import ndtri
+
+    z = -float(ndtri(miss / 2))
     middle = (rate + z * z / (2 * size)) / (1 + z * z / size)
     half = z * np.sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2) / (1 + z * z / size)
     low = np.where(rate == 0, 0.0, np.maximum(middle - half, 0))
@@ -101,10 +104,12 @@ def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
 
 
 def _clopper_pearson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
+    from scipy.special import betaincinv
+
     ones, zeros = rate * size, (1 - rate) * size
     inside = (np.maximum(ones, 1e-300), np.maximum(zeros, 1e-300))  # both ends are set below
-    low = np.where(ones > 0, special.betaincinv(inside[0], zeros + 1, miss / 2), 0.0)
-    high = np.where(zeros > 0, special.betaincinv(ones + 1, inside[1], 1 - miss / 2), 1.0)
+    low = np.where(ones > 0, betaincinv(inside[0], zeros + 1, miss / 2), 0.0)
+    high = np.where(zeros > 0, betaincinv(ones + 1, inside[1], 1 - miss / 2), 1.0)
     return low, high
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.errors import Words, must_be
+from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError
 from trueup.estimators.base import chosen_lens
 from trueup.estimators.decomposition import ProperScore
@@ -100,8 +100,7 @@ def interval(
     _check(confidence_level, method, target, n_resamples)
     known = composition_of(estimator)
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
-        got = Words(f"the class {estimator.__name__}") if isinstance(estimator, type) else estimator
-        raise must_be("estimator", "an estimator, such as BinnedError(), or a metric", got)
+        raise must_be("estimator", "an estimator, such as BinnedError(), or a metric", estimator)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     reason = _why_not_analytic(known, forecasts, target)
     if method == "analytic" and reason:

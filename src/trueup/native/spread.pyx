@@ -80,31 +80,38 @@ def add_residuals(
 cdef inline void add_residual(
     double *table, double p, double y, double w, Py_ssize_t size
 ) noexcept nogil:
-    cdef double place = p * size
-    cdef Py_ssize_t below = min(max(<Py_ssize_t>place, 0), size)  # never outside the table
-    cdef double u = place - below
-    cdef double v = 1 - u
-    cdef double *to = table + below
+    cdef double share[4]
+    cdef double *to = table + shared_out(p, size, share)
     cdef double residual = w * (p - y)
-    to[0] += v * v * v * (1.0 / 6) * residual
-    to[1] += (2.0 / 3 - u * u * (1 - 0.5 * u)) * residual
-    to[2] += (2.0 / 3 - v * v * (1 - 0.5 * v)) * residual
-    to[3] += u * u * u * (1.0 / 6) * residual
+    to[0] += share[0] * residual
+    to[1] += share[1] * residual
+    to[2] += share[2] * residual
+    to[3] += share[3] * residual
 
 
 cdef inline void add_row(
     double *table, double p, double y, double w, Py_ssize_t size
 ) noexcept nogil:
+    cdef double share[4]
+    cdef double *to = table + 3 * shared_out(p, size, share)
+    cdef double label = w * y, residual = w * (p - y)
+    add_share(to, share[0], w, label, residual)
+    add_share(to + 3, share[1], w, label, residual)
+    add_share(to + 6, share[2], w, label, residual)
+    add_share(to + 9, share[3], w, label, residual)
+
+
+cdef inline Py_ssize_t shared_out(double p, Py_ssize_t size, double *share) noexcept nogil:
+    """Write the shares of the four points around a score; return the first of them."""
     cdef double place = p * size
     cdef Py_ssize_t below = min(max(<Py_ssize_t>place, 0), size)  # never outside the table
     cdef double u = place - below
     cdef double v = 1 - u
-    cdef double *to = table + 3 * below
-    cdef double label = w * y, residual = w * (p - y)
-    add_share(to, v * v * v * (1.0 / 6), w, label, residual)
-    add_share(to + 3, 2.0 / 3 - u * u * (1 - 0.5 * u), w, label, residual)
-    add_share(to + 6, 2.0 / 3 - v * v * (1 - 0.5 * v), w, label, residual)
-    add_share(to + 9, u * u * u * (1.0 / 6), w, label, residual)
+    share[0] = v * v * v * (1.0 / 6)
+    share[1] = 2.0 / 3 - u * u * (1 - 0.5 * u)
+    share[2] = 2.0 / 3 - v * v * (1 - 0.5 * v)
+    share[3] = u * u * u * (1.0 / 6)
+    return below
 
 
 cdef inline void add_share(
