@@ -1,4 +1,4 @@
-"""Consistency tests: all resamples in one kernel, beside a vectorised loop over NumPy."""
+"""Tests and intervals: all resamples in one kernel, beside a vectorised loop over NumPy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import numpy as np
 
 import trueup as tu
 from benchmarks.timing import Task
-from trueup.inference.hypothesis import calibration_test
+from trueup.inference import calibration_test, infer
 
 ROWS, RESAMPLES, BINS = 100_000, 999, 15
 CLASSES, ROWS_OF_CLASSES = 10, 10_000
 CLASS_WISE = tu.BinnedError(tu.ClassWise(), tu.EqualMass(BINS), 2, debias=True)
+TEN = [tu.ece, tu.mce, tu.rmsce, tu.ece_debiased, tu.rmsce_debiased]
+TEN += [tu.ece_sweep, tu.rmsce_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
 CANONICAL = tu.BinnedError(tu.Canonical(), tu.VarianceTree(200))
 
 
@@ -55,7 +57,20 @@ def tasks() -> list[Task]:
             1 / 2,
             rounds=3,
         ),
+        Task(
+            "ten metrics, intervals and p-values, 1e5",
+            lambda: infer(TEN, p, y, n_resamples=RESAMPLES, rng=0),
+            "NumPy draws rows alone",
+            lambda: [_rows_drawn(p, y, rng) for _ in range(RESAMPLES)],
+            3,
+            rounds=3,
+        ),
     ]
+
+
+def _rows_drawn(p: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    rows = rng.integers(len(p), size=len(p))
+    return p[rows], y[rows]
 
 
 def _numpy_test(p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> float:

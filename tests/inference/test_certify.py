@@ -238,7 +238,7 @@ def test_refusals():
     cases = [
         ("`outputs` must be all outputs", {"outputs": [0.1, 1.7]}),
         ("`outputs` must be all outputs", {"outputs": "all"}),
-        ("`max_error` must be a number between 0 and 1", {"max_error": 0}),
+        ("`max_error` must be a number above 0 and below 1", {"max_error": 0}),
         ("`norm` must be 1 or 2", {"norm": 3}),
         ("`method` must be", {"method": "bootstrap"}),
         ("`confidence_level` must be", {"confidence_level": 95}),

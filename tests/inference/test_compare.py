@@ -127,7 +127,7 @@ def test_clusters_are_drawn_together():
     assert width[1] == pytest.approx(width[0], rel=0.25)
     assert width[2] < 0.75 * width[1]
     assert together.first_test.method == "cluster bootstrap"
-    assert 0 < together.second_test.pvalue <= 1
+    assert together.first_test.pvalue < 0.05 < together.second_test.pvalue
     with pytest.raises(InputError, match="debiased BinnedError for rows in clusters"):
         compare(*repeated, estimator=tu.BinnedError())
 
@@ -156,7 +156,7 @@ def test_different_samples_are_refused():
     with pytest.raises(InputError, match="`n_resamples` must be a whole number of at least 39"):
         compare(a, b, labels, n_resamples=38)
     with pytest.raises(InputError, match="`estimator` must be an estimator"):
-        compare(a, b, labels, estimator=tu.ece)
+        compare(a, b, labels, estimator="ece")
     with pytest.raises(InputError, match="`models` must be two models or more"):
         compare_many({"a": a}, labels)
     with pytest.raises(InputError, match="same samples as `a`"):
@@ -175,6 +175,19 @@ def test_words_where_order_and_verdicts_disagree():
     assert "Warning" not in clear
     other = _sentence(Difference(0.04, -0.01, 0.07, 0.1), 0.95, tests[::-1])
     assert "Only the second is shown to be miscalibrated" in other
+
+
+def test_ranks_are_those_of_adjusted_p_values(monkeypatch):
+    """Three differences, each of p = 0.03: together none is below 5 %."""
+    a, b, labels = two_signals(60, np.random.default_rng(0))
+    for pvalue, ranks in ((0.03, [1, 1, 1]), (0.01, [3, 3, 2])):
+        found = Difference(0.1, 0.01, 0.2, pvalue)
+        monkeypatch.setattr(
+            "trueup.inference.comparisons.difference_of", lambda *_, found=found: found
+        )
+        table = compare_many({"a": a, "b": b, "c": a}, labels, n_resamples=39, rng=0)
+        assert table["adjusted_pvalue"] == pytest.approx([3 * pvalue] * 3)
+        assert table["first_rank"].tolist() == ranks  # of the pairs ab, ac and bc
 
 
 def test_ranks_admit_ties():

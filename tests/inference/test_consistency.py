@@ -169,6 +169,8 @@ def test_many_chunks_on_two_threads() -> None:
 
 def test_the_pvalue_by_hand() -> None:
     p, y = binary(1, 200)
+    order = np.argsort(p)  # draws belong to rows in order of their scores
+    p, y = p[order], y[order]
     result = calibration_test(p, y, statistic=tu.SweepError(), n_resamples=99, rng=2)
     seed = int(np.random.default_rng(2).integers(1 << 63))
     drawn = [tu.ece_sweep(p, engine().draw_labels(limits_of(p), k)) for k in keys_of(seed, 99)]
@@ -177,6 +179,38 @@ def test_the_pvalue_by_hand() -> None:
     assert result.notes["estimator"] == repr(tu.SweepError())
     assert result.notes["n_resamples"] == 99
     assert result.notes["asymptotic"] is False
+
+
+def test_the_unconditional_pvalue_by_hand() -> None:
+    """Rows of one key are drawn with replacement, labels for them with the next key."""
+    p, y = binary(1, 60)
+    statistic = tu.BinnedError(norm=2)
+    result = calibration_test(
+        p, y, statistic=statistic, method="consistency_unconditional", n_resamples=99, rng=2
+    )
+    keys = keys_of(int(np.random.default_rng(2).integers(1 << 63)), 198)
+    drawn = []
+    for rows_key, labels_key in keys.reshape(-1, 2):
+        rows = p[engine().draw_rows(60, rows_key)]
+        labels = engine().draw_labels(limits_of(rows), labels_key)
+        drawn.append(statistic.measure(rows, labels).power)
+    observed = statistic.measure(p, y).power
+    assert result.pvalue == (1 + sum(x >= observed for x in drawn)) / 100
+    assert result.notes["asymptotic"] is True
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a matrix is cut into decides nothing: the draw of a row is that of its number."""
+    f = Forecasts.of(*classes(7, 200))
+    weighted = Forecasts.of(*classes(7, 200), weights=np.arange(1.0, 201))
+    # fused: classes, cells and weights; labels drawn: all classes in one set of pairs
+    statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.Pooled()))
+    whole = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
+    monkeypatch.setattr("trueup.inference.fused.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("trueup.engines.blocks.ENTRIES", 64)
+    cut = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
+    for one, other in zip(whole, cut, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_the_default_is_the_signed_square_of_rmsce_debiased() -> None:
@@ -228,7 +262,7 @@ def test_refusals() -> None:
     with pytest.raises(tu.InputError, match="`clusters` must be None"):
         calibration_test(Forecasts.of(p, y, clusters=np.arange(20) // 4))
     with pytest.raises(tu.InputError, match="`statistic` must be an estimator"):
-        calibration_test(p, y, statistic=tu.ece)
+        calibration_test(p, y, statistic="ece")
     with pytest.raises(tu.InputError, match="`method` must be one of 'consistency', "):
         calibration_test(p, y, method="consistent")
     with pytest.raises(tu.InputError, match="`n_resamples` must be a whole number of at least 1"):
@@ -251,60 +285,3 @@ def test_table_1_of_vaicenavicius() -> None:
             rejected[name] += test.pvalue <= 0.05
     assert rejected["canonical"] == 60
     assert max(rejected["top"], rejected["classes"]) <= 11  # binomial: above it once in 20,000
-
-
-SCORES = {
-    "uniform": lambda rng, n: rng.random(n),
-    "near 1": lambda rng, n: rng.beta(2.7752, 0.0478, n),
-    "few": lambda rng, n: rng.choice([0.1, 0.3, 0.5, 0.7, 0.9], n),
-}
-
-
-def size(statistic, draw, n: int, sets: int, method: str = "consistency") -> float:
-    """Share of null data sets rejected at 5 %, in standard errors away from it."""
-    rng = np.random.default_rng(17)
-    rejected = 0
-    for _ in range(sets):
-        p = draw(rng, n)
-        test = calibration_test(
-            p, rng.random(n) < p, statistic=statistic, method=method, n_resamples=39, rng=rng
-        )
-        rejected += test.pvalue <= 0.05
-    return (rejected / sets - 0.05) / math.sqrt(0.05 * 0.95 / sets)
-
-
-@pytest.mark.parametrize("kind", SCORES)
-def test_size_of_the_default(kind: str) -> None:
-    assert abs(size(None, SCORES[kind], 100, 600)) < 4
-
-
-def test_a_conservative_test_says_so() -> None:
-    """The worst bin near 1 has few values: most resamples tie, and the result notes it."""
-    p, _ = PUBLISHED["resnet110_c10_calibrated"].draw_many(1, 200, rng=1)
-    y = np.random.default_rng(0).random(200) < p[0]
-    worst = calibration_test(p[0], y, statistic=tu.BinnedError(norm=math.inf), rng=0)
-    assert worst.notes["conservative"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", SCORES)
-@pytest.mark.parametrize("n", [100, 1000])
-@pytest.mark.parametrize(
-    "statistic", [None, tu.BinnedError(), tu.SweepError(), tu.CumulativeError()], ids=repr
-)
-def test_size(statistic, n: int, kind: str) -> None:
-    away = size(statistic, SCORES[kind], n, 2000)
-    assert away < 4
-    assert away > -4 or (n == 100 and kind != "uniform")  # ties: conservative
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", [100, 1000])
-def test_size_of_the_canonical_test(n: int) -> None:
-    statistic = tu.BinnedError(tu.Canonical(), tu.VarianceTree(n // 10))
-    rejected = 0
-    world = tu.simulate.DirichletWorld((1, 1, 1))
-    for i, (g, labels) in enumerate(zip(*world.draw_many(2000, n, rng=3), strict=True)):
-        test = calibration_test(g, labels, statistic=statistic, n_resamples=39, rng=i)
-        rejected += test.pvalue <= 0.05
-    assert abs(rejected / 2000 - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 2000)

@@ -247,11 +247,12 @@ def test_any_function_of_forecasts_can_be_bootstrapped(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"confidence_level": 1.0}, "`confidence_level` must be a number between 0 and 1"),
+        ({"confidence_level": 1.0}, "`confidence_level` must be a number above 0 and below 1"),
         ({"method": "exact"}, "`method` must be"),
         ({"target": "truth"}, "`target` must be"),
-        ({"n_resamples": 10}, "`n_resamples` must be a whole number of at least 39"),
-        ({"rng": "seed", "method": "basic"}, "`rng` must be"),
+        ({"n_resamples": 0}, "`n_resamples` must be a whole number of at least 1"),
+        ({"n_resamples": 38, "method": "bca"}, "`n_resamples` must be .* at least 39"),
+        ({"rng": "seed"}, "`rng` must be"),
         ({"estimator": tu.BinnedError}, "`estimator` must be"),
         ({"estimator": 3}, "`estimator` must be"),
         ({"estimator": tu.ks_error, "method": "analytic"}, "for an estimator without bins"),

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
 
 import trueup as tu
 from trueup.errors import InputError
 from trueup.inference.hypothesis import calibration_test
 from trueup.simulate import PUBLISHED, Beta, Glm, Identity, Noisy, Points, Power, Uniform, World
-from trueup.simulate.power import power, sample_size
+from trueup.simulate.power import _settle, _solve, power, sample_size
 from trueup.simulate.scores import Empirical
 from trueup.simulate.strength import OVERCONFIDENT, Between, with_error, world_like
 
 NETWORK = PUBLISHED["densenet161_imgnet"]
 
 
-@pytest.mark.parametrize(("true_error", "norm"), [(0.02, 1), (0.2, 2)])
+@pytest.mark.parametrize(("true_error", "norm"), [(0.02, 1), (0.01, 2), (0.2, 2)])
 @pytest.mark.parametrize(
     "world",
     [
@@ -102,10 +105,43 @@ def test_sample_size_has_the_power_asked_for():
     assert json.loads(json.dumps(found.to_dict()))["n"] == found.n
 
 
+def test_the_line_of_probits_and_its_error():
+    """Powers on a line in log n: where it reaches 0.8, and how far the noise of two moves it."""
+    world = World(Beta(2, 1), Power(1.5))
+    like = power(world, true_error=0.1, n=100, n_sets=20)
+    at = np.array([200.0, 300.0, 450.0])
+    powers = ndtr(0.4 + 1.5 * np.log(at / 300))
+    tried = [
+        replace(like, n=int(n), power=float(p), standard_error=e, n_sets=10**9)
+        for n, p, e in zip(at, powers, (0.01, 0.02, 0.015), strict=True)
+    ]
+    n, error = _solve(tried, 0.8)
+    assert n == pytest.approx(300 * np.exp((ndtri(0.8) - 0.4) / 1.5), rel=1e-6)
+    moved = []
+    for i, detection in enumerate(tried):
+        step = 1e-4 * detection.standard_error
+        other = list(tried)
+        other[i] = replace(detection, power=detection.power + step)
+        moved.append(1e4 * np.log(_solve(other, 0.8)[0] / n))
+    assert error == pytest.approx(np.hypot.reduce(moved), rel=0.01)
+
+
+def test_few_data_sets_leave_a_wide_range():
+    """So few that the power seems to fall with n: it stays an answer, and says how little."""
+    for seed in range(6):
+        found = sample_size(World(Beta(2, 1), Power(1.5)), true_error=0.1, n_sets=20, rng=seed)
+        assert 1 <= found.low <= found.n <= found.high <= 1_000_000
+    settled = _settle(World(Beta(2, 1), Power(1.5)), None, 0.1, None, 0.05, 20, 0)
+    lost = settled.answer(300.0, math.inf, 0.8, [])
+    assert (lost.low, lost.n, lost.high) == (1, 300, 1_000_000)
+    known = settled.answer(300.0, 0.1, 0.8, [])
+    assert (known.low, known.high) == (247, 365)  # 300·exp(∓0.196), rounded up
+
+
 def test_refusals():
     world = World(Uniform(), Power(2))
     cases = [
-        ("`true_error` must be a number between 0 and 1", {"true_error": 0}),
+        ("`true_error` must be a number above 0 and below 1", {"true_error": 0}),
         ("`true_error` must be at most", {"true_error": 0.9}),
         ("`n` must be a whole number", {"n": 0}),
         ("`statistic` must be an estimator", {"statistic": tu.ece}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol, cast
@@ -84,6 +84,52 @@ class BinnedLimits(NamedTuple):
     start: Ints  # first pair of each bin, and the end of the last
 
 
+class Tempered(NamedTuple):
+    """Sums over the classes of each row, d its logits less the largest, β the inverse temperature.
+
+    Those of e^{βd}, of d e^{βd} and of d² e^{βd}; and −d of the label.
+    """
+
+    total: Floats
+    first: Floats
+    second: Floats
+    gap: Floats
+
+
+class ScaledSums(NamedTuple):
+    """Log loss of softmax(scale∘z + shift), and its derivatives summed over rows.
+
+    ``gradient`` is (2, K): by the shift, by the scale. ``curvature`` is (3, K): each class's own
+    second derivatives, by the shift twice, by both, by the scale twice.
+    """
+
+    loss: Floats  # of each row, without its weight
+    log_total: Floats  # of each row: log Σ e^{scale∘z + shift}
+    gradient: Floats
+    curvature: Floats
+
+
+class KernelSet(NamedTuple):
+    """Points with values, and the queries at which a kernel sums them; see `kernel_reference`."""
+
+    points: Floats  # (n, d)
+    values: Floats  # (n, m)
+    queries: Floats | None = None  # (q, d); None: the points themselves
+    within: Floats | None = None  # (q,): points farther than this from a query may be left out
+
+    @property
+    def at(self) -> Floats:
+        """The queries, or the points themselves."""
+        return self.points if self.queries is None else self.queries
+
+
+class KernelTotals(NamedTuple):
+    """Sums at every query, and its smallest distance where they are relative to it."""
+
+    sums: Floats  # (q, m)
+    nearest: Floats | None  # (q,); squared for the Gaussian kernel
+
+
 class Engine(Protocol):
     """The functions every engine has. Scores are float32 or float64 in [0, 1], checked before."""
 
@@ -94,6 +140,8 @@ class Engine(Protocol):
     def all_pairs_good(self, p: NDArray[Any], y: NDArray[Any]) -> bool: ...
 
     def scan_rows(self, read: Read, n: int, n_classes: int) -> RowScan: ...
+
+    def find_bins(self, p: NDArray[Any], inner_edges: Floats) -> Ints: ...
 
     def bin_sums(
         self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats
@@ -124,6 +172,10 @@ class Engine(Protocol):
 
     def pool_rising(self, weight: NDArray[Any], label: NDArray[Any]) -> Ints: ...
 
+    def pool_added(
+        self, weight: NDArray[Any], label: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]: ...
+
     def spread(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread: ...
 
     def spread_residual(
@@ -138,11 +190,19 @@ class Engine(Protocol):
 
     def pair_products(self, a: Floats, b: Floats) -> Floats: ...
 
+    def block_sums(
+        self, sets: Sequence[KernelSet], steep: float, gaussian: bool, relative: bool
+    ) -> list[KernelTotals]: ...
+
+    def divided_sums(self, sets: Sequence[KernelSet], steep: float) -> list[Floats]: ...
+
     def draw_labels(self, limit: Bits, key: np.uint64) -> NDArray[np.bool_]: ...
 
     def draw_classes(self, limit: Bits, key: np.uint64, first: int = 0) -> Ints: ...
 
     def draw_rows(self, n: int, key: np.uint64) -> Ints: ...
+
+    def regroup_rows(self, value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups: ...
 
     def count_labels(self, rows: BinnedLimits, keys: Bits) -> Ints: ...
 
@@ -155,6 +215,31 @@ class Engine(Protocol):
         first: int,
         totals: NDArray[Any],
     ) -> None: ...
+
+    def temper(self, logits: NDArray[Any], labels: Ints, inverse: float) -> Tempered: ...
+
+    def tempered_probs(self, logits: NDArray[Any], inverse: float) -> Floats: ...
+
+    def scaled_probs(self, logits: NDArray[Any], scale: Floats, shift: Floats) -> Floats: ...
+
+    def scaled_sums(
+        self,
+        logits: NDArray[Any],
+        labels: Ints,
+        w: Floats | None,
+        scale: Floats,
+        shift: Floats,
+    ) -> ScaledSums: ...
+
+    def scaled_product(
+        self,
+        logits: NDArray[Any],
+        w: Floats | None,
+        log_total: Floats,
+        scale: Floats,
+        shift: Floats,
+        direction: Floats,
+    ) -> Floats: ...
 
 
 _in_use: Engine | None = None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import BinnedLimits, Bits, Floats, Ints
+from trueup.engines.base import BinnedLimits, Bits, Floats, Groups, Ints
 from trueup.engines.threads import cut, run
 from trueup.native import draws
 
@@ -36,6 +36,15 @@ def draw_rows(n: int, key: np.uint64) -> Ints:
     rows = np.empty(n, np.int64)
     draws.draw_rows(int(key), rows)
     return rows
+
+
+def regroup_rows(value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups:
+    """Draw as many rows as there are, with replacement, and put them together by score."""
+    scores = len(value)
+    times, kept = np.zeros(2 * scores, np.int32), np.empty(scores + 1)
+    count, positive = np.empty(scores + 1, np.int64), np.empty(scores + 1, np.int64)
+    many = draws.regroup_rows(value, code, int(key), times, kept, count, positive)
+    return Groups(kept[:many], count[:many], positive[:many])
 
 
 def count_labels(rows: BinnedLimits, keys: Bits) -> Ints:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import BinnedLimits, Bits, Floats, Ints
+from trueup.engines.base import BinnedLimits, Bits, Floats, Groups, Ints
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFFFFFFFF)
@@ -95,6 +95,17 @@ def draw_rows(n: int, key: np.uint64) -> Ints:
     many = np.uint64(n)
     row: Bits = ((hashes >> HALF) * many + ((hashes & LOW) * many >> HALF)) >> HALF
     return row.astype(np.int64)
+
+
+def regroup_rows(value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups:
+    """Draw as many rows as there are, with replacement, and put them together by score.
+
+    The code of a row is twice the number of its score in ``value``, plus 1 for a label of 1.
+    """
+    times = np.bincount(code[draw_rows(len(code), key)], minlength=2 * len(value))
+    times = times.astype(np.int64).reshape(-1, 2)
+    kept = times.any(axis=1)
+    return Groups(value[kept], times[kept].sum(axis=1), times[kept, 1])
 
 
 def count_labels(rows: BinnedLimits, keys: Bits) -> Ints:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.engines import reference
 from trueup.engines.base import Floats, Ints, Read, RowScan, Sums
 from trueup.engines.drawing import (
     add_classes,
@@ -18,14 +19,25 @@ from trueup.engines.drawing import (
     draw_classes,
     draw_labels,
     draw_rows,
+    regroup_rows,
 )
+from trueup.engines.kernel_blocks import block_sums
 from trueup.engines.kernels import laplace_cross, median_gap, pair_distances, pair_products
+from trueup.engines.laplacian import divided_sums
 from trueup.engines.ordering import (
     equal_mass_edges,
     group_pairs,
     local_quadratics,
+    pool_added,
     pool_rising,
     sweep_bins,
+)
+from trueup.engines.softmaxes import (
+    scaled_probs,
+    scaled_product,
+    scaled_sums,
+    temper,
+    tempered_probs,
 )
 from trueup.engines.spreading import spread, spread_residual
 from trueup.engines.threads import cut, run
@@ -36,12 +48,15 @@ __all__ = [
     "all_pairs_good",
     "batch_bin_sums",
     "bin_sums",
+    "block_sums",
     "class_bin_sums",
     "count_labels",
+    "divided_sums",
     "draw_classes",
     "draw_labels",
     "draw_rows",
     "equal_mass_edges",
+    "find_bins",
     "first_not_binary",
     "first_outside_unit",
     "group_pairs",
@@ -50,16 +65,24 @@ __all__ = [
     "median_gap",
     "pair_distances",
     "pair_products",
+    "pool_added",
     "pool_rising",
+    "regroup_rows",
     "scaled_columns",
+    "scaled_probs",
+    "scaled_product",
+    "scaled_sums",
     "scan_rows",
     "spread",
     "spread_residual",
     "sweep_bins",
+    "temper",
+    "tempered_probs",
 ]
 
 CHECKED_ROWS = 120_000  # larger chunks than caches ask for: threads wait for each other less
 SUMMED_ROWS = 120_000
+FEW_FOUND = 2_000  # a plain search is over before a table is made
 RUN_ROWS = 1 << 15  # a running sum is added to the totals after about so many rows
 BLOCK_ENTRIES = 1 << 18
 LOW_SHARE = 0.3  # more entries past the first bin than this: it is no short cut
@@ -102,6 +125,16 @@ def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
         return _first([rows.scan(read(i, j), i, total, top, top_class) for i, j in blocks])
 
     return RowScan(_first(run(scan, cut(n, step))), total, top, top_class)
+
+
+def find_bins(p: NDArray[Any], inner_edges: Floats) -> Ints:
+    """Bin of every score: the number of inner edges below it."""
+    if len(p) < FEW_FOUND:
+        return reference.find_bins(p, inner_edges)
+    score, lookup = _scores(p), _lookup(inner_edges)
+    found = np.empty(len(score), np.int64)
+    run(lambda start, stop: bins.find(score, start, stop, lookup, found), cut(len(p), SUMMED_ROWS))
+    return found
 
 
 def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats) -> Sums:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.engines.added_row import pool_added as pool_added
 from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Spread, Sums
 from trueup.engines.cuts import cuts_of_groups, first_falling
 from trueup.engines.draws import (
@@ -20,8 +21,20 @@ from trueup.engines.draws import (
     draw_classes as draw_classes,
     draw_labels as draw_labels,
     draw_rows as draw_rows,
+    regroup_rows as regroup_rows,
+)
+from trueup.engines.kernel_reference import (
+    block_sums as block_sums,
+    divided_sums as divided_sums,
 )
 from trueup.engines.local_fits import local_quadratics as local_quadratics
+from trueup.engines.softmax_reference import (
+    scaled_probs as scaled_probs,
+    scaled_product as scaled_product,
+    scaled_sums as scaled_sums,
+    temper as temper,
+    tempered_probs as tempered_probs,
+)
 
 BLOCK_ROWS = 1 << 16
 BLOCK_ENTRIES = 1 << 18
@@ -84,6 +97,12 @@ def _row_sums(block: NDArray[Any]) -> Floats:
     lanes = lanes[:, :2] + lanes[:, 2:]
     sums: Floats = lanes[:, 0] + lanes[:, 1]
     return sums
+
+
+def find_bins(p: NDArray[Any], inner_edges: Floats) -> Ints:
+    """Bin of every score: the number of inner edges below it."""
+    found = np.searchsorted(inner_edges, p.astype(np.float64, copy=False), side="left")
+    return found.astype(np.int64, copy=False)
 
 
 def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats) -> Sums:

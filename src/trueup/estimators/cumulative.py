@@ -90,6 +90,17 @@ class CumulativeError(PairsEstimator):
         at = {"low": float(low), "high": float(high)}
         return Part(float(abs(difference[last] - difference[first])), curve, at)
 
+    def takes_groups(self) -> bool:
+        """Sorted groups are all it needs."""
+        return True
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Return the largest sum, or the range of sums, alone."""
+        difference = running_sums(groups.residual)
+        highest, lowest = float(difference.max()), float(difference.min())
+        largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
+        return largest / float(groups.weight.sum())
+
 
 def _points_to_show(difference: Floats) -> Ints:
     """All points, or some at even ranks with the two extremes: enough for any picture."""

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from trueup.engines.base import Groups
 from trueup.errors import must_be
 from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
+from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.kernel_sums import Kernel, block_sum, row_sums, score_cross
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import PairMass, RowResiduals, ScoreResiduals
@@ -135,6 +137,16 @@ class KernelError(PairsEstimator):
         return self._of_scores(
             scores, float(self.bandwidth or score_bandwidth(scores.value, scores.count))
         )
+
+    def takes_groups(self) -> bool:
+        """Sorted groups are all it needs, but for blocks, which are of rows in their order."""
+        return self.form != "block"
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Return the square of counted rows."""
+        scores = ScoreResiduals.of_counts(Groups(groups.value, groups.rank, groups.hits))
+        bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
+        return self._of_scores(scores, float(bandwidth)).power
 
     def _of_scores(self, scores: ScoreResiduals, bandwidth: float) -> Part:
         kernel = self._kernel_at(bandwidth)

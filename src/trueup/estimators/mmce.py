@@ -6,8 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
+from trueup.engines.base import Floats, Groups, engine
 from trueup.errors import must_be
+from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import ScoreResiduals
 from trueup.lens import Pairs
@@ -79,12 +80,23 @@ class MMCE(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the square for one set of pairs."""
-        scores = ScoreResiduals.of(pairs)
+        return Part(self._power(ScoreResiduals.of(pairs)))
+
+    def takes_groups(self) -> bool:
+        """Sorted groups are all it needs."""
+        return True
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Return the square of counted rows."""
+        counts = Groups(groups.value, groups.rank, groups.hits)
+        return self._power(ScoreResiduals.of_counts(counts))
+
+    def _power(self, scores: ScoreResiduals) -> float:
         residual = _apart(scores) if self.weighted else scores.residual
         mass = 1.0 if self.weighted else scores.mass.every
         cross = engine().laplace_cross(scores.value, residual, float(self.bandwidth))
         total = float(np.sum(residual * residual)) + 2 * cross
-        return Part(max(0.0, total) / mass)  # the kernel is positive definite: less is rounding
+        return max(0.0, total) / mass  # the kernel is positive definite: less is rounding
 
 
 def _apart(scores: ScoreResiduals) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from trueup.engines.threads import get_threads, run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, average, check_lens, chosen_lens, root_of
+from trueup.estimators.groups import ScoreGroups
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.lens import ClassWise, FamilyLens, Lens, Member, Pairs, PairsLens, TopLabelGiven
@@ -51,6 +52,14 @@ class PairsEstimator(Estimator):
     def power_of_pairs(self, pairs: Pairs) -> float:
         """Return the power alone, for a call that asks for the number and no table."""
         return self.measure_pairs(pairs).power
+
+    def takes_groups(self) -> bool:
+        """Whether `power_of_groups` is written: resamples of rows then need no sort."""
+        return False
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Return the power of counted rows, hard labels without weights, sorted before."""
+        raise NotImplementedError
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return the lens where none was given."""

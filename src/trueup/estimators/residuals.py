@@ -55,7 +55,7 @@ class ScoreResiduals:
     def of(cls, pairs: Pairs) -> ScoreResiduals:
         """Sort pairs and sum over ties."""
         if pairs.w is None and not pairs.soft:
-            return cls._of_counts(engine().group_pairs(pairs.p, pairs.y))
+            return cls.of_counts(engine().group_pairs(pairs.p, pairs.y))
         w = np.ones(len(pairs)) if pairs.w is None else unit_weights(pairs.w)
         p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
         order = np.argsort(p)
@@ -80,7 +80,7 @@ class ScoreResiduals:
         )
 
     @classmethod
-    def _of_counts(cls, groups: Groups) -> ScoreResiduals:
+    def of_counts(cls, groups: Groups) -> ScoreResiduals:
         """Without weights a group has two kinds of rows; no sum cancels for scores near 1."""
         p, right, wrong = groups.value, groups.positive, groups.count - groups.positive
         residual = np.empty(len(p))

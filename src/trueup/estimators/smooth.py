@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.smoothing import (
     FEWEST_STEPS,
@@ -26,8 +27,10 @@ from trueup.lens import Pairs
 ROUGH_SIZES = (1 << 9, 1 << 12)
 ROUGHLY = 1e-3  # of the width: a start for the fine grid
 CLOSELY = 1e-13
+NOISE = 0.5  # minus the power of the width by which smoothed noise falls
 RESOLVED = 8  # steps of a grid to the width of a kernel: enough for a start
 FINE = 64  # enough for areas right to 1e-10
+FINE_TO_COMPARE, CLOSE_TO_COMPARE = 16, 1e-7  # enough where resamples are compared
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,13 +86,24 @@ class SmoothError(PairsEstimator):
         """Find the width alone: a third of the additions, and no curve."""
         return _coefficients_and_width(spread_residual(pairs))[1]
 
+    def takes_groups(self) -> bool:
+        """Sorted groups are all it needs."""
+        return True
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Find the width alone, to six digits; each group is a row of its mean label."""
+        weight = groups.weight.astype(np.float64)
+        residual = spread_residual(Pairs(groups.value, groups.label / weight, weight))
+        most = float(np.abs(residual).sum())
+        return fixed_point(cosines(residual), most, FINE_TO_COMPARE, CLOSE_TO_COMPARE)
+
 
 def _coefficients_and_width(residual: Floats) -> tuple[Floats, float]:
     coefficients = cosines(residual)
     return coefficients, fixed_point(coefficients, float(np.abs(residual).sum()))
 
 
-def fixed_point(residual: Floats, most: float) -> float:
+def fixed_point(residual: Floats, most: float, fine: float = FINE, closely: float = 0.0) -> float:
     """The width of the kernel that leaves an absolute area of just that width.
 
     ``residual`` are cosine coefficients of what is smoothed. The area is never above ``most``,
@@ -106,30 +120,35 @@ def fixed_point(residual: Floats, most: float) -> float:
         width = meeting_point(area(size), width, least, most, ROUGHLY)
         if size * width >= RESOLVED:
             break
-    return meeting_point(area(_steps(FINE / max(width, 1 / GRID))), width, least, most)
+    finest = _steps(fine / max(width, 1 / GRID))
+    return meeting_point(area(finest), width, least, most, closely)
 
 
 def meeting_point(
     falling: Callable[[float], float], x: float, least: float, most: float, roughly: float = 0.0
 ) -> float:
-    """The x with falling(x) = x, by secants, of a function that never rises.
+    """The x with falling(x) = x, of a positive function that never rises.
 
-    The answer lies between x and falling(x), so they bracket it and bound the error. A bracket
-    that a step has not halved is halved by the next.
+    The answer lies between x and falling(x), so they bracket it and bound the error. Between two
+    points the function is taken as a power of x, which pure noise makes it, with the exponent
+    −1/2; a bracket that a step has not halved is halved by the next.
     """
-    slope, excess = -1.0, falling(x) - x
-    while abs(excess) > (within := CLOSELY + roughly * x):
+    exponent, value = NOISE, falling(x)
+    while abs(value - x) > (within := CLOSELY + roughly * x):
         before = most - least
-        least, most = max(least, min(x, x + excess)), min(most, max(x, x + excess))
+        least, most = max(least, min(x, value)), min(most, max(x, value))
         if most - least <= within:
             return 0.5 * (least + most)
-        following = x - excess / slope
+        following = 0.0
+        if x > 0 and value > 0:
+            following = x * (value / x) ** (1 / (1 + exponent))
         inside = least <= following <= most and following != x
         if not inside or most - least > 0.5 * before:
             following = 0.5 * (least + most)
-        above = falling(following) - following
-        slope = min(-1.0, (above - excess) / (following - x))
-        x, excess = following, above
+        next_value = falling(following)
+        if min(x, value, next_value) > 0 and value != next_value:
+            exponent = max(0.0, -math.log(next_value / value) / math.log(following / x))
+        x, value = following, next_value
     return x
 
 

@@ -75,13 +75,20 @@ class SweepError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Sweep over one set of pairs."""
-        groups = ScoreGroups.of(pairs)
-        if self.bins == "width":
-            table, chosen = _most_equal_width(groups, len(pairs))
-        else:
-            table, chosen = _most_equal_mass(groups, len(pairs))
+        table, chosen = self._swept(ScoreGroups.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "made": table.made})
+
+    def takes_groups(self) -> bool:
+        """Sorted groups are all it needs."""
+        return True
+
+    def power_of_groups(self, groups: ScoreGroups) -> float:
+        """Sweep over counted rows."""
+        return plugin_power(self._swept(groups, int(groups.rank.sum()))[0], self.norm)
+
+    def _swept(self, groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
+        return (_most_equal_width if self.bins == "width" else _most_equal_mass)(groups, n)
 
 
 def _most_equal_mass(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:

@@ -8,9 +8,11 @@ from trueup.inference.groups import GroupErrors, group_errors
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval
 from trueup.inference.parts import bin_tests, class_tests
+from trueup.inference.together import Inference, infer
 
 __all__ = [
     "GroupErrors",
+    "Inference",
     "benjamini_hochberg",
     "bin_tests",
     "calibration_test",
@@ -22,6 +24,7 @@ __all__ = [
     "consistency_band",
     "group_errors",
     "holm",
+    "infer",
     "interval",
     "trade_off",
 ]

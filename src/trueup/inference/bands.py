@@ -14,7 +14,8 @@ import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.specification import check_choice, check_flag, is_number
+from trueup.inference.levels import check_level
+from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns
 
 ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off
@@ -118,10 +119,8 @@ def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
     if not isinstance(table, BinTable):
         hint = 'a family has one for each class: family["name"]'
         raise must_be("table", "a BinTable", table, hint=hint)
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
+    miss = 1 - check_level(confidence_level)
     check_flag("simultaneous", simultaneous)
-    miss = 1 - float(confidence_level)
     return miss / max(1, int(np.count_nonzero(table.count))) if simultaneous else miss
 
 

@@ -11,13 +11,12 @@ would give, since a row's label l has variance
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.tables import BinTable, TableFamily
+from trueup.inference.noisy_bins import Bins
 
 __all__ = ["Bins", "Ends", "binned_ends"]
 
@@ -34,117 +33,6 @@ class Ends(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """Bins of one table or of all classes, with what is known of the noise in each.
-
-    Attributes
-    ----------
-    share
-        Part of the whole; of a class's bin, that of the class times that of the bin.
-    score, rate
-        Mean score and mean label.
-    q
-        Σw²/(Σw)², which is 1/n without weights.
-    noise
-        Unbiased estimate of what chance adds to the squared gap; for a single row, which has
-        none, 0, and the spread where bins cannot be merged.
-    spread
-        Variance of a label, drawn towards 1/4 (Laplace) so that a pure bin is not without noise.
-    dependence
-        By how much dependence between rows' classes can multiply a variance.
-    debiasable
-        Whether ``noise`` is what it says: not where one row is several times in a bin.
-    population
-        Whether scores are random too; then ``spread`` is that of score − label.
-    unseen
-        For a population: the largest squared gap a bin without rows may have; 0 if there is none.
-    """
-
-    share: Floats
-    score: Floats
-    rate: Floats
-    q: Floats
-    noise: Floats
-    spread: Floats
-    dependence: float = 1.0
-    debiasable: bool = True
-    population: bool = False
-    unseen: float = 0.0
-
-    @classmethod
-    def of(
-        cls,
-        table: BinTable | TableFamily,
-        *,
-        independent: bool = True,
-        population: bool = False,
-    ) -> Bins:
-        """Put the bins of a table, or of all classes, in a row; empty ones are left out."""
-        if isinstance(table, BinTable):
-            parts = [_of_table(table, 1.0, population)]
-            classes = 1 if independent else 2
-        else:
-            full = [
-                (part, share)
-                for part, share in zip(table.tables, table.shares, strict=True)
-                if part is not None and share > 0
-            ]
-            parts = [_of_table(part, share, population) for part, share in full]
-            classes = 1 if table.by_weight else len(parts)
-        # Scores of a row's classes depend on each other in ways that only Cauchy-Schwarz bounds.
-        dependence = classes if population else min(classes, 2)
-
-        def together(name: str) -> Floats:
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        return cls(
-            together("share"),
-            together("score"),
-            together("rate"),
-            together("q"),
-            together("noise"),
-            together("spread"),
-            dependence=float(dependence),
-            debiasable=independent,
-            population=population,
-            unseen=max(part.unseen for part in parts),
-        )
-
-    @property
-    def gap(self) -> Floats:
-        """Mean score − mean label."""
-        return self.score - self.rate
-
-    @property
-    def error(self) -> Floats:
-        """Standard error of each gap."""
-        return np.sqrt(self.spread * self.q)
-
-
-def _of_table(table: BinTable, share: float, population: bool) -> Bins:
-    unseen = 0.0
-    if population and not table.count.all():
-        empty = table.count == 0
-        farthest = np.maximum(table.edges[1:][empty], 1 - table.edges[:-1][empty])
-        unseen = float(farthest.max()) ** 2
-    table = table.nonempty()
-    q, rate = table.concentration, table.mean_label
-    smoothed = (rate + q) / (1 + 2 * q)
-    spread = smoothed * (1 - smoothed)
-    sums = table.sums
-    if population:
-        square = (sums.score2 - 2 * sums.cross + sums.label2) / table.weight
-        variance = np.maximum(square - table.gap**2, 0)
-        spread = np.maximum(spread, variance)
-    else:
-        variance = np.maximum(sums.label2 / table.weight - rate**2, 0)
-    several = q < 1
-    lone = spread if population else 0.0  # bins of a population are not merged: a guess must do
-    noise = np.where(several, variance * q / np.where(several, 1 - q, 1), lone)
-    return Bins(table.share * share, table.mean_score, rate, q, noise, spread, unseen=unseen)
-
-
 def binned_ends(bins: Bins, norm: float, level: float) -> Ends:
     """Return the interval of the error in a norm; a population has the norms 1 and 2."""
     from scipy.special import ndtri
@@ -159,6 +47,9 @@ def binned_ends(bins: Bins, norm: float, level: float) -> Ends:
         low, high = (math.sqrt(max(0.0, end)) for end in _square(bins, z))
     else:
         low, high = _any_norm(bins, norm, z)
+    if not math.isinf(norm):
+        alone_low, alone_high = _one_bin_exact(bins, norm, miss)
+        low, high = min(low, alone_low), max(high, alone_high)
     return Ends(max(0.0, low), min(high, _farthest(bins, norm)))
 
 
@@ -281,6 +172,25 @@ def _worst(bins: Bins, miss: float) -> tuple[float, float]:
     all_low, all_high = _rate_bounds(bins, miss / (2 * len(bins.rate)))
     low = float(np.maximum(all_low - bins.score, bins.score - all_high).max())
     return low, high
+
+
+def _one_bin_exact(bins: Bins, norm: float, miss: float) -> tuple[float, float]:
+    """Ends with one bin at a time at the exact bound of its rate, the others as estimated.
+
+    The ends above take noise as normal. Where one bin holds nearly all rows, and nearly all of
+    them have the same label, it is not: 14 % of samples hold no row of a label of which two are
+    expected. What its exact bound allows must be allowed then.
+    """
+    rate_low, rate_high = _rate_bounds(bins, miss)
+    near = np.maximum(np.maximum(rate_low - bins.score, bins.score - rate_high), 0)
+    far = np.maximum(bins.score - rate_low, rate_high - bins.score)
+    term = np.abs(bins.gap) ** norm
+    if norm == 2 and bins.debiasable:
+        term = term - bins.noise
+    total = float(np.sum(bins.share * term))
+    low = float(np.min(total + bins.share * (near**norm - term)))
+    high = float(np.max(total + bins.share * (far**norm - term)))
+    return max(low, 0.0) ** (1 / norm), max(high, 0.0) ** (1 / norm)
 
 
 def _rate_bounds(bins: Bins, miss: float) -> tuple[Floats, Floats]:

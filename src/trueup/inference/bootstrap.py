@@ -6,21 +6,29 @@ alone, not on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import Chunk, run
+from trueup.errors import InputError, Words, must_be
+from trueup.estimators.base import Estimator
+from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.pairwise import PairsEstimator
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
+from trueup.inference.cluster_signs import can_change_sign, signed
+from trueup.inference.sorted_resamples import powers_of, sorted_problem
 
-__all__ = ["METHODS", "Bootstrap"]
+__all__ = ["METHODS", "Bootstrap", "Units"]
 
 METHODS = ("percentile", "basic", "bca")
 JACKKNIFE_GROUPS = 200
-Statistic = Callable[[Forecasts], float]
+Statistic = Callable[[Forecasts], Any]
 
 
 class Units:
@@ -48,30 +56,50 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """A statistic of data with its values on resamples of the data."""
+    """A statistic of data with its values on resamples of the data.
+
+    ``null_values`` gives those that noise alone would have: on as many sets of labels drawn from
+    the predictions and, for clusters, of residuals whose clusters change sign.
+    """
 
     statistic: Statistic
     forecasts: Forecasts
     estimate: float
     values: Floats
+    null_values: Callable[[], Floats]
     units: Units
-    seed: int
 
     @classmethod
     def of(
         cls, statistic: Statistic, forecasts: Forecasts, n_resamples: int, seed: int
     ) -> Bootstrap:
         """Draw ``n_resamples`` times as many units as there are, and take the statistic of each."""
-        units = Units(forecasts)
+        units, estimate = Units(forecasts), float(statistic(forecasts))
+        ready = sorted_problem(statistic, forecasts)
+        if ready is not None:
+            assert isinstance(statistic, PairsEstimator)
+            sets = [ready.with_drawn_rows, ready.with_drawn_labels]
+            on_rows, on_labels = (_of_sorted(statistic, draw, seed, n_resamples) for draw in sets)
+            return cls(statistic, forecasts, estimate, on_rows(), on_labels, units)
 
-        def on(first: int, last: int) -> list[float]:
-            return [
-                statistic(forecasts.take(units.rows(drawn)))
-                for drawn in _draws(seed, first, last, units.count)
-            ]
+        def rows(r: int) -> float:
+            return float(statistic(forecasts.take(units.rows(_drawn_units(seed, r, units.count)))))
 
-        values = np.array([value for part in run(on, _eights(n_resamples)) for value in part])
-        return cls(statistic, forecasts, statistic(forecasts), values, units, seed)
+        def labels(r: int) -> float:
+            return float(statistic(forecasts.with_labels(_drawn_labels(forecasts, seed, r))))
+
+        rule = "have a value on every resample of the rows"
+        try:
+            values = _of_each(rows, n_resamples)
+        except InputError as error:  # the rows themselves have one
+            hint = "a region or class of few rows may have none in a resample"
+            raise must_be("estimator", rule, Words("none on some"), hint=hint) from error
+        if not np.isfinite(values).all():
+            raise must_be("estimator", rule, Words("NaN or infinity on some"))
+        noise = partial(_of_each, labels, n_resamples)
+        if forecasts.clusters is not None:
+            noise = partial(_of_clusters, noise, statistic, forecasts, seed, n_resamples)
+        return cls(statistic, forecasts, estimate, values, noise, units)
 
     def ends(self, method: str, level: float) -> Ends:
         """Return the interval; a statistic that is never negative has none below 0."""
@@ -93,34 +121,12 @@ class Bootstrap:
 
         Errors that are norms exceed the truth by no more than noise alone shows, and that is what
         calibrated labels show: below, the estimate less its quantile, or the basic end if lower.
-        With clusters there is no noise to draw. Above, the percentile end, or the basic one.
+        Above, the percentile end, or the basic one.
         """
         first, last = self._quantiles([miss, 1 - miss])
         low, high = 2 * self.estimate - last, max(last, 2 * self.estimate - first)
-        if self.forecasts.clusters is None:
-            chance = np.quantile(self._null_values(), 1 - miss, method="weibull")
-            low = min(low, self.estimate - chance)
-        return float(low), float(high)
-
-    def _null_values(self) -> Floats:
-        """Values on as many sets of labels drawn from the predictions."""
-
-        def on(first: int, last: int) -> list[float]:
-            drawn = (self._drawn_labels(r) for r in range(first, last))
-            return [self.statistic(replace(self.forecasts, labels=labels)) for labels in drawn]
-
-        parts = run(on, _eights(len(self.values)))
-        return np.array([value for part in parts for value in part])
-
-    def _drawn_labels(self, r: int) -> Ints:
-        chance = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(r, 1)))
-        if not self.forecasts.is_matrix:
-            return (chance.random(self.forecasts.n) < self.forecasts.scores).astype(np.int64)
-        labels = np.empty(self.forecasts.n, np.int64)
-        for where in self.forecasts.blocks():
-            upto = np.cumsum(self.forecasts.rows(where), axis=1)[:, :-1]
-            labels[where] = np.sum(chance.random((len(upto), 1)) >= upto, axis=1)
-        return labels
+        chance = np.quantile(self.null_values(), 1 - miss, method="weibull")
+        return float(min(low, self.estimate - chance)), float(high)
 
     def _quantiles(self, probabilities: list[float]) -> Floats:
         return np.quantile(self.values, probabilities, method="weibull")
@@ -144,24 +150,72 @@ class Bootstrap:
             return 0.0
         every = np.arange(count)
 
-        def without(first: int, last: int) -> list[float]:
-            return [
-                self.statistic(self.forecasts.take(self.units.rows(every[every % groups != g])))
-                for g in range(first, last)
-            ]
+        def without(group: int) -> float:
+            rows = self.units.rows(every[every % groups != group])
+            return float(self.statistic(self.forecasts.take(rows)))
 
-        parts = run(without, _eights(groups))
-        values = np.array([value for part in parts for value in part])
+        values = _of_each(without, groups)
         away = values.mean() - values
         spread = float(np.sum(away**2))
         return 0.0 if spread == 0 else float(np.sum(away**3)) / (6 * spread**1.5)
+
+
+def _of_sorted(
+    statistic: PairsEstimator,
+    draw: Callable[[np.uint64], ScoreGroups],
+    seed: int,
+    n_resamples: int,
+) -> Callable[[], Floats]:
+    def values() -> Floats:
+        powers = powers_of([statistic], draw, seed, n_resamples)[0]
+        return np.array([statistic.value_of(power) for power in powers.tolist()])
+
+    return values
+
+
+def _of_clusters(
+    on_labels: Callable[[], Floats],
+    statistic: Statistic,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+) -> Floats:
+    """Values of noise by labels drawn one by one or, where larger, by whole clusters changing sign.
+
+    The first do not know that rows depend on each other, the second only of errors that were seen.
+    """
+    alone = np.sort(on_labels())
+    if not can_change_sign(statistic) or forecasts.soft:
+        return alone
+    assert isinstance(statistic, Estimator)
+    turned = signed(statistic, forecasts, seed, n_resamples, lambda found: found.value)[1:]
+    return np.asarray(np.maximum(alone, np.sort(turned)))
+
+
+def _of_each(value: Callable[[int], float], count: int) -> Floats:
+    """Values of the resamples 0 … count−1, eight of them a thread."""
+
+    def some(first: int, last: int) -> list[float]:
+        return [value(r) for r in range(first, last)]
+
+    return np.array([found for part in run(some, _eights(count)) for found in part])
 
 
 def _eights(count: int) -> list[Chunk]:
     return [(start, min(start + 8, count)) for start in range(0, count, 8)]
 
 
-def _draws(seed: int, first: int, last: int, count: int) -> Iterator[Ints]:
-    for r in range(first, last):
-        chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r,)))
-        yield chance.integers(count, size=count)
+def _drawn_units(seed: int, r: int, count: int) -> Ints:
+    chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r,)))
+    return chance.integers(count, size=count)
+
+
+def _drawn_labels(forecasts: Forecasts, seed: int, r: int) -> Ints:
+    chance = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(r, 1)))
+    if not forecasts.is_matrix:
+        return (chance.random(forecasts.n) < forecasts.scores).astype(np.int64)
+    labels = np.empty(forecasts.n, np.int64)
+    for where in forecasts.blocks():
+        upto = np.cumsum(forecasts.rows(where), axis=1)[:, :-1]
+        labels[where] = np.sum(chance.random((len(upto), 1)) >= upto, axis=1)
+    return labels

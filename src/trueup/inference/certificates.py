@@ -14,6 +14,8 @@ from trueup.errors import Words, must_be
 from trueup.estimators.base import check_lens, chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.error_bounds import Bounds, asymptotic_bounds, finite_sample_bounds
+from trueup.inference.levels import check_inside, check_level
+from trueup.inference.seeds import Seed, check_seed
 from trueup.inference.tally import (
     Tally,
     declared_outputs,
@@ -24,7 +26,7 @@ from trueup.inference.tally import (
 )
 from trueup.lens import Lens, Pairs, PairsLens
 from trueup.results import Certificate
-from trueup.specification import check_whole, is_number
+from trueup.specification import check_choice, is_number, is_whole
 from trueup.tables import BinTable, Columns
 
 __all__ = ["certify", "trade_off"]
@@ -66,9 +68,9 @@ def certify(
         recalibrator) whose ``outputs_`` are they. A declaration: the values that occur in a
         sample are not all that can occur, so it is never made from ``probs``.
     confidence_level
-        1 − δ. A model whose error is above ``max_error`` is called verified with probability δ
-        at most, and one whose error is not above it is called refuted with probability δ at
-        most.
+        1 − δ. By the finite-sample bounds a model whose error is above ``max_error`` is called
+        verified with probability δ at most, and one whose error is not above it is called
+        refuted with probability δ at most; by the asymptotic ones approximately so.
     method
         ``"finite-sample"`` bounds hold for every n. ``"asymptotic"`` ones, the ends of the
         interval for the binned error with one bin per output, are much closer.
@@ -104,7 +106,8 @@ def certify(
     >>> certify(probs, labels, max_error=0.05).verdict
     'not enough data'
     """
-    _check(max_error, norm, confidence_level, method)
+    asked = check_inside("max_error", max_error)
+    level = _checked_level(norm, confidence_level, method)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     pairs = _independent_pairs(forecasts, lens, method)
     if outputs is None:
@@ -113,7 +116,7 @@ def certify(
         declared = declared_outputs(outputs)
         index = which_output(pairs.p, declared, rounding_of(forecasts))
         tally = tally_of_outputs(declared, index, pairs)
-    return _certificate(tally, max_error, norm, confidence_level, method)
+    return _certificate(tally, asked, int(norm), level, method)
 
 
 def trade_off(
@@ -125,7 +128,7 @@ def trade_off(
     norm: int = 2,
     method: str = "asymptotic",
     lens: Lens | None = None,
-    rng: int | np.random.Generator | None = None,
+    rng: Seed = None,
 ) -> Columns:
     """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
 
@@ -143,16 +146,16 @@ def trade_off(
     >>> bool(curve["brier"][1] < curve["brier"][0])
     True
     """
-    _check(0.5, norm, confidence_level, method)
-    for number in n_bins:
-        check_whole("n_bins", number, 1)
+    level = _checked_level(norm, confidence_level, method)
+    numbers = _checked_numbers(n_bins)
+    check_seed(rng)
     forecasts = Forecasts.of(probs, labels)
     pairs = _independent_pairs(forecasts, lens, method)
     if len(pairs) < 2:
-        raise must_be("probs", "at least two rows, one for each half", Words("one row"))
+        raise must_be("probs", "have at least two rows, one for each half", Words("one"))
     order = np.random.default_rng(rng).permutation(len(pairs))
     fitted, judged = (_some(pairs, np.sort(half)) for half in np.array_split(order, 2))
-    rows = [_judge(int(b), fitted, judged, norm, confidence_level, method) for b in n_bins]
+    rows = [_judge(b, fitted, judged, int(norm), level, method) for b in numbers]
     names = ("n_bins", "n_outputs", "brier", "error", "upper_bound")
     return Columns({k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)})
 
@@ -238,20 +241,29 @@ def _sentence(
         if n_more == NEVER:
             return f"{start}. Declare `outputs`, or bin the model's outputs first."
         return f"{start}; about {n_more:,} more samples may refute {max_error:g}."
-    start = f"Not enough data: {sure} lies between {bounds.low:.4f} and {bounds.high:.4f}"
+    start = f"Not enough data: {sure} is at least {bounds.low:.4f}"
+    start = f"{start}, and with as much confidence at most {bounds.high:.4f}"
     if n_more == NEVER:
         return f"{start}, and it seems to be so close to {max_error:g} that no number would decide."
     return f"{start}; about {n_more:,} more samples would decide about {max_error:g}."
 
 
-def _check(max_error: float, norm: int, confidence_level: float, method: str) -> None:
-    for name, value in (("max_error", max_error), ("confidence_level", confidence_level)):
-        if not is_number(value) or not 0 < value < 1:
-            raise must_be(name, "a number between 0 and 1", value)
-    if method not in ("finite-sample", "asymptotic"):
-        raise must_be("method", '"finite-sample" or "asymptotic"', method)
-    if norm not in (1, 2):
+def _checked_level(norm: object, confidence_level: object, method: object) -> float:
+    check_choice("method", method, "finite-sample", "asymptotic")
+    if not is_number(norm) or norm not in (1, 2):
         raise must_be("norm", "1 or 2", norm)
+    return check_level(confidence_level)
+
+
+def _checked_numbers(n_bins: Any) -> list[int]:
+    rule = "a list of whole numbers of at least 1"
+    try:
+        numbers = list(n_bins)
+    except TypeError:
+        raise must_be("n_bins", rule, n_bins, hint="pass (10,) for one number of bins") from None
+    if not numbers or not all(is_whole(number, 1) for number in numbers):
+        raise must_be("n_bins", rule, n_bins)
+    return [int(number) for number in numbers]
 
 
 def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> Pairs:
@@ -267,7 +279,7 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
         raise must_be("probs", "rows that do not depend on each other, to certify a model", got)
     if forecasts.weights is not None and method == "finite-sample":
         rule = "None for the finite-sample method: they carry no sample size"
-        raise must_be("weights", rule, forecasts.weights, hint='pass method="asymptotic"')
+        raise must_be("weights", rule, Words("weights"), hint='pass method="asymptotic"')
     return lens.pairs(forecasts)
 
 

@@ -7,6 +7,8 @@ of clusters), so they show how large a statistic of residuals gets by chance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from trueup.bins import EqualMass
@@ -17,10 +19,10 @@ from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError, CumulativeError, SmoothError
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.null_labels import resampled_pvalue
+from trueup.inference.levels import check_resamples
+from trueup.inference.null_labels import refuse_soft_labels, resampled_pvalue
 from trueup.inference.seeds import Seed, seed_of
-from trueup.results import HypothesisResult
-from trueup.specification import check_whole
+from trueup.results import Estimate, HypothesisResult
 
 DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2)
 CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
@@ -31,42 +33,59 @@ def cluster_signs(
 ) -> HypothesisResult:
     """Test by signs of clusters: asymptotic in their number, and no test with a few of them."""
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
-    check_whole("n_resamples", n_resamples, 1)
-    if forecasts.soft:
-        raise must_be("labels", "classes for a test of calibration", Words("probabilities"))
+    check_resamples(n_resamples)
+    refuse_soft_labels(forecasts)
     _check_statistic(estimator)
     if forecasts.clusters is None:
         hint = "for independent rows use the method 'consistency', which is exact"
         raise must_be("clusters", "given to Forecasts.of for this test", None, hint=hint)
-    _, number = np.unique(forecasts.clusters, return_inverse=True)
-    n_clusters = int(number.max()) + 1
-    predicted, residual = _residuals(forecasts)
-    keys, even = keys_of(seed_of(rng), n_resamples), np.full(n_clusters, 1 << 63, np.uint64)
-
-    def power(sign: Floats) -> float:
-        signs = sign if residual.ndim == 1 else sign[:, None]
-        return estimator.measure_forecasts(
-            forecasts.with_labels(predicted - signs * residual)
-        ).power
-
-    def some(first: int, last: int) -> list[float]:
-        drawn = (engine().draw_labels(even, key) for key in keys[first:last])
-        return [power(np.where(up, 1.0, -1.0)[number]) for up in drawn]
-
-    observed = power(np.ones(forecasts.n))
-    parts = run(some, cut(n_resamples, -(-CHUNK_ENTRIES // residual.size)))
+    observed, *drawn = signed(estimator, forecasts, seed_of(rng), n_resamples, lambda e: e.power)
     return HypothesisResult(
         observed,
-        resampled_pvalue(observed, np.concatenate(parts)),
+        resampled_pvalue(observed, np.array(drawn)),
         "cluster_signs",
         "score − label has mean 0 given the scores, clusters independent of each other",
         {
             "estimator": repr(estimator),
             "n_resamples": n_resamples,
-            "clusters": n_clusters,
+            "clusters": len(np.unique(forecasts.clusters)),
             "asymptotic": True,
         },
     )
+
+
+def signed(
+    statistic: Estimator,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+    number_of: Callable[[Estimate], float],
+) -> list[float]:
+    """A number of the statistic of the data, then of data whose clusters changed sign."""
+    assert forecasts.clusters is not None
+    cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+    predicted, residual = _residuals(forecasts)
+    even = np.full(int(cluster.max()) + 1, 1 << 63, np.uint64)
+
+    def one(sign: Floats) -> float:
+        signs = sign if residual.ndim == 1 else sign[:, None]
+        turned = forecasts.with_labels(predicted - signs * residual)
+        return number_of(statistic.measure_forecasts(turned))
+
+    def some(first: int, last: int) -> list[float]:
+        drawn = (engine().draw_labels(even, key) for key in keys[first:last])
+        return [one(np.where(up, 1.0, -1.0)[cluster]) for up in drawn]
+
+    keys = keys_of(seed, n_resamples)
+    parts = run(some, cut(n_resamples, -(-CHUNK_ENTRIES // residual.size)))
+    return [one(np.ones(forecasts.n)), *(number for part in parts for number in part)]
+
+
+def can_change_sign(statistic: object) -> bool:
+    """Whether a statistic is a function of score − label alone."""
+    if isinstance(statistic, BinnedError):
+        return not (statistic.debias or statistic.label_binned)
+    return isinstance(statistic, CumulativeError | SmoothError)
 
 
 def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
@@ -79,11 +98,7 @@ def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
 
 
 def _check_statistic(statistic: object) -> None:
-    """Refuse what is not a function of score − label alone."""
-    linear = isinstance(statistic, CumulativeError | SmoothError)
-    if isinstance(statistic, BinnedError):
-        linear = not (statistic.debias or statistic.label_binned)
-    if not linear:
+    if not can_change_sign(statistic):
         rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
         got = Words("a statistic of more than score − label")
         raise must_be("statistic", rule, got if isinstance(statistic, Estimator) else statistic)

@@ -9,6 +9,7 @@ from typing import Any
 
 from trueup import metrics
 from trueup.bins import EqualMass, UniformWidth
+from trueup.errors import Words, must_be
 from trueup.estimators import (
     MMCE,
     BinnedError,
@@ -25,7 +26,10 @@ from trueup.estimators import (
 )
 from trueup.lens import ClassWise
 
-__all__ = ["composition_of"]
+__all__ = ["Metric", "composition_of", "estimator_of"]
+
+Metric = Estimator | Callable[..., float]
+"""An estimator, a named metric such as `ece`, or a `functools.partial` of one with keywords."""
 
 
 def _width(n_bins: Any = 15, **fields: Any) -> BinnedError:
@@ -69,10 +73,10 @@ _COMPOSITIONS: dict[Callable[..., float], Callable[..., Estimator]] = {
 }
 
 
-def composition_of(metric: Any) -> Estimator | None:
+def composition_of(metric: Any, name: str = "estimator") -> Estimator | None:
     """Return the estimator that a metric is, or None for a function that is none of trueup's.
 
-    A `functools.partial` with keywords is looked through.
+    A `functools.partial` with keywords is looked through. ``name`` is that of the argument.
 
     >>> from trueup import ece
     >>> composition_of(partial(ece, n_bins=10))
@@ -87,4 +91,20 @@ def composition_of(metric: Any) -> Estimator | None:
         compose = _COMPOSITIONS.get(inner)
     except TypeError:  # what cannot be hashed is no metric
         return None
-    return None if compose is None else compose(**options)
+    if compose is None:
+        return None
+    try:
+        return compose(**options)
+    except TypeError:
+        given = Words(f"a partial with {', '.join(options)}")
+        hint = "weights and rng stand beside the data"
+        raise must_be(name, "a metric with options that it has", given, hint=hint) from None
+
+
+def estimator_of(name: str, metric: object) -> Estimator:
+    """Return the estimator that a metric, the argument ``name``, is; refuse what is none."""
+    known = composition_of(metric, name)
+    if known is None:
+        rule = "an estimator, such as BinnedError(), or a metric, such as ece"
+        raise must_be(name, rule, metric)
+    return known

@@ -31,7 +31,8 @@ from trueup.inference.null_labels import (
     resampling_notes,
 )
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import Binary, OneVsRest, PairsLens, TopLabel
+from trueup.inference.sorted_resamples import ONE_OUTCOME, powers_of, sorted_problem
+from trueup.lens import Binary, PairsLens
 from trueup.results import HypothesisResult
 
 DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2, debias=True)
@@ -39,7 +40,6 @@ DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2, debias=True)
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
 AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
-ONE_OUTCOME = (Binary, OneVsRest, TopLabel)  # its probability is the score, row by row
 
 
 def consistency(
@@ -66,20 +66,38 @@ def _test(
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
     _check(forecasts, estimator, n_resamples)
     fixed = method == "consistency"
-    notes = {"estimator": repr(estimator), "n_resamples": n_resamples, "asymptotic": not fixed}
-    found = estimator.measure_forecasts(forecasts).power
     seed = seed_of(rng)
-    estimator, problem = _induced(estimator, forecasts)
-    agree = _all_certain(problem)
-    if agree is not None:
-        pvalue = certain_pvalue(agree, n_resamples)
-    else:
+    induced, problem = _induced(estimator, forecasts)
+    powers: Floats | bool | None = all_certain(problem)
+    if powers is None:
         resample = resampled_powers if fixed else _unconditional_powers
-        powers = resample(estimator, problem, seed, n_resamples)
+        powers = resample(induced, problem, seed, n_resamples)
+    return conclude(estimator, forecasts, powers, n_resamples, fixed=fixed)
+
+
+def conclude(
+    statistic: Estimator,
+    forecasts: Forecasts,
+    powers: Floats | bool,
+    n_resamples: int,
+    *,
+    fixed: bool = True,
+) -> HypothesisResult:
+    """Return the result of a test from the powers of the data and of its resamples.
+
+    Where every prediction is certain there are none, but whether all came true.
+    """
+    notes: dict[str, Any] = {"estimator": repr(statistic), "n_resamples": n_resamples}
+    notes["asymptotic"] = not fixed
+    if isinstance(powers, bool):
+        pvalue = certain_pvalue(powers, n_resamples)
+    else:
         if not np.isfinite(powers).all():
             raise must_be("statistic", "a number for every resample", Words("NaN or infinity"))
         pvalue = resampled_pvalue(powers[0], powers[1:])
         notes |= resampling_notes(powers[1:])
+    found = statistic.measure_forecasts(forecasts).power
+    method = "consistency" if fixed else "consistency_unconditional"
     return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), notes)
 
 
@@ -91,6 +109,11 @@ def resampled_powers(
     if can_fuse(statistic, forecasts):
         assert isinstance(statistic, BinnedError)
         return fused_powers(statistic, forecasts, keys)
+    ready = sorted_problem(statistic, forecasts)
+    if ready is not None:
+        assert isinstance(statistic, PairsEstimator)
+        drawn = powers_of([statistic], ready.with_drawn_labels, seed, n_resamples)[0]
+        return np.concatenate([[statistic.power_of_groups(ready.groups)], drawn])
     draw = _drawer(forecasts)
 
     def some(first: int, last: int) -> list[float]:
@@ -172,7 +195,7 @@ def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, For
     return replace(statistic, lens=Binary()), binary
 
 
-def _all_certain(forecasts: Forecasts) -> bool | None:
+def all_certain(forecasts: Forecasts) -> bool | None:
     """Where every prediction is 0 or 1: whether all came true. None where one is not certain."""
     if forecasts.is_matrix:
         top, predicted = forecasts.top
@@ -195,5 +218,5 @@ def _null(forecasts: Forecasts, fixed: bool) -> str:
 def _check(forecasts: Forecasts, statistic: object, n_resamples: object) -> None:
     check_test(forecasts, n_resamples)
     if not isinstance(statistic, Estimator):
-        rule = "an estimator, such as BinnedError(), or None"
+        rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
         raise must_be("statistic", rule, statistic)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +13,16 @@ from trueup.errors import must_be
 from trueup.estimators.base import Estimator, chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe_shape, is_missing
-from trueup.inference.compositions import composition_of
+from trueup.inference.compositions import Metric, estimator_of
 from trueup.inference.consistency import DEFAULT_STATISTIC
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval
+from trueup.inference.levels import check_level, check_resamples
+from trueup.inference.null_labels import check_test
 from trueup.inference.parts import with_adjusted
 from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import PairsLens
+from trueup.results.plain import plain
 from trueup.tables import Columns
 
 
@@ -46,8 +48,9 @@ class GroupErrors:
     group: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return {"table": self.table.to_dict(), "largest": self.largest, "group": self.group}
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        found = {"table": self.table.to_dict(), "largest": self.largest, "group": self.group}
+        return dict(plain(found))
 
 
 def group_errors(
@@ -55,7 +58,7 @@ def group_errors(
     labels: object = None,
     groups: object = None,
     *,
-    estimator: Any = None,
+    estimator: Metric | None = None,
     confidence_level: float = 0.95,
     weights: object = None,
     rng: Seed = None,
@@ -85,27 +88,23 @@ def group_errors(
     -----
     ``mean_score`` and ``mean_label`` are seen through the estimator's lens where that induces one
     set of pairs, otherwise through `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
-    estimators without bins, can say nothing from one row: its interval is NaN there.
+    estimators without bins, can say nothing from one row: the interval of such a group is all
+    values that there can be, 0 to 1 for an error.
     """
+    measure = DEFAULT_STATISTIC if estimator is None else estimator_of("estimator", estimator)
+    level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
-    measure = DEFAULT_STATISTIC if estimator is None else composition_of(estimator)
-    if measure is None:
-        raise must_be("estimator", "an estimator, such as BinnedError(), or a metric", estimator)
+    check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
     found: dict[str, list[Any]] = {}
     for name, rows in _rows_of_groups(forecasts):
         part = forecasts.take(rows)
         within = interval(
-            measure,
-            part,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            rng=chance,
+            measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
         )
         test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
         score, label = _means(measure, part)
-        unknown = part.n == 1 and within.method != "analytic"
         row = {
             "group": name,
             "n": part.n,
@@ -114,8 +113,8 @@ def group_errors(
             "mean_label": label,
             "gap": score - label,
             "error": within.estimate,
-            "low": math.nan if unknown else within.low,
-            "high": math.nan if unknown else within.high,
+            "low": within.low,
+            "high": within.high,
             "pvalue": test.pvalue,
         }
         for column, value in row.items():

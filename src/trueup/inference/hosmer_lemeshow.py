@@ -28,7 +28,7 @@ from trueup.inference.seeds import Seed
 from trueup.lens import Lens, PairsLens
 from trueup.results import HypothesisResult
 
-FEWEST = 5.0  # expected outcomes of either kind in a bin, for the chi-square distribution
+FEWEST = 5.0  # the variance of the outcomes of a bin, for the chi-square distribution
 DEFAULT = BinnedError(binning=EqualMass(10))
 
 
@@ -45,8 +45,8 @@ def hosmer_lemeshow(
     variance of a bin is that of its own scores, not :math:`n_b f_b(1 - f_b)`, which is larger
     where scores differ inside the bin. The data did not fit the model, so the statistic has a
     chi-square distribution with as many degrees of freedom as there are bins, not two fewer.
-    With weights, or where a bin expects fewer than 5 outcomes of either kind (``notes`` says how
-    many do), outcomes are drawn from the scores instead.
+    With weights, or where the number of outcomes of a bin has a variance below 5, so that it is
+    far from normal (``notes`` says in how many), outcomes are drawn from the scores instead.
 
     ``statistic`` may be a lens, or a `BinnedError`, whose lens and binning are taken.
 
@@ -73,10 +73,8 @@ def hosmer_lemeshow(
     certain = variance == 0
     agree = not residual[certain].any()
     found = float(_chi_square(residual, variance)) if agree else math.inf
-    expected = np.add.reduceat(rows.p, start)
-    size = np.diff(np.r_[start, len(rows.p)])
-    small = int(np.count_nonzero(np.minimum(expected, size - expected) < FEWEST))
-    notes: dict[str, Any] = {"df": len(start), "bins_of_small_expectation": small}
+    small = int(np.count_nonzero(variance < FEWEST))
+    notes: dict[str, Any] = {"df": len(start), "bins_of_small_variance": small}
     if certain.all() or not agree:
         notes["reference"] = "certain"
         pvalue = certain_pvalue(agree, n_resamples)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_signs import cluster_signs
+from trueup.inference.compositions import Metric, composition_of
 from trueup.inference.consistency import consistency, consistency_unconditional
-from trueup.inference.seeds import Seed
+from trueup.inference.seeds import Seed, check_seed
+from trueup.lens import Lens
 from trueup.results import HypothesisResult
 
 __all__ = ["calibration_test"]
@@ -19,7 +20,7 @@ def calibration_test(
     probs: object,
     labels: object = None,
     *,
-    statistic: Estimator | None = None,
+    statistic: Metric | Lens | None = None,
     method: str = "consistency",
     n_resamples: int = 999,
     weights: object = None,
@@ -39,18 +40,21 @@ def calibration_test(
     probs, labels, weights
         As for every metric, or one `Forecasts`. Labels are classes, not probabilities.
     statistic
-        Any estimator, through any lens, large where calibration is bad; by default that of
-        `rmsce_debiased`, ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``. Compared
-        is its ``power``, before the root and with its sign: a debiased value cut at 0 would tie
-        with half of all resamples.
+        For consistency resampling any estimator, through any lens, or a named metric, large where
+        calibration is bad; by default that of `rmsce_debiased`,
+        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``. Compared is its ``power``,
+        before the root and with its sign: a debiased value cut at 0 would tie with half of all
+        resamples. What the other methods take is said with them.
     method
         ``"consistency"``: predictions fixed, labels drawn; exact.
         ``"consistency_unconditional"``: rows are drawn with replacement first; asymptotic.
         ``"cluster_signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
         `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
-        Others: ``"tcal"``, ``"skce"``, ``"skce_block"``, ``"skce_distribution_free"``,
-        ``"spiegelhalter"``, ``"hosmer_lemeshow"``, ``"ks"``.
+        ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
+        ``"skce"``, ``"skce_block"``, ``"skce_distribution_free"``: a lens, a `KernelError` or
+        None. ``"hosmer_lemeshow"``: a lens, a `BinnedError` or None. ``"ks"``: a lens, a
+        `CumulativeError` or None.
     n_resamples
         The smallest possible p-value is 1/(1 + n_resamples).
     rng
@@ -63,7 +67,8 @@ def calibration_test(
     through the lens of the statistic: the hypothesis is canonical calibration. A statistic of
     the top label rejects only what the top label shows.
 
-    Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest.
+    Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest, but for
+    ``"skce_distribution_free"``, which is a bound for any model.
 
     All methods but ``"cluster_signs"`` take rows as independent and refuse ``clusters``: rows
     of a cluster share what the predictions do not tell, and p-values that ignore it are too
@@ -81,9 +86,12 @@ def calibration_test(
     >>> calibration_test(p**2, y, rng=0).pvalue
     0.001
     """
-    forecasts = Forecasts.of(probs, labels, weights=weights)
     test = _test_named(method)
-    return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=statistic)
+    check_seed(rng)
+    known = composition_of(statistic, "statistic")
+    chosen = statistic if known is None else known
+    forecasts = Forecasts.of(probs, labels, weights=weights)
+    return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=chosen)
 
 
 def _test_named(method: object) -> Callable[..., HypothesisResult]:

@@ -6,26 +6,29 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError, SweepError
 from trueup.estimators.base import chosen_lens
 from trueup.estimators.decomposition import ProperScore
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Bins, Ends, binned_ends
-from trueup.inference.bootstrap import METHODS, Bootstrap
+from trueup.inference.bootstrap import METHODS, Bootstrap, Units
 from trueup.inference.cell_intervals import cell_ends
 from trueup.inference.compositions import composition_of
+from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.mean_intervals import mean_ends
-from trueup.inference.seeds import Seed, seed_of
+from trueup.inference.ranges import possible_values
+from trueup.inference.seeds import Seed, check_seed, seed_of
 from trueup.lens import SimplexLens
 from trueup.results import Estimate, Interval
-from trueup.specification import check_whole, is_number
+from trueup.specification import check_choice
 from trueup.tables import BinTable, CellTable, TableFamily
 
 __all__ = ["interval"]
 
 TARGETS = ("conditional", "population")
 LOWER_BOUND = "a lower bound of the true calibration error"
+OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
 
 
 def interval(
@@ -63,16 +66,18 @@ def interval(
         bins, labels being random. ``"population"``: that of new rows in these bins, scores being
         random too. Every other interval speaks of the population.
     n_resamples
-        Resamples of a bootstrap.
+        Resamples of a bootstrap; at least 39 for a level of 0.95.
     rng
         A seed, a Generator or None, for a bootstrap.
 
     Notes
     -----
     Bins hide errors that cancel within them, so what is covered is never more than the true
-    calibration error: the lower end is a bound of that too, the upper end is none. Plug-in
-    errors are biased upwards, and may lie above the interval of what they estimate; ``notes``
-    say so. docs/coverage.md has the coverage of the analytic intervals of five named errors.
+    calibration error of the same scores: the lower end is a bound of that too, the upper end is
+    none. Of the model on new scores it says less, and with a rare bad region much less: ask for
+    the population then. Plug-in errors are biased upwards, and may lie above the interval of what
+    they estimate; ``notes`` say so. docs/coverage.md has the coverage of the analytic intervals
+    of five named errors.
 
     Bins of equal mass, of a tree or of a sweep are taken as given. Before an interval of norm 2,
     or of a debiased error, bins of one row are merged with the nearest one. With class-wise
@@ -81,7 +86,8 @@ def interval(
 
     Plug-in errors are biased upwards, most where there is none, and resampling adds the bias once
     more: of a calibrated model ``"percentile"`` and ``"bca"`` as good as never hold the truth 0,
-    and ``"basic"`` too seldom. They are here to be compared with.
+    and ``"basic"`` too seldom. They are here to be compared with. One row alone, or one cluster,
+    tells a bootstrap nothing: then the interval is all values that there can be, and is noted.
 
     References
     ----------
@@ -97,42 +103,34 @@ def interval(
     >>> print(found.target.split(";")[0])
     the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) of these scores and these bins
     """
-    _check(confidence_level, method, target, n_resamples)
+    level = check_level(confidence_level)
+    check_choice("method", method, "auto", "analytic", *METHODS)
+    check_choice("target", target, *TARGETS)
+    check_resamples(n_resamples)
+    check_seed(rng)
     known = composition_of(estimator)
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
-        raise must_be("estimator", "an estimator, such as BinnedError(), or a metric", estimator)
+        rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
+        raise must_be("estimator", rule, estimator)
     forecasts = Forecasts.of(probs, labels, weights=weights)
-    reason = _why_not_analytic(known, forecasts, target)
+    reason = why_not_analytic(known, forecasts, target)
     if method == "analytic" and reason:
         raise must_be("method", f'"auto" or a bootstrap {reason}', method)
-    level = float(confidence_level)
     if method in METHODS or reason:
         default = "percentile" if known is None else "widest"
         chosen = method if method in METHODS else default
+        n_resamples = check_resamples(n_resamples, level)
         return _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
     assert known is not None
     found = known.measure_forecasts(forecasts)
     if isinstance(known, ProperScore):
-        ends = mean_ends(known, forecasts, level)
-        return Interval(
-            *ends, found.value, level, "analytic", f"the expected {known!r} of new rows"
-        )
+        ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
+        return Interval(*ends, found.value, level, "analytic", words, _alone(forecasts))
     assert isinstance(known, BinnedError | SweepError)
     return _from_table(known, forecasts, found, level, target)
 
 
-def _check(confidence_level: Any, method: Any, target: Any, n_resamples: Any) -> None:
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise must_be("confidence_level", "a number between 0 and 1", confidence_level)
-    if method not in ("auto", "analytic", *METHODS):
-        raise must_be("method", '"auto", "analytic", "percentile", "basic" or "bca"', method)
-    if target not in TARGETS:
-        raise must_be("target", '"conditional" or "population"', target)
-    least = math.ceil(2 / (1 - confidence_level) - 1e-9) - 1
-    check_whole("n_resamples", n_resamples, max(1, least))
-
-
-def _why_not_analytic(estimator: Any, forecasts: Forecasts, target: str) -> str:
+def why_not_analytic(estimator: Any, forecasts: Forecasts, target: str) -> str:
     """Say for what a bootstrap is needed, or nothing."""
     if isinstance(estimator, ProperScore):
         return ""
@@ -217,7 +215,7 @@ def _words(norm: float, target: str, distance: str = "") -> str:
         formula = f"(Σ s_b {gap}{power})^(1/{norm:g})"
     if target == "population":
         return f"the binned error {formula} of new rows in these bins; {LOWER_BOUND}"
-    return f"the binned error {formula} of these scores and these bins; {LOWER_BOUND}"
+    return f"the binned error {formula} of these scores and these bins; {OF_THESE_SCORES}"
 
 
 def _by_bootstrap(
@@ -228,11 +226,47 @@ def _by_bootstrap(
     n_resamples: int,
     rng: Seed,
 ) -> Interval:
-    drawn = Bootstrap.of(lambda f: float(statistic(f)), forecasts, int(n_resamples), seed_of(rng))
-    notes: dict[str, Any] = {"resamples": int(n_resamples)}
-    if forecasts.clusters is not None:
-        notes["clusters"] = drawn.units.count
-    name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
-    words = f"the value of {name} on ever more rows like these"
+    estimate, alone = _number(statistic, forecasts), _alone(forecasts)
+    if alone:
+        ends = possible_values(statistic, forecasts)
+        return Interval(*ends, estimate, level, method, _of_new_rows(statistic), alone)
+    drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
+    return resampled_interval(drawn, level, method)
+
+
+def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
+    """Return the interval from the values of a statistic on resamples."""
+    lowest, highest = possible_values(drawn.statistic, drawn.forecasts)
     ends = drawn.ends(method, level)
-    return Interval(*ends, drawn.estimate, level, method, words, notes)
+    notes: dict[str, Any] = {"resamples": len(drawn.values)}
+    if drawn.forecasts.clusters is not None:
+        notes["clusters"] = drawn.units.count
+    low, high = max(lowest, ends.low), min(highest, ends.high)
+    return Interval(low, high, drawn.estimate, level, method, _of_new_rows(drawn.statistic), notes)
+
+
+def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
+    name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
+    return f"the value of {name} on ever more rows like these"
+
+
+def _alone(forecasts: Forecasts) -> dict[str, Any]:
+    """A note where there is but one unit; else none."""
+    if Units(forecasts).count > 1:
+        return {}
+    unit = "row" if forecasts.clusters is None else "cluster"
+    return {"tells_nothing": f"one {unit} does not show by how much others may differ"}
+
+
+def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:
+    """The value of a function that may be the caller's."""
+    try:
+        found = statistic(forecasts)
+    except TypeError as error:
+        hint = "one of two arrays can be wrapped: lambda f: metric(f.scores, f.labels)"
+        got = Words(f"one that failed: {error}")
+        raise must_be("estimator", "a function of one Forecasts", got, hint=hint) from error
+    try:
+        return float(found)
+    except (TypeError, ValueError):
+        raise must_be("estimator", "a function that returns a number", found) from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_sums import Kernel
@@ -61,20 +62,31 @@ def skce(
     else:
         problem = lens
     kernel = Kernel(estimator.kernel, bandwidth)
+    rows: NullPairs | NullRows
     if isinstance(problem, PairsLens):
-        pairs = NullPairs.in_order(problem.pairs(forecasts))
-        observed = float(score_totals(pairs, kernel, pairs.y[None])[0])
-        drawn = pairs.drawn(lambda y: score_totals(pairs, kernel, y), rng, n_resamples)
+        rows = NullPairs.in_order(problem.pairs(forecasts))
     else:
         assert isinstance(problem, SimplexLens)
         rows = NullRows.of(problem.cells(forecasts))
-        labels = rows.drawn(lambda y: y.astype(np.int32), rng, n_resamples)
-        labels = np.concatenate([rows.y[None].astype(np.int32), labels])
-        totals = row_totals(rows, kernel, estimator.distance == "tv", labels)
-        observed, drawn = float(totals[0]), totals[1:]
-    pvalue = resampled_pvalue(observed, drawn)
-    notes = found.notes | resampling_notes(drawn)
-    return HypothesisResult(found.value, pvalue, "skce", null_of(lens), notes)
+    if rows.certain:
+        pvalue, notes = certain_pvalue(rows.possible, n_resamples), {"reference": "certain"}
+    else:
+        totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
+        pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
+    return HypothesisResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+
+
+def _all_totals(
+    rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool, rng: Seed, n_resamples: int
+) -> Floats:
+    """Sum over pairs of the data, then of each resample."""
+    if isinstance(rows, NullPairs):
+        pairs = rows
+        drawn = pairs.drawn(lambda y: score_totals(pairs, kernel, y), rng, n_resamples)
+        return np.concatenate([score_totals(pairs, kernel, pairs.y[None]), drawn])
+    drawn = rows.drawn(lambda y: y.astype(np.int32), rng, n_resamples)
+    labels = np.concatenate([rows.y[None].astype(np.int32), drawn])
+    return row_totals(rows, kernel, total_variation, labels)
 
 
 def skce_block(

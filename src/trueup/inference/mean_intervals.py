@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,44 +12,101 @@ from trueup.estimators import Brier
 from trueup.estimators.decomposition import ProperScore
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
+from trueup.inference.ranges import possible_values
 
 __all__ = ["mean_ends", "row_losses"]
 
 
+SURE = 1e-12  # what a row leaves to its other labels is not taken as less
+
+
+class Losses(NamedTuple):
+    """Losses of rows with the labels they have, and of one more row that may be to come.
+
+    ``near`` is the mean loss were every label the most probable; ``far`` the mean loss were none
+    of them, which of the others being left to the predictions.
+    """
+
+    each: Floats
+    near: float
+    far: float
+
+
 def row_losses(score: ProperScore, forecasts: Forecasts) -> Floats:
     """Return the loss of every row, whose weighted mean is the score."""
-    losses = np.empty(forecasts.n)
+    return _losses(score, forecasts).each
+
+
+def _losses(score: ProperScore, forecasts: Forecasts) -> Losses:
+    each, near, far = (np.empty(forecasts.n) for _ in range(3))
     for where in forecasts.blocks():
-        labels = forecasts.one_hot(where)
-        if isinstance(score, Brier):
-            difference = forecasts.rows(where) - labels
-            if forecasts.n_classes == 2:
-                difference = difference[:, 1:]
-            losses[where] = np.einsum("ij,ij->i", difference, difference)
-        else:
-            if forecasts.log_probs_exact:
-                log_probs = forecasts.log_probs(where)
-            else:
-                log_probs = np.log(np.maximum(forecasts.rows(where), forecasts.tiny))
-            losses[where] = -np.einsum("ij,ij->i", labels, log_probs)
-    return losses
+        rows = forecasts.rows(where)
+        possible = _possible_losses(score, forecasts, rows, where)
+        each[where] = np.einsum("ij,ij->i", forecasts.one_hot(where), possible)
+        top, every = rows.argmax(axis=1), np.arange(len(rows))
+        near[where] = possible[every, top]
+        rows = np.maximum(rows, SURE)
+        rows[every, top] = 0
+        others = np.einsum("ij,ij->i", rows, possible)
+        far[where] = others / rows.sum(axis=1)
+    if isinstance(score, Brier) and forecasts.soft:
+        each = _soft_brier(forecasts)
+    near_mean, far_mean = (float(np.average(x, weights=forecasts.weights)) for x in (near, far))
+    return Losses(each, near_mean, far_mean)
+
+
+def _possible_losses(
+    score: ProperScore, forecasts: Forecasts, rows: Floats, where: slice
+) -> Floats:
+    """(n, K) loss of each row, were its label each of the classes."""
+    if isinstance(score, Brier):
+        if forecasts.n_classes == 2:
+            return np.asarray((1 - rows) ** 2)
+        return np.asarray(np.einsum("ij,ij->i", rows, rows)[:, None] + 1 - 2 * rows)
+    if forecasts.log_probs_exact:
+        return -forecasts.log_probs(where)
+    return np.asarray(-np.log(np.maximum(rows, forecasts.tiny)))
+
+
+def _soft_brier(forecasts: Forecasts) -> Floats:
+    """Squared distances to soft labels, which are not means over hard ones."""
+    each = np.empty(forecasts.n)
+    for where in forecasts.blocks():
+        difference = forecasts.rows(where) - forecasts.one_hot(where)
+        if forecasts.n_classes == 2:
+            difference = difference[:, 1:]
+        each[where] = np.einsum("ij,ij->i", difference, difference)
+    return each
 
 
 def mean_ends(score: ProperScore, forecasts: Forecasts, level: float) -> Ends:
-    """Return mean ± t·sd, with the t of one degree of freedom less than there are units."""
+    """Return mean ± t·sd, with the t of one degree of freedom less than there are units.
+
+    Rows that look alike would have no sd though the next one may not look like them. So each end
+    is taken with one row more, as far on its side as a label can bring it (`Losses`). One unit
+    alone has no sd: then the ends are those of all values that the score can have.
+    """
     from scipy.special import stdtrit
 
-    losses = row_losses(score, forecasts)
+    losses = _losses(score, forecasts)
     weights = np.ones(forecasts.n) if forecasts.weights is None else forecasts.weights
-    weights = weights / weights.sum()
-    mean = float(np.sum(weights * losses))
-    away = weights * (losses - mean)
+    number = None
     if forecasts.clusters is not None:
-        _, number = np.unique(forecasts.clusters, return_inverse=True)
-        away = np.bincount(number.reshape(-1), away)
-    units = len(away)
+        number = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+    units = forecasts.n if number is None else int(number.max()) + 1
+    lowest, highest = possible_values(score, forecasts)
     if units < 2:
-        return Ends(0.0, math.inf)
-    sd = math.sqrt(units / (units - 1) * float(np.sum(away**2)))
-    half = float(stdtrit(units - 1, (1 + level) / 2)) * sd
-    return Ends(max(0.0, mean - half), mean + half)
+        return Ends(lowest, highest)
+    t = float(stdtrit(units - 1, (1 + level) / 2))
+
+    def end(one_more: float, side: float) -> float:
+        every = np.append(losses.each, one_more)
+        share = np.append(weights, weights.sum() / units)
+        share /= share.sum()
+        mean = float(np.sum(share * every))
+        away: Floats = share * (every - mean)
+        if number is not None:
+            away = np.bincount(np.append(number, units), away).astype(np.float64)
+        return mean + side * t * math.sqrt((units + 1) / units * float(np.sum(away**2)))
+
+    return Ends(max(lowest, end(losses.near, -1)), min(highest, end(losses.far, 1)))

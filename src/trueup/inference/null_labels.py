@@ -19,9 +19,9 @@ from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import Chunk, run
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
+from trueup.inference.levels import check_resamples
 from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import Cells, Lens, Pairs, PairsLens, SimplexLens
-from trueup.specification import check_whole
 
 Outcomes = NDArray[np.bool_]
 
@@ -66,6 +66,11 @@ class NullPairs:
         return self.weighted(np.subtract(self.p, y))
 
     @property
+    def certain(self) -> bool:
+        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        return bool(((self.p == 0) | (self.p == 1)).all())
+
+    @property
     def possible(self) -> bool:
         """Whether no outcome has a probability of 0."""
         return bool((np.where(self.y, self.p, 1 - self.p) > 0).all())
@@ -103,6 +108,11 @@ class NullRows:
         """Read all points; outcomes are classes, not probabilities."""
         w = None if cells.w is None else cells.w[cells.kept]
         return cls(cells.rows(cells.kept), cells.outcomes(cells.kept).argmax(axis=1), w)
+
+    @property
+    def certain(self) -> bool:
+        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        return bool((self.g.max(axis=1) == 1).all())
 
     @property
     def possible(self) -> bool:
@@ -167,13 +177,19 @@ def null_of(lens: Lens) -> str:
 
 def check_test(forecasts: Forecasts, n_resamples: object) -> None:
     """Refuse what tests by independent draws of labels cannot speak of."""
-    check_whole("n_resamples", n_resamples, 1)
+    check_resamples(n_resamples)
+    refuse_soft_labels(forecasts)
+    if forecasts.clusters is not None:
+        rule = "None for a test that takes rows as independent"
+        hint = 'calibration_test(forecasts, method="cluster_signs") takes clusters'
+        raise must_be("clusters", rule, Words("rows that come in clusters"), hint=hint)
+
+
+def refuse_soft_labels(forecasts: Forecasts) -> None:
+    """Refuse labels that are probabilities: tests draw classes."""
     if forecasts.soft:
         got = Words("probabilities")
         raise must_be("labels", "classes for a test of calibration", got)
-    if forecasts.clusters is not None:
-        rule = "None for a test that takes rows as independent"
-        raise must_be("clusters", rule, Words("rows that come in clusters"))
 
 
 def check_lens_of_test(lens: object, *, simplex: bool) -> Lens:

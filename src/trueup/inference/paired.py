@@ -8,14 +8,17 @@ from typing import TypeGuard
 
 import numpy as np
 
-from trueup.bins import FixedEdges
+from trueup.bins import Binning
 from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, chosen_lens, root_of
 from trueup.forecasts import Forecasts
+from trueup.inference.binned_intervals import Ends
 from trueup.inference.bootstrap import Bootstrap
-from trueup.lens import PairsLens
+from trueup.inference.ranges import possible_values
+from trueup.lens import Pairs, PairsLens
 from trueup.specification import is_number
+from trueup.tables import BinTable
 
 __all__ = ["Difference", "Resampled", "difference_of", "is_debiased"]
 
@@ -24,18 +27,36 @@ __all__ = ["Difference", "Resampled", "difference_of", "is_debiased"]
 CAUTION = 0.5
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptBins(Binning):
+    """The bins of a table that is there, whatever scores come: a bin of zeros alone too."""
+
+    table: BinTable
+
+    def asked(self, n: int) -> int:
+        """Return the number of bins that the table was asked for."""
+        return self.table.asked
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the edges of the table."""
+        return self.table.edges[1:-1]
+
+
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """An error, its power (of exponent p), and the powers of the resamples.
+    """An error, its power (of exponent p), and the powers of the resamples less their mean.
 
     ``power`` is that of the estimate, less what resampling shows to be bias where it is debiased:
-    next to nothing for independent rows.
+    next to nothing for independent rows. ``units`` are the rows, or clusters, that were drawn;
+    ``possible`` is what values the error can have.
     """
 
     value: float
     power: float
     exponent: float
     noise: Floats
+    units: int
+    possible: Ends
 
     @classmethod
     def of(
@@ -50,18 +71,31 @@ class Resampled:
         if isinstance(estimator, BinnedError) and isinstance(
             chosen_lens(lens, forecasts), PairsLens
         ):  # bins stay: cuts between tied rows would be another source of noise
-            estimator = replace(estimator, binning=FixedEdges(found.table.edges))
+            estimator = replace(estimator, binning=KeptBins(found.table))
 
         def statistic(resample: Forecasts) -> float:
             estimate = estimator.measure_forecasts(resample)
             return estimate.power if by_power else estimate.value
 
-        drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed).values
+        bootstrap = Bootstrap.of(statistic, forecasts, n_resamples, seed)
+        drawn = bootstrap.values
         power = found.power if by_power else found.value
         if is_debiased(estimator):
             plugin = replace(estimator, debias=False).measure_forecasts(forecasts).power
             power -= float(drawn.mean()) - plugin
-        return cls(found.value, power, exponent if by_power else 1.0, drawn - drawn.mean())
+        return cls(
+            found.value,
+            power,
+            exponent if by_power else 1.0,
+            drawn - drawn.mean(),
+            bootstrap.units.count,
+            possible_values(estimator, forecasts),
+        )
+
+    @property
+    def least_pvalue(self) -> float:
+        """The smallest one-sided p-value that so few units can give: all on the same side."""
+        return 0.5**self.units
 
 
 @dataclass(frozen=True)
@@ -75,7 +109,11 @@ class Difference:
 
 
 def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
-    """Centred percentiles of the difference of powers, read as one of errors, with its p-value."""
+    """Centred percentiles of the difference of powers, read as one of errors, with its p-value.
+
+    A few units that all agree have no spread to draw again, however little they tell: no p-value
+    is below that of a sign test, and an interval that would be is all that there can be.
+    """
     noise = one.noise - two.noise
     power, total = one.power - two.power, one.power + two.power
     # Whole ranks, so that 0 is outside just where the p-value is at most 1 − level.
@@ -89,6 +127,10 @@ def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
     tails = np.sum(noise >= -power - slack), np.sum(noise <= -power + slack)
     pvalue = min(1.0, 2 * (1 + int(min(tails))) / (1 + len(noise)))
     value = one.value - two.value
+    if 2 * one.least_pvalue > 1 - level:
+        low = one.possible.low - two.possible.high
+        high = one.possible.high - two.possible.low
+        pvalue = max(pvalue, 2 * one.least_pvalue)
     return Difference(value, min(low, value), max(high, value), pvalue)
 
 

@@ -14,7 +14,7 @@ from trueup.estimators import BinnedError
 from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import benjamini_hochberg, holm
-from trueup.inference.compositions import composition_of
+from trueup.inference.compositions import Metric, estimator_of
 from trueup.inference.consistency import DEFAULT_STATISTIC
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.null_labels import NullPairs, check_lens_of_test, check_test, resampled_pvalue
@@ -22,12 +22,14 @@ from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import Binary, ClassWise, PairsLens
 from trueup.tables import BinTable, Columns
 
+BIN_TESTS = BinnedError(binning=EqualMass(15))
+
 
 def class_tests(
     probs: object,
     labels: object = None,
     *,
-    estimator: Any = None,
+    estimator: Metric | None = None,
     weights: object = None,
     rng: Seed = None,
     n_resamples: int = 999,
@@ -52,12 +54,12 @@ def class_tests(
         p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
         least K times that: ask for more resamples where there are many classes.
     """
+    chosen = DEFAULT_STATISTIC if estimator is None else estimator_of("estimator", estimator)
+    if not (hasattr(chosen, "lens") and chosen.lens in (None, ClassWise())):
+        raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
+    statistic: Any = replace(chosen, lens=Binary())  # type: ignore[call-arg]
     forecasts = Forecasts.of(probs, labels, weights=weights)
     check_test(forecasts, n_resamples)
-    statistic: Any = DEFAULT_STATISTIC if estimator is None else composition_of(estimator)
-    if not (hasattr(statistic, "lens") and statistic.lens in (None, ClassWise())):
-        raise must_be("estimator", "one whose lens is None or ClassWise()", estimator)
-    statistic = replace(statistic, lens=Binary())
     chance = np.random.default_rng(seed_of(rng))
     found: dict[str, list[Any]] = {}
     for member in ClassWise().members(forecasts):
@@ -82,7 +84,7 @@ def bin_tests(
     probs: object,
     labels: object = None,
     *,
-    estimator: BinnedError | None = None,
+    estimator: Metric | None = None,
     weights: object = None,
     rng: Seed = None,
     n_resamples: int = 999,
@@ -97,7 +99,8 @@ def bin_tests(
     probs, labels, weights
         As for every metric, or one `Forecasts`.
     estimator
-        A `BinnedError`, whose lens and binning are taken; by default 15 bins of equal mass.
+        A `BinnedError`, whose lens and binning are taken, or a metric that is one; by default 15
+        bins of equal mass.
     rng, n_resamples
         As for `calibration_test`.
 
@@ -108,14 +111,14 @@ def bin_tests(
         ``mean_score``, ``mean_label``, ``gap`` (score − label), ``pvalue``, and p-values adjusted
         for the number of bins, ``pvalue_holm`` and ``pvalue_bh``.
     """
+    binned = BIN_TESTS if estimator is None else estimator_of("estimator", estimator)
+    if not isinstance(binned, BinnedError):
+        raise must_be("estimator", "a BinnedError, a metric that is one, or None", binned)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     check_test(forecasts, n_resamples)
-    estimator = BinnedError(binning=EqualMass(15)) if estimator is None else estimator
-    if not isinstance(estimator, BinnedError):
-        raise must_be("estimator", "a BinnedError or None", estimator)
-    lens = check_lens_of_test(chosen_lens(estimator.lens, forecasts), simplex=False)
+    lens = check_lens_of_test(chosen_lens(binned.lens, forecasts), simplex=False)
     assert isinstance(lens, PairsLens)
-    table = estimator.measure_forecasts(forecasts).table
+    table = binned.measure_forecasts(forecasts).table
     assert isinstance(table, BinTable)
     table = table.nonempty()
     rows = NullPairs.in_order(lens.pairs(forecasts))

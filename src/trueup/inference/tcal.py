@@ -64,14 +64,12 @@ def tcal(
     if isinstance(lens, PairsLens):
         rows = NullPairs.in_order(lens.pairs(forecasts))
         scales = _score_scales(rows)
-        certain = not rows.variance.any()
     else:
         assert isinstance(lens, SimplexLens)
         rows = NullRows.of(lens.cells(forecasts))
         scales = _simplex_scales(rows)
-        certain = bool((rows.g.max(axis=1) == 1).all())
     notes: dict[str, Any] = {"reference": "certain"}
-    if certain:
+    if rows.certain:
         found = 0.0 if rows.possible else math.inf
         pvalue = certain_pvalue(rows.possible, n_resamples)
     elif not scales.deviation.any():  # every row is alone: there is nothing to compare

@@ -24,3 +24,12 @@ def draw_classes(
     limit: NDArray[np.uint64], key: int, first: int, labels: NDArray[np.int64]
 ) -> None: ...
 def draw_rows(key: int, rows: NDArray[np.int64]) -> None: ...
+def regroup_rows(
+    value: NDArray[np.float64],
+    code: NDArray[np.int32],
+    key: int,
+    times: NDArray[np.int32],
+    kept: NDArray[np.float64],
+    count: NDArray[np.int64],
+    positive: NDArray[np.int64],
+) -> int: ...

@@ -102,3 +102,27 @@ def draw_rows(uint64_t key, int64_t[::1] rows):
     with nogil:
         for i in range(n):
             rows[i] = <int64_t>row_below(<uint64_t>n, mixed(key + <uint64_t>i * STEP))
+
+
+def regroup_rows(
+    const double[::1] value,
+    const int32_t[::1] code,
+    uint64_t key,
+    int32_t[::1] times,
+    double[::1] kept,
+    int64_t[::1] count,
+    int64_t[::1] positive,
+):
+    """Draw rows with replacement and put them together by score; returns how many scores."""
+    cdef Py_ssize_t i, n = code.shape[0], scores = value.shape[0], place = 0
+    cdef int32_t zeros, ones
+    with nogil:
+        for i in range(n):
+            times[code[row_below(<uint64_t>n, mixed(key + <uint64_t>i * STEP))]] += 1
+        for i in range(scores):
+            zeros, ones = times[2 * i], times[2 * i + 1]
+            kept[place] = value[i]
+            count[place] = zeros + ones
+            positive[place] = ones
+            place += zeros + ones > 0
+    return place

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from trueup.results.plain import plain
+
 __all__ = ["Decomposition", "Estimate"]
 
 
@@ -32,9 +34,10 @@ class Estimate:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
         table = None if self.table is None else self.table.to_dict()
-        return {"value": self.value, "power": self.power, "table": table, "notes": self.notes}
+        found = {"value": self.value, "power": self.power, "table": table, "notes": self.notes}
+        return dict(plain(found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,13 +80,13 @@ class Decomposition:
         return 1 - self.score / self.uncertainty if self.uncertainty > 0 else math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
         parts = None
         if self.parts is not None:
             parts = [
                 {"name": name, "share": share, **part.to_dict()} for name, share, part in self.parts
             ]
-        return {
+        found = {
             "score": self.score,
             "miscalibration": self.miscalibration,
             "discrimination": self.discrimination,
@@ -93,6 +96,7 @@ class Decomposition:
             "parts": parts,
             "notes": self.notes,
         }
+        return dict(plain(found))
 
     def __repr__(self) -> str:
         """Print the sum; the terms of classes are in ``parts``."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from trueup.results.plain import plain
+
 __all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
 
 
@@ -25,7 +27,8 @@ class Interval:
     target
         Which truth it speaks of, in words.
     notes
-        What a reader should know.
+        What a reader should know; ``tells_nothing`` where one row, or one cluster, cannot show
+        by how much others differ, and the interval is all that the target can be.
     """
 
     low: float
@@ -37,8 +40,8 @@ class Interval:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ class HypothesisResult:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,8 @@ class Comparison:
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -137,5 +140,5 @@ class Certificate:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return dict(plain(asdict(self)))

@@ -2,9 +2,10 @@
 
 from trueup.simulate.advice import Advice, which_estimator
 from trueup.simulate.curves import Glm, Identity, Logistic, LogOdds, Noisy, Power, Steps
+from trueup.simulate.detection import Detection, SampleSize
 from trueup.simulate.fit import Fitted, ScoresFit, fit
 from trueup.simulate.multiclass import DirichletWorld, TableWorld
-from trueup.simulate.power import Detection, SampleSize, power, sample_size
+from trueup.simulate.power import power, sample_size
 from trueup.simulate.published import PUBLISHED, PublishedWorld
 from trueup.simulate.scores import Beta, Empirical, LogisticMixture, Points, Uniform
 from trueup.simulate.study import study

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,90 +11,19 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, Estimator
+from trueup.inference.levels import check_inside
+from trueup.inference.seeds import check_seed
 from trueup.lens import Binary
+from trueup.simulate.detection import Detection, SampleSize
 from trueup.simulate.strength import with_error, world_like
 from trueup.simulate.study import study
 from trueup.simulate.worlds import Seed, World, generator
 from trueup.specification import check_whole, is_number
 
-__all__ = ["Detection", "SampleSize", "power", "sample_size"]
+__all__ = ["power", "sample_size"]
 
 DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
-
-
-@dataclass(frozen=True)
-class Detection:
-    """How often a true error is found at one n.
-
-    Attributes
-    ----------
-    power, standard_error
-        Share of data sets whose test rejects calibration, and its Monte-Carlo error.
-    n, true_error, norm, alpha
-        Rows, the error and its norm, and the level of the test.
-    statistic, world
-        What the test looks at, and where data sets were drawn from.
-    n_sets
-        Data sets drawn with the error, and as many without it.
-    words
-        The answer in a sentence.
-    """
-
-    power: float
-    standard_error: float
-    n: int
-    true_error: float
-    norm: float
-    alpha: float
-    statistic: str
-    world: str
-    n_sets: int
-    words: str
-
-    @property
-    def miss_rate(self) -> float:
-        """Probability of missing the error (type II error)."""
-        return 1 - self.power
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class SampleSize:
-    """How many rows find a true error with a given probability.
-
-    Attributes
-    ----------
-    n, low, high
-        The number of rows, and the range that the Monte-Carlo error leaves (95 %).
-    power
-        The probability asked for.
-    true_error, norm, alpha, statistic, world
-        As in `Detection`.
-    tried
-        Every n that was tried, with its power.
-    words
-        The answer in a sentence.
-    """
-
-    n: int
-    low: int
-    high: int
-    power: float
-    true_error: float
-    norm: float
-    alpha: float
-    statistic: str
-    world: str
-    tried: tuple[Detection, ...]
-    words: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return asdict(self)
 
 
 def power(
@@ -183,8 +111,7 @@ def sample_size(
     >>> 200 < found.low < found.n < found.high < 800
     True
     """
-    if not is_number(power) or not 0 < power < 1:
-        raise must_be("power", "a number between 0 and 1", power)
+    power = check_inside("power", power)
     settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng)
     few = max(100, n_sets // 5)
     tried = [settled.at(FEWEST_ROWS, few)]
@@ -233,8 +160,10 @@ class _Settled:
         return Detection(share, error, n, *settings, n_sets, words)
 
     def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
-        """Put the answer together; ``error`` is that of log n."""
-        least, rows, most = (math.ceil(n * math.exp(k * 1.96 * error)) for k in (-1, 0, 1))
+        """Put the answer together; ``error`` is that of log n, infinite where noise hides all."""
+        spread = math.exp(min(1.96 * error, math.log(MOST_ROWS)))
+        least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
+        most = max(rows, min(most, MOST_ROWS))
         words = (
             f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
             f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
@@ -284,23 +213,22 @@ def _settle(
     probs: object,
     labels: object,
     true_error: float,
-    statistic: Any,
+    statistic: object,
     alpha: float,
     n_sets: int,
     rng: Seed,
 ) -> _Settled:
-    for name, value in (("true_error", true_error), ("alpha", alpha)):
-        if not is_number(value) or not 0 < value < 1:
-            raise must_be(name, "a number between 0 and 1", value)
+    true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
     check_whole("n_sets", n_sets, 20)
-    if statistic is not None and not isinstance(statistic, Estimator):
+    check_seed(rng)
+    chosen = DEFAULT if statistic is None else statistic
+    if not isinstance(chosen, Estimator):
         raise must_be("statistic", "an estimator, such as BinnedError(), or None", statistic)
-    statistic = DEFAULT if statistic is None else statistic
-    if not isinstance(getattr(statistic, "lens", None), Binary | None):
+    if not isinstance(getattr(chosen, "lens", None), Binary | None):
         rule = "one without a lens: the world has one score and one outcome a row"
-        raise must_be("statistic", rule, statistic)
-    norm = getattr(statistic, "norm", 2)
+        raise must_be("statistic", rule, chosen)
+    norm = getattr(chosen, "norm", 2)
     norm = norm if is_number(norm) else 2
     seed = rng if isinstance(rng, int | np.integer) else generator(rng).integers(1 << 31)
     world = with_error(world_like(probs, labels), true_error, norm)
-    return _Settled(world, statistic, float(true_error), float(norm), float(alpha), int(seed))
+    return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

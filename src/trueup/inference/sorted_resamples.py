@@ -1,0 +1,103 @@
+"""Resamples of a binary problem that is sorted once: rows drawn again, or labels drawn anew.
+
+Rows in order of their score stay in that order however often each is drawn, so a resample is a
+count for every distinct score, and no resample needs a sort. Draws belong to places in that
+order: they do not depend on the order in which rows were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Bits, Floats, Ints, engine
+from trueup.engines.draws import keys_of, limits_of
+from trueup.engines.threads import Chunk, run
+from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.pairwise import PairsEstimator
+from trueup.forecasts import Forecasts
+from trueup.lens import Binary, OneVsRest, Pairs, PairsLens, TopLabel
+
+AT_ONCE = 8  # resamples a thread takes at a time
+ONE_OUTCOME = (Binary, OneVsRest, TopLabel)  # its probability is the score, row by row
+
+
+@dataclass(frozen=True, eq=False)
+class SortedPairs:
+    """Scores in order with what resamples of their rows need."""
+
+    groups: ScoreGroups  # of the data as they are
+    limit: Bits  # of each row, to draw its label
+    first: Ints  # row of each distinct score, the first of its ties
+    tied: Ints  # number of each score that has ties
+    spans: Ints  # first row of each of these, and the row after the last, in turn
+    code: NDArray[np.int32]  # of each row: twice the number of its score, plus 1 for a label of 1
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> SortedPairs:
+        """Sort pairs with labels 0 and 1 and no weights."""
+        order = np.lexsort((pairs.y, pairs.p))
+        p, y = pairs.p[order], pairs.y[order].astype(np.int64)
+        new = np.r_[True, p[1:] != p[:-1]]
+        first = np.flatnonzero(new)
+        size = np.diff(np.r_[first, len(p)])
+        tied = np.flatnonzero(size > 1)
+        spans = np.column_stack([first[tied], first[tied] + size[tied]]).reshape(-1)
+        hits = np.add.reduceat(y, first)
+        groups = ScoreGroups(p[first].astype(np.float64), size, hits)
+        code = (2 * (np.cumsum(new) - 1) + y).astype(np.int32)
+        return cls(groups, limits_of(p), first, tied, spans, code)
+
+    def with_drawn_labels(self, key: np.uint64) -> ScoreGroups:
+        """Every label drawn from its score."""
+        drawn = engine().draw_labels(self.limit, key)
+        hits = drawn[self.first].astype(np.int64)
+        if len(self.tied):
+            every = np.append(drawn, False).astype(np.int64)  # a span may end after the last row
+            hits[self.tied] = np.add.reduceat(every, self.spans)[::2]
+        return ScoreGroups(self.groups.value, self.groups.rank, hits)
+
+    def with_drawn_rows(self, key: np.uint64) -> ScoreGroups:
+        """As many rows, drawn with replacement."""
+        return ScoreGroups(*engine().regroup_rows(self.groups.value, self.code, key))
+
+
+def sorted_problem(statistic: object, forecasts: Forecasts) -> SortedPairs | None:
+    """The problem a statistic looks at, sorted; None where it is of another kind.
+
+    It must look at one outcome a row, without weights, clusters and soft labels.
+    """
+    if not isinstance(statistic, PairsEstimator) or not statistic.takes_groups():
+        return None
+    if forecasts.soft or forecasts.weights is not None or forecasts.clusters is not None:
+        return None
+    lens = statistic.default_lens(forecasts) if statistic.lens is None else statistic.lens
+    if type(lens) not in ONE_OUTCOME:
+        return None
+    assert isinstance(lens, PairsLens)
+    if lens.where is not None:  # how many rows are in the region is random
+        return None
+    return SortedPairs.of(lens.pairs(forecasts))
+
+
+def powers_of(
+    statistics: Sequence[PairsEstimator],
+    resample: Callable[[np.uint64], ScoreGroups],
+    seed: int,
+    n_resamples: int,
+) -> Floats:
+    """(statistics, resamples) powers: every resample is drawn once, for all of them."""
+    keys = keys_of(seed, n_resamples)
+
+    def some(first: int, last: int) -> list[list[float]]:
+        drawn = (resample(key) for key in keys[first:last])
+        return [[each.power_of_groups(groups) for each in statistics] for groups in drawn]
+
+    chunks: list[Chunk] = [
+        (start, min(start + AT_ONCE, n_resamples)) for start in range(0, n_resamples, AT_ONCE)
+    ]
+    powers = [row for part in run(some, chunks) for row in part]
+    return np.ascontiguousarray(np.array(powers, np.float64).T)
