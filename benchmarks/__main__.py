@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import bin_free, inference, simulation, spine
+from benchmarks import bin_free, inference, recalibration, simulation, spine
 from benchmarks.memory import report_import, report_memory
 from benchmarks.timing import report
 from trueup.engines import in_use, set_threads
@@ -14,7 +14,8 @@ THREADS = 2  # the limits in the table are for two
 word = sys.argv[1] if len(sys.argv) > 1 else ""
 set_threads(THREADS)
 print(f"engine {in_use()}, {THREADS} threads, medians of interleaved runs\n")
-tasks = [*spine.tasks(), *bin_free.tasks(), *simulation.tasks(), *inference.tasks()]
+groups = (spine, bin_free, simulation, inference, recalibration)
+tasks = [task for group in groups for task in group.tasks()]
 report([task for task in tasks if word in task.name])
 if word in "skce mmce":
     bin_free.report_growth()

@@ -188,8 +188,8 @@ def main() -> None:
     parser.add_argument("repetitions", nargs="?", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    if arguments.repetitions < 1:
-        parser.error("repetitions must be at least 1")
+    if arguments.repetitions < 1 or arguments.workers < 1:
+        parser.error("repetitions and workers must be at least 1")
     totals = run(arguments.repetitions, arguments.workers)
     target = ROOT / "docs" / "coverage.md"
     text = page(totals, arguments.repetitions, LEVEL, NAIVE_RESAMPLES)

@@ -37,8 +37,10 @@ def test_import_trueup_loads_nothing_heavy() -> None:
 
 
 def test_touching_every_name_loads_nothing_heavy() -> None:
-    loaded = loaded_by("import trueup\nfor name in trueup.__all__: getattr(trueup, name)")
-    assert not loaded & NEVER_BY_NAME
+    # Recalibrators are scikit-learn estimators: they alone load it.
+    names = "names = set(trueup.__all__) - set(trueup._HOME['trueup.recalibrate'].split())"
+    touch = f"import trueup\n{names}\nfor name in names - {{'recalibrate'}}: getattr(trueup, name)"
+    assert not loaded_by(touch) & NEVER_BY_NAME
 
 
 def test_the_check_itself() -> None:

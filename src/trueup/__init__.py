@@ -6,7 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trueup import engines as engines, inference as inference, simulate as simulate
+    from trueup import (
+        decisions as decisions,
+        engines as engines,
+        inference as inference,
+        local as local,
+        recalibrate as recalibrate,
+        simulate as simulate,
+    )
     from trueup.bins import (
         EqualMass as EqualMass,
         FixedEdges as FixedEdges,
@@ -52,6 +59,7 @@ if TYPE_CHECKING:
         TopLabel as TopLabel,
         TopLabelGiven as TopLabelGiven,
     )
+    from trueup.local import LocalError as LocalError, lce as lce, mlce as mlce
     from trueup.metrics import (
         ace as ace,
         brier as brier,
@@ -77,6 +85,30 @@ if TYPE_CHECKING:
         skce as skce,
         smooth_ece as smooth_ece,
         tace as tace,
+    )
+    from trueup.recalibrate import (
+        AutoCalibration as AutoCalibration,
+        BayesianBinning as BayesianBinning,
+        BetaCalibration as BetaCalibration,
+        CalibratedModel as CalibratedModel,
+        DirichletCalibration as DirichletCalibration,
+        GroupWise as GroupWise,
+        HistogramBinning as HistogramBinning,
+        IsotonicCalibration as IsotonicCalibration,
+        LocalRecalibration as LocalRecalibration,
+        MatrixScaling as MatrixScaling,
+        MMCEScaling as MMCEScaling,
+        NoRecalibration as NoRecalibration,
+        PerClass as PerClass,
+        PlattScaling as PlattScaling,
+        Recalibrator as Recalibrator,
+        ScalingBinning as ScalingBinning,
+        TemperatureScaling as TemperatureScaling,
+        TopLabelOnly as TopLabelOnly,
+        VectorScaling as VectorScaling,
+        VennAbers as VennAbers,
+        load as load,
+        scorer as scorer,
     )
     from trueup.results import (
         Certificate as Certificate,
@@ -113,10 +145,17 @@ _HOME = {
     "trueup.lens": (
         "Binary Canonical ClassWise OneVsRest Partition Pooled TopK TopLabel TopLabelGiven"
     ),
+    "trueup.local": "LocalError lce mlce",
     "trueup.metrics": (
         "ace brier e50 e90 ece ece_debiased ece_kde ece_sweep ici ks_error kuiper log_loss "
         "marginal_error marginal_error_debiased mce mmce psce rmsce rmsce_debiased rmsce_sweep "
         "sce skce smooth_ece tace"
+    ),
+    "trueup.recalibrate": (
+        "AutoCalibration BayesianBinning BetaCalibration CalibratedModel DirichletCalibration "
+        "GroupWise HistogramBinning IsotonicCalibration LocalRecalibration MMCEScaling "
+        "MatrixScaling NoRecalibration PerClass PlattScaling Recalibrator ScalingBinning "
+        "TemperatureScaling TopLabelOnly VectorScaling VennAbers load scorer"
     ),
     "trueup.results": "Certificate Comparison Decomposition Estimate HypothesisResult Interval",
     "trueup.simulate": "power sample_size which_estimator",
@@ -125,7 +164,9 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = sorted([*_MODULE_OF, "engines", "inference", "simulate", "__version__"])
+_PACKAGES = ("decisions", "engines", "inference", "local", "recalibrate", "simulate")
+
+__all__ = sorted([*_MODULE_OF, *_PACKAGES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -133,7 +174,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("trueup")
-    if name in ("engines", "inference", "simulate"):
+    if name in _PACKAGES:
         return import_module(f"trueup.{name}")
     if name in _MODULE_OF:
         value = getattr(import_module(_MODULE_OF[name]), name)

@@ -57,10 +57,11 @@ def climb(
     point, here = start, function(start)
     for _ in range(MOST_STEPS):
         step = _ascent(here)
+        step *= min(1.0, longest / max(float(np.abs(step).max()), 1e-300))
         promise = float(here.gradient @ step)
         if promise <= 2 * ENOUGH:
             return Maximum(point, here, bool(np.isfinite(here.value)))
-        share = min(1.0, longest / float(np.abs(step).max()), 0.99 * room(point, step))
+        share = min(1.0, 0.99 * room(point, step))
         slack = 1e-13 * (1 + abs(here.value))  # rounding errors of the value
         while share > NO_ROOM:
             there = function(point + share * step)

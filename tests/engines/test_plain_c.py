@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 DIGEST = """
 import hashlib, os, numpy as np, trueup as tu
-from trueup.engines.base import engine
+from trueup.engines.base import KernelSet, engine
 from trueup.engines.draws import binned_limits, keys_of
 assert tu.engines.in_use() == "native"
 assert engine().__file__.startswith(os.environ["PYTHONPATH"])  # these kernels and no others
@@ -42,6 +42,21 @@ for seed in range(120):
     found.update(repr(tu.ece_sweep(p, y)).encode())
     drawn, _ = binned_limits(p, np.searchsorted(edges, p), len(edges) + 1)
     found.update(engine().count_labels(drawn, keys_of(seed, 20)).tobytes())
+    logits, scale, shift = matrix * 9, rng.random(k), rng.random(k)
+    sums = engine().scaled_sums(logits, labels, rng.random(n), scale, shift)
+    for part in (
+        *engine().temper(logits, labels, 0.7),
+        engine().tempered_probs(logits, 0.7),
+        engine().scaled_probs(logits, scale, shift),
+        *sums,
+        engine().scaled_product(logits, None, sums.log_total, scale, shift, rng.random((2, k))),
+    ):
+        found.update(part.tobytes())
+    places = rng.standard_normal((min(n, 900), 1 + seed % 4))
+    near = KernelSet(places, rng.standard_normal((len(places), 3)), places[::3] + 0.1)
+    found.update(engine().divided_sums([near], 2.5)[0].tobytes())
+    for gaussian, relative in ((False, False), (False, True), (True, False)):
+        found.update(engine().block_sums([near], 2.5, gaussian, relative)[0].sums.tobytes())
 print(found.hexdigest())
 """
 

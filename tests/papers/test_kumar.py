@@ -1,10 +1,11 @@
-"""Kumar, Liang & Ma 2019: what debiasing promises, by enumerating every possible data set."""
+"""Kumar, Liang & Ma 2019: what debiasing promises, by enumerating all data sets; binned models."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,10 @@ from scipy.integrate import quad
 import trueup as tu
 from oracles.errors import folded_normal_mean_by_integration
 from trueup.estimators.powers import folded_mean
+from trueup.recalibrate.histogram import HistogramBinning
+from trueup.recalibrate.platt import PlattScaling
+from trueup.recalibrate.scaling_binning import ScalingBinning
+from trueup.simulate.published import PUBLISHED
 
 ONE_BIN = tu.UniformWidth(1)
 TWO_BINS = tu.FixedEdges((0.5,))
@@ -191,3 +196,116 @@ def test_debiased_l1_keeps_most_of_the_bias_of_a_calibrated_model() -> None:
     plug_in = np.mean([plain.measure(scores, y).power for y in labels])
     left = np.mean([debiased.measure(scores, y).power for y in labels])
     assert left / plug_in == pytest.approx(2 - math.sqrt(2), abs=0.06)
+
+
+def squared_error(answers: np.ndarray, truth: np.ndarray) -> float:
+    """E (q − E[Y | q])² over rows of the same probability, each with its own P(Y = 1)."""
+    return float(
+        sum(
+            np.mean(answers == q) * (q - truth[answers == q].mean()) ** 2
+            for q in np.unique(answers)
+        )
+    )
+
+
+def paired_ratio(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
+    """Ratio of two means over the same data sets, and its standard error."""
+    ratio = top.mean() / bottom.mean()
+    each = (top - ratio * bottom) / bottom.mean()
+    return float(ratio), float(each.std(ddof=1) / math.sqrt(len(each)))
+
+
+RECALIBRATORS = {"histogram": HistogramBinning, "scaling-binning": ScalingBinning}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "fewer_rows", "more_bins"),
+    [("histogram", (2.00, 0.06), (3.71, 0.15)), ("scaling-binning", (1.98, 0.09), (0.98, 0.07))],
+)
+def test_rows_and_bins_of_appendix_e_a(name: str, fewer_rows, more_bins) -> None:
+    """10 bins: n 1,000 → 2,000. n = 2,000: 5 → 20 bins. Within the bars of the paper and ours.
+
+    Bins of the same answer by chance count as one, as calibration has it. By single bins
+    histogram binning is nearer to what is printed: see docs/kumar.md.
+    """
+    sets, world = 600, PUBLISHED["kumar_a"]
+    grid = (np.arange(4000) + 0.5) / 4000
+    truth = world.curve(grid, 1 - grid)
+    drawn = world.draw_many(sets, 2000, rng=8)
+
+    def errors(n: int, n_bins: int) -> np.ndarray:
+        found = []
+        for p, y in zip(drawn.probs[:, :n], drawn.labels[:, :n], strict=True):
+            model = RECALIBRATORS[name](n_bins=n_bins).fit(p, y)
+            found.append(squared_error(model.predict_marginals(grid)[:, 1], truth))
+        return np.array(found)
+
+    ratio, error = paired_ratio(errors(1000, 10), errors(2000, 10))
+    assert abs(ratio - fewer_rows[0]) < fewer_rows[1] + 2 * error
+    ratio, error = paired_ratio(errors(2000, 20), errors(2000, 5))
+    assert abs(ratio - more_bins[0]) < more_bins[1] + 2 * error
+
+
+@pytest.mark.slow
+def test_scaling_binning_beats_its_scaling_in_appendix_e_b() -> None:
+    """5.2 ± 1.1 times, with ±0.02 at every score, which only bins average out."""
+    sets, world = 400, PUBLISHED["kumar_b"]
+    grid = 0.25 + 0.5 * (np.arange(4000) + 0.5) / 4000
+    truth = world.curve.curve(grid, 1 - grid)
+    drawn = world.draw_many(sets, 3000, rng=9)
+    scaled, binned = np.empty(sets), np.empty(sets)
+    for i in range(sets):
+        model = ScalingBinning(n_bins=10).fit(drawn.probs[i], drawn.labels[i])
+        curve = PlattScaling().fit(drawn.probs[i], drawn.labels[i]).predict_proba(grid)[:, 1]
+        scaled[i] = np.mean((curve - truth) ** 2) + 0.02**2
+        binned[i] = squared_error(model.predict_marginals(grid)[:, 1], truth)
+    ratio, error = paired_ratio(scaled, binned)
+    assert abs(ratio - 5.2) < 1.1 + 2 * error
+
+
+@pytest.fixture(scope="module")
+def vgg16(data: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and labels of the paper's network for CIFAR-10."""
+    with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as stored:
+        return stored["p"], stored["y"].astype(int)
+
+
+def marginal_errors(model, probs: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Squared marginal error and mean squared error over all rows, averaged over classes."""
+    answers = model.predict_marginals(probs)
+    outcomes = labels[:, None] == np.arange(probs.shape[1])
+    each = [squared_error(q, y) for q, y in zip(answers.T, outcomes.T, strict=True)]
+    return float(np.mean(each)), float(np.mean((answers - outcomes) ** 2))
+
+
+@pytest.mark.slow
+def test_a_quarter_less_error_with_a_hundred_bins(vgg16) -> None:
+    """§4.3: 35 % lower; at least 25 % here, and so is the lower end of a 90 % interval."""
+    probs, labels = vgg16
+    rng = np.random.default_rng(43)
+    found = []
+    for _ in range(40):
+        rows = rng.integers(len(labels), size=1000)
+        fits = [each(n_bins=100).fit(probs[rows], labels[rows]) for each in RECALIBRATORS.values()]
+        found.append([marginal_errors(model, probs, labels) for model in fits])
+    histogram, ours = np.array(found).transpose(1, 2, 0)
+    ratio, error = paired_ratio(ours[0], histogram[0])
+    assert 1 - ratio - 1.645 * error > 0.25
+    assert ours[1].mean() < histogram[1].mean()  # and Fig. 3b: at no cost in squared error
+
+
+@pytest.mark.parametrize("loss", ["log", "squared"])
+@pytest.mark.parametrize("rows", [200, 1000, 10_000])
+def test_sigmoids_of_sharp_scores_do_not_run_away(vgg16, loss: str, rows: int) -> None:
+    """A plain Newton fit diverges on these scores."""
+    probs, labels = vgg16
+    drawn = np.random.default_rng(rows).integers(len(labels), size=rows)
+    found = PlattScaling(loss=loss).fit(probs[drawn], labels[drawn])
+    assert np.isfinite([found.slope_, found.intercept_]).all()
+    assert max(learned["gradient"] for learned in found.maps_) < 1e-8
+    if loss == "log":
+        assert found.fit_["log_loss_after"] < found.fit_["log_loss_before"]
+    if rows == 10_000:
+        assert (found.slope_ > 0.3).all()
+        assert (found.slope_ < 1).all()

@@ -24,10 +24,13 @@ def cuts_of_groups(cumulative: NDArray[Any], n_bins: int) -> Ints:
     if len(boundary) == 0 or n_bins < 2:
         return np.empty(0, np.int64)
     target = np.arange(1, n_bins) * cumulative[-1]
-    scaled = boundary * n_bins
-    upper = np.minimum(np.searchsorted(scaled, target), len(boundary) - 1)
+    if boundary.dtype.kind in "iu":  # the same question without a product for every boundary
+        upper = np.searchsorted(boundary, -(-target // n_bins))
+    else:
+        upper = np.searchsorted(boundary * n_bins, target)
+    upper = np.minimum(upper, len(boundary) - 1)
     lower = np.maximum(upper - 1, 0)
-    take_lower = target - scaled[lower] <= np.abs(scaled[upper] - target)
+    take_lower = target - boundary[lower] * n_bins <= np.abs(boundary[upper] * n_bins - target)
     return np.unique(np.where(take_lower, lower, upper))
 
 

@@ -231,6 +231,19 @@ def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
     return start[:blocks].copy()  # the rest of the memory goes back
 
 
+def pool_added(weight: NDArray[Any], label: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Weight and label of the block of every item, once a positive row of weight 1 joined it."""
+    whole = weight.dtype.kind in "iu" and label.dtype.kind in "iu"
+    if whole and weight.sum(dtype=np.float64) >= MOST_POOLED:
+        return reference.pool_added(weight, label)
+    dtype = np.int64 if whole else np.float64
+    mass, hits = (np.append(np.zeros(1, dtype), np.cumsum(x, dtype=dtype)) for x in (weight, label))
+    following, stack = np.empty(len(mass), np.int64), np.empty(len(mass), np.int64)
+    block_mass, block_hits = np.empty(len(weight), dtype), np.empty(len(weight), dtype)
+    isotonic.pool_added(mass, hits, following, stack, block_mass, block_hits)
+    return block_mass, block_hits
+
+
 def local_quadratics(
     value: Floats, weight: Floats, label: Floats, at: Floats, width: Floats
 ) -> Floats:

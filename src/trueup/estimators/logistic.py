@@ -12,6 +12,7 @@ from trueup.newton import Maximum, Terms, climb
 
 HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
 POLISH = 5
+LONGEST = 10.0  # step of a parameter of a covariate that is scaled to a spread of 1
 DONE = 1e-13
 VAGUE = 1e3  # a standard error so many times its parameter: the likelihood is all but flat
 FLAT_LINE = "the likelihood of the line is all but flat: its slope or intercept is hardly known"
@@ -109,7 +110,8 @@ def _logit_of_mean(data: Outcomes) -> float:
 
 def _maximum(data: Outcomes, design: Floats, offset: Floats, start: Floats) -> Maximum:
     """Climb, then take the last steps in full: what is left of the likelihood there is rounding."""
-    best = climb(lambda point: _terms(data, design, offset, point), start)
+    # Where weights differ by much, a step from where the likelihood is all but flat has no bounds.
+    best = climb(lambda point: _terms(data, design, offset, point), start, longest=LONGEST)
     for _ in range(POLISH):
         try:
             step = np.linalg.solve(-best.terms.hessian, best.terms.gradient)

@@ -15,6 +15,9 @@ cdef extern from "classes.h" nogil:
         int is_brief
         Py_ssize_t bins
 
+    int32_t key_of(double p, double cells)
+    Py_ssize_t slot_of(const lookup *at, int32_t key, double p)
+
     ctypedef struct class_tables:
         Py_ssize_t classes
         double *low
@@ -80,6 +83,15 @@ cdef class Lookup:
     def __dealloc__(self):
         free(self.below)
         free(self.inside)
+
+
+def find(const score[::1] p, Py_ssize_t start, Py_ssize_t stop, Lookup lookup, int64_t[::1] found):
+    """Write the bin of every row."""
+    check_range(start, stop, min(len(p), len(found)))
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(start, stop):
+            found[i] = slot_of(&lookup.at, key_of(p[i], lookup.at.cells), p[i]) >> 1
 
 
 def add_hard(

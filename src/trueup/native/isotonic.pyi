@@ -10,3 +10,11 @@ def pool(
     block_weight: NDArray[Any],
     block_label: NDArray[Any],
 ) -> int: ...
+def pool_added(
+    mass: NDArray[Any],
+    hits: NDArray[Any],
+    following: NDArray[np.int64],
+    stack: NDArray[np.int64],
+    block_mass: NDArray[Any],
+    block_hits: NDArray[Any],
+) -> None: ...

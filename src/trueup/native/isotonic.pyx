@@ -52,3 +52,62 @@ cdef inline bint rises(number w, number y, number next_w, number next_y) noexcep
         return y * next_w < next_y * w
     else:
         return y / w < next_y / next_w
+
+
+def pool_added(
+    const number[::1] mass,
+    const number[::1] hits,
+    int64_t[::1] following,
+    int64_t[::1] stack,
+    number[::1] block_mass,
+    number[::1] block_hits,
+):
+    """Fill in, for every item, the weight and label of its block once a positive row joined it.
+
+    ``mass`` and ``hits`` are running totals of n items, 0 first, so that items are steps of a path
+    through n + 1 points and blocks are edges of the hull below it. A row of weight 1 and label 1
+    that joins item i moves the points before it by (−1, −1). Its block is the edge between the
+    hulls of the points before and after, both ends of which move right only as i grows.
+    ``following`` and ``stack`` are n + 1 places to work in.
+    """
+    cdef Py_ssize_t n = mass.shape[0] - 1
+    cdef int64_t i, a, b, end = 0, at = 0, top = -1
+    cdef number rise, run
+    if min(hits.shape[0], following.shape[0], stack.shape[0]) <= n or n < 1:
+        raise ValueError("at least one item, and arrays as long as the totals")
+    if min(block_mass.shape[0], block_hits.shape[0]) < n:
+        raise ValueError("one block for each item")
+    with nogil:
+        following[n] = -1
+        for i in range(n - 1, 0, -1):  # the hull after i: i, following[i], …
+            b = i + 1
+            while following[b] >= 0 and not bends(mass, hits, i, b, following[b]):
+                b = following[b]
+            following[i] = b
+        for i in range(1, n + 1):
+            while top > 0 and not bends(mass, hits, stack[top - 1], stack[top], i - 1):
+                top -= 1
+            top += 1
+            stack[top] = i - 1  # the hull before i lies on the stack
+            at, end = min(at, top), max(end, i)
+            while True:
+                a = stack[at]
+                run, rise = mass[end] - mass[a] + 1, hits[end] - hits[a] + 1
+                b = following[end]
+                if b >= 0 and (hits[b] - hits[end]) * run <= rise * (mass[b] - mass[end]):
+                    end = b
+                    continue
+                if at < top:
+                    b = stack[at + 1]
+                    if (hits[b] - hits[a]) * run <= rise * (mass[b] - mass[a]):
+                        at += 1
+                        continue
+                break
+            block_mass[i - 1], block_hits[i - 1] = run, rise
+
+
+cdef inline bint bends(
+    const number[::1] mass, const number[::1] hits, int64_t a, int64_t b, int64_t c
+) noexcept nogil:
+    """Whether point b lies below the line from point a to point c."""
+    return (hits[b] - hits[a]) * (mass[c] - mass[a]) < (hits[c] - hits[a]) * (mass[b] - mass[a])

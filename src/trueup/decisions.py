@@ -1,0 +1,196 @@
+"""What calibration is worth: when to answer, when to say "unsure", and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.errors import must_be
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.lens import Lens, Pairs, PairsLens, TopLabel
+from trueup.tables import Columns
+
+__all__ = ["accuracy_coverage", "compare_rewards", "unsure_rewards"]
+
+RATIOS = tuple(1.5 * 2 ** (step / 2) for step in range(13))
+"""Costs of a wrong answer, in costs of an "unsure" one: from 1.5 to 96."""
+
+
+def unsure_rewards(
+    probs: object,
+    labels: object = None,
+    *,
+    ratios: Sequence[float] = RATIOS,
+    lens: Lens | None = None,
+    weights: object = None,
+) -> Columns:
+    r"""Return what a model earns that may say "unsure" (Luo et al. 2022, §5.4).
+
+    A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
+    answers where w(1 − c) ≤ u, that is for :math:`c \ge 1 - u/w`. That is the best one can do with
+    calibrated confidences; with others it costs more than they promise.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts`.
+    ratios
+        w/u, each above 1; u is 1.
+    lens
+        Whose confidence counts; by default `TopLabel`, for 1-D probabilities max(p, 1 − p). For
+        stored confidences and whether the answer was right (as after a recalibration that keeps
+        predictions, `LocalRecalibration.predict_confidence`), pass ``Binary()``.
+
+    Returns
+    -------
+    Columns
+        For each ratio: the ``threshold`` 1 − u/w; the share ``answered`` and, of all rows, the
+        share ``wrong`` that was answered and wrong; ``reward``, minus the total cost in units of
+        u, and ``mean_reward`` a row; ``promised``, the mean reward that the confidences led to
+        expect; and ``perfect``, that of the same confidences if "unsure" were said just where the
+        answer is wrong.
+
+    Examples
+    --------
+    >>> table = unsure_rewards([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0], ratios=[4])
+    >>> table["threshold"], table["answered"], table["reward"]  # answers three, one of them wrong
+    (array([0.75]), array([0.75]), array([-5.]))
+    """
+    pairs = _pairs(probs, labels, lens, weights)
+    confidence, right, weight = _parts(pairs)
+    total = weight.sum()
+    rows: dict[str, list[float]] = {}
+    for ratio in _checked(ratios):
+        threshold = 1 - 1 / ratio
+        answers = confidence >= threshold
+        cost = np.where(answers, ratio * (1 - right), 1.0)
+        believed = np.where(answers, ratio * (1 - confidence), 1.0)
+        reward = -float(weight @ cost)
+        row = {
+            "ratio": ratio,
+            "threshold": threshold,
+            "answered": float(weight @ answers / total),
+            "wrong": float(weight @ (answers * (1 - right)) / total),
+            "reward": reward,
+            "mean_reward": reward / total,
+            "promised": -float(weight @ believed / total),
+            "perfect": -float(weight @ np.minimum(ratio * (1 - right), 1) / total),
+        }
+        for name, value in row.items():
+            rows.setdefault(name, []).append(value)
+    return Columns({name: np.array(values) for name, values in rows.items()})
+
+
+def compare_rewards(
+    models: Mapping[str, Any],
+    labels: object = None,
+    *,
+    ratios: Sequence[float] = RATIOS,
+    baseline: str | None = None,
+    lens: Lens | None = None,
+    weights: object = None,
+) -> Columns:
+    """Return the total reward of several models or recalibrators, side by side (Luo Figure 5).
+
+    Parameters
+    ----------
+    models
+        For each name probabilities of the same rows; or, with ``labels=None``, a `Forecasts`, or a
+        pair (probs, labels) where labels differ, as whether each model's own answer was right.
+    labels, ratios, lens, weights
+        As for `unsure_rewards`.
+    baseline
+        Name of the model whose reward is subtracted from all; None to subtract nothing.
+
+    Examples
+    --------
+    >>> models = {"sure": [0.9, 0.9, 0.9], "humble": [0.6, 0.6, 0.6]}
+    >>> compare_rewards(models, [1, 1, 0], ratios=[4], baseline="sure")["humble"]
+    array([1.])
+    """
+    if not isinstance(models, Mapping) or len(models) == 0:
+        raise must_be("models", "a dictionary of probabilities by name", models)
+    if baseline is not None and baseline not in models:
+        raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
+    columns: dict[str, Floats] = {}
+    options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights}
+    for name, given in models.items():
+        probs, own = given if labels is None and isinstance(given, tuple) else (given, labels)
+        table = unsure_rewards(probs, own, **options)
+        columns.setdefault("ratio", table["ratio"])
+        columns[name] = table["reward"]
+    if baseline is not None:
+        start = columns[baseline].copy()
+        columns |= {name: columns[name] - start for name in models}
+    return Columns(columns)
+
+
+def accuracy_coverage(
+    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+) -> Columns:
+    """Return how accurate a model is on the share of rows it is surest of.
+
+    One row for each distinct confidence, from the highest down: answer where the confidence is at
+    least ``threshold``. It depends on the order of confidences alone: a recalibration that keeps
+    their order does not change it, and one that improves it has learned something new.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts`.
+    lens
+        As for `unsure_rewards`.
+
+    Returns
+    -------
+    Columns
+        ``threshold``, ``coverage``, the share of rows that are answered, ``accuracy`` among them,
+        ``confidence``, their mean confidence, and ``risk``, 1 − accuracy.
+
+    Examples
+    --------
+    >>> curve = accuracy_coverage([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0])
+    >>> curve["coverage"], curve["accuracy"].round(2)
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([1.  , 1.  , 0.67, 0.5 ]))
+    """
+    confidence, right, weight = _parts(_pairs(probs, labels, lens, weights))
+    threshold, place = np.unique(-confidence, return_inverse=True)
+    place = place.reshape(-1)
+    answered = np.cumsum(np.bincount(place, weight))
+    correct = np.cumsum(np.bincount(place, weight * right))
+    believed = np.cumsum(np.bincount(place, weight * confidence))
+    accuracy = np.clip(correct / answered, 0, 1)
+    return Columns(
+        {
+            "threshold": -threshold,
+            "coverage": answered / answered[-1],
+            "accuracy": accuracy,
+            "confidence": believed / answered,
+            "risk": 1 - accuracy,
+        }
+    )
+
+
+def _pairs(probs: object, labels: object, lens: Lens | None, weights: object) -> Pairs:
+    chosen = TopLabel() if lens is None else lens
+    if not isinstance(chosen, PairsLens) or not chosen.independent:
+        raise must_be("lens", "one that gives one confidence a row", chosen)
+    return chosen.pairs(Forecasts.of(probs, labels, weights=weights))
+
+
+def _parts(pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+    weight = np.ones(len(pairs)) if pairs.w is None else pairs.w
+    return pairs.p.astype(np.float64), pairs.y.astype(np.float64), weight
+
+
+def _checked(ratios: object) -> list[float]:
+    array = as_floats("ratios", as_numpy("ratios", ratios)).astype(np.float64)
+    good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
+    if not good:
+        hint = "where a wrong answer costs no more than none, always answer"
+        raise must_be("ratios", "finite numbers above 1", ratios, hint=hint)
+    return list(array.tolist())

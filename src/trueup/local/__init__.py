@@ -1,0 +1,18 @@
+"""Local calibration: is the model calibrated near here, among rows with features like these?"""
+
+from trueup.local.error import LocalError
+from trueup.local.groups import max_group_mce, mlce_group_correlation, with_local_errors
+from trueup.local.named import lce, mlce, mlce_over_bandwidths
+from trueup.local.sums import kernel_sums, kernel_sums_by_bin
+
+__all__ = [
+    "LocalError",
+    "kernel_sums",
+    "kernel_sums_by_bin",
+    "lce",
+    "max_group_mce",
+    "mlce",
+    "mlce_group_correlation",
+    "mlce_over_bandwidths",
+    "with_local_errors",
+]

@@ -1,0 +1,191 @@
+"""Features as points of a space in which distances mean something: standardised, reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.errors import Words, must_be
+from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.forecasts.beside import beside, features_of
+from trueup.local.scaling import Scaling
+from trueup.specification import is_whole
+
+REDUCTIONS = {"pca": 20, "tsne": 2}
+"""Reductions by name, and how many dimensions they leave where none are asked for."""
+FEWEST_ROWS = 4  # t-SNE of fewer has no neighbours to speak of
+PERPLEXITY = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """What the fit set taught about features, to put new rows into the same space.
+
+    A row goes through ``before``, then ``axes`` (columns of principal components) or
+    ``transformer``, then ``after``; each of them may be None.
+
+    Attributes
+    ----------
+    n_columns
+        Columns of features.
+    """
+
+    n_columns: int
+    before: Scaling | None = None
+    axes: Floats | None = None
+    transformer: Any = None
+    after: Scaling | None = None
+
+    def __call__(self, features: Floats) -> Floats:
+        """Return the points (n, d) of rows of features."""
+        points = features if self.before is None else self.before(features)
+        if self.axes is not None:
+            points = points @ self.axes
+        if self.transformer is not None:
+            points = _transformed(self.transformer.transform(points), len(points))
+        return points if self.after is None else self.after(points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that `of` reads back; not of a transformer."""
+        return {
+            "n_columns": self.n_columns,
+            "before": None if self.before is None else self.before.to_dict(),
+            "axes": self.axes,
+            "after": None if self.after is None else self.after.to_dict(),
+        }
+
+    @classmethod
+    def of(cls, learned: Mapping[str, Any], transformer: Any = None) -> FeatureMap:
+        """Read what `to_dict` wrote."""
+        scalings = [learned[name] for name in ("before", "after")]
+        before, after = (None if each is None else Scaling.of(each) for each in scalings)
+        return cls(learned["n_columns"], before, learned["axes"], transformer, after)
+
+
+def fit_map(
+    features: Floats, weights: Floats | None, *, standardize: bool, reduce: Any = None
+) -> tuple[FeatureMap | None, Floats]:
+    """Learn how features become points, and return the points of these rows.
+
+    There is no map for t-SNE, which gives coordinates to the rows at hand and to no others.
+    """
+    n_columns = features.shape[1]
+    before = Scaling.fit(features, weights) if standardize and is_named(reduce) else None
+    points = features if before is None else before(features)
+    axes, transformer, without_map = None, None, False
+    if is_named(reduce):
+        name, n_dims = name_and_dims(reduce)
+        if name == "pca":
+            axes = principal_axes(points, weights, n_dims)
+            points = points @ axes
+        else:
+            points, without_map = _tsne(points, n_dims), True
+    elif reduce is not None:
+        transformer = _fitted(reduce, features)
+        points = _transformed(transformer.transform(features), len(features))
+    after = Scaling.fit(points, weights) if standardize else None
+    if after is not None:
+        points = after(points)
+    if without_map:
+        return None, points
+    return FeatureMap(n_columns, before, axes, transformer, after), points
+
+
+def read_features(features: object, n: int, predictions: str) -> Floats:
+    """Check features given beside ``n`` rows of predictions: numbers, finite, (n, d)."""
+    array = beside("features", features, n, predictions)
+    assert array is not None
+    with np.errstate(over="ignore"):
+        checked = features_of(array.astype(np.float64, copy=False), None)
+    assert checked is not None
+    return some_columns(checked)
+
+
+def some_columns(features: Any) -> Floats:
+    """Refuse features without a column; return them in float64, row after row."""
+    if features.shape[1] == 0:
+        raise must_be("features", "have at least one column", Words("none"))
+    return np.ascontiguousarray(features, dtype=np.float64)
+
+
+def check_reduce(reduce: object) -> None:
+    """Refuse what is neither the name of a reduction nor a transformer."""
+    if reduce is None or is_named(reduce) or _is_transformer(reduce):
+        return
+    rule = '"pca", "tsne", one of them with a number of dimensions, a transformer, or None'
+    raise must_be("reduce", rule, reduce, hint='("pca", 20) leaves 20 dimensions')
+
+
+def is_named(reduce: object) -> bool:
+    """Whether it is a reduction by name, alone or with its number of dimensions."""
+    name = reduce[0] if isinstance(reduce, tuple) and len(reduce) == 2 else reduce
+    known = isinstance(name, str) and name in REDUCTIONS
+    return known and (isinstance(reduce, str) or is_whole(reduce[1], 1))  # type: ignore[index]
+
+
+def name_and_dims(reduce: Any) -> tuple[str, int]:
+    """Name and number of dimensions of a reduction by name."""
+    return (reduce, REDUCTIONS[reduce]) if isinstance(reduce, str) else (reduce[0], int(reduce[1]))
+
+
+def principal_axes(points: Floats, weights: Floats | None, n_dims: int) -> Floats:
+    """Directions of largest variance, at most ``n_dims``, as columns; a weight of 3 is three rows.
+
+    Directions in which points vary by no more than rounding are left out.
+    """
+    centred = points - np.average(points, axis=0, weights=weights)
+    share = np.full(len(points), 1 / len(points)) if weights is None else weights / weights.sum()
+    variances, directions = np.linalg.eigh((centred * share[:, None]).T @ centred)
+    real = variances > variances[-1] * len(variances) * np.finfo(np.float64).eps
+    chosen = np.flatnonzero(real)[::-1][:n_dims]
+    if len(chosen) == 0:  # all points are one
+        chosen = np.array([len(variances) - 1])
+    return np.ascontiguousarray(directions[:, chosen])
+
+
+def _tsne(points: Floats, n_dims: int) -> Floats:
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    n = len(points)
+    if n < FEWEST_ROWS:
+        raise must_be("features", f"of at least {FEWEST_ROWS} rows for t-SNE", Words(f"{n}"))
+    # "random" where principal components, the better start, are fewer than asked for
+    start = "pca" if n_dims <= min(points.shape) else "random"
+    method = "barnes_hut" if n_dims <= 3 else "exact"
+    perplexity = min(PERPLEXITY, (n - 1) / 3)
+    embedding = TSNE(n_dims, perplexity=perplexity, init=start, method=method, random_state=0)
+    with threadpool_limits(1):  # the same coordinates on any number of cores
+        return np.asarray(embedding.fit_transform(points), np.float64)
+
+
+def _is_transformer(reduce: object) -> bool:
+    return hasattr(reduce, "transform") and not isinstance(reduce, type)
+
+
+def _fitted(transformer: Any, features: Floats) -> Any:
+    """A fitted transformer as it is; a clone of any other, fitted on these features."""
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(transformer, "fit"):
+        return transformer
+    try:
+        check_is_fitted(transformer)
+    except NotFittedError:
+        return clone(transformer).fit(features)
+    return transformer
+
+
+def _transformed(rows: object, n: int) -> Floats:
+    """What a transformer gave, checked as features are."""
+    array = as_floats("reduce", as_numpy("reduce", rows))
+    if array.ndim != 2 or len(array) != n or array.shape[1] == 0 or not np.isfinite(array).all():
+        rule = f"a transformer that gives {n} rows of finite numbers"
+        raise must_be("reduce", rule, Words(f"an array of shape {array.shape}"))
+    return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,0 +1,204 @@
+"""Groups and neighbourhoods: does the local error find what is wrong with the worst group?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.bins import UniformWidth
+from trueup.engines.base import Floats, Ints
+from trueup.errors import Words, must_be
+from trueup.estimators import BinnedError
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy, describe_shape, is_missing
+from trueup.forecasts.beside import same_length
+from trueup.lens import Lens
+from trueup.local.bandwidth import check_bandwidth
+from trueup.local.error import LocalError
+from trueup.specification import check_whole
+from trueup.tables import Columns
+
+
+def max_group_mce(
+    probs: object,
+    labels: object = None,
+    groups: object = None,
+    *,
+    n_bins: int = 15,
+    min_rows: int = 1,
+    lens: Lens | None = None,
+    weights: object = None,
+) -> float:
+    """Maximum over groups of the maximum calibration error: the worst bin of the worst group.
+
+    The measure of fairness of Luo et al. 2022, §5.3. It is mostly chance where a bin of a small
+    group holds few rows: one row in a bin gives an error of up to 1. ``min_rows`` leaves smaller
+    groups out; `group_errors` has intervals and tests for each group.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts` that was made with ``groups``.
+    groups
+        The group of each row: names or numbers.
+    n_bins
+        Bins of equal width for the confidence, made for each group anew.
+    min_rows
+        Groups with fewer rows are left out.
+    lens
+        What part of the prediction is looked at, as in `BinnedError`.
+
+    Examples
+    --------
+    >>> max_group_mce([0.7, 0.7, 0.6, 0.6], [1, 1, 0, 1], ["a", "a", "b", "b"]).__round__(3)
+    0.3
+    """
+    check_whole("min_rows", min_rows, 1)
+    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
+    worst = BinnedError(lens, UniformWidth(n_bins), math.inf)
+    found = [
+        worst(forecasts.take(rows))
+        for _, rows in rows_of_groups(forecasts.groups)
+        if len(rows) >= min_rows
+    ]
+    if not found:
+        raise must_be("min_rows", "no more than the rows of the largest group", min_rows)
+    return max(found)
+
+
+def with_local_errors(table: Columns, groups: object, signed: object) -> Columns:
+    """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
+
+    Adds to each ``group`` of the table the ``mean_signed`` local error of its rows, the
+    ``mean_lce`` and ``max_lce`` of the absolute ones, and the shares ``over`` and ``under`` of
+    rows in whose neighbourhood the model is too confident and not confident enough. A group whose
+    mean is near 0 while its errors are not holds kinds of rows that cancel.
+
+    Parameters
+    ----------
+    table
+        A table with a column ``group``.
+    groups
+        The group of each row.
+    signed
+        Signed local errors of the same rows, as ``LocalError().signed(probs, labels, features)``;
+        rows of NaN are left out.
+
+    Examples
+    --------
+    >>> table = Columns({"group": np.array(["a", "b"])})
+    >>> joined = with_local_errors(table, ["a", "a", "b"], [0.2, -0.2, 0.1])
+    >>> joined["mean_lce"], joined["mean_signed"]
+    (array([0.2, 0.1]), array([0. , 0.1]))
+    """
+    names = as_numpy("groups", groups)
+    errors = np.asarray(as_numpy("signed", signed), np.float64)
+    same_length("signed", errors, len(names), "groups")
+    rows = dict(rows_of_groups(names))
+    columns: dict[str, list[float]] = {}
+    for name in table["group"].tolist():
+        if name not in rows:
+            raise must_be("groups", "the groups of `table`", Words(f"no row of group {name!r}"))
+        part = errors[rows[name]]
+        part = part[~np.isnan(part)]
+        if len(part) == 0:
+            raise must_be("signed", f"known for a row of group {name!r}", Words("none"))
+        row = {
+            "mean_signed": part.mean(),
+            "mean_lce": np.abs(part).mean(),
+            "max_lce": np.abs(part).max(),
+            "over": (part > 0).mean(),
+            "under": (part < 0).mean(),
+        }
+        for column, value in row.items():
+            columns.setdefault(column, []).append(float(value))
+    return Columns(table.columns() | {name: np.array(found) for name, found in columns.items()})
+
+
+def mlce_group_correlation(
+    models: Mapping[str, object],
+    labels: object,
+    groups: object,
+    features: object,
+    *,
+    bandwidths: Sequence[float | None] = (None,),
+    estimator: LocalError | None = None,
+    n_bins: int = 15,
+    min_rows: int = 1,
+    weights: object = None,
+) -> Columns:
+    """Correlate MLCE with `max_group_mce` over several models or recalibrators (Luo Table 2).
+
+    Where it is high, the local error tells which of them treats groups alike without knowing the
+    groups.
+
+    Parameters
+    ----------
+    models
+        Probabilities of each model for the same rows, by name: recalibrators, seeds, or both.
+    labels, groups, features, weights
+        One row per sample, as everywhere.
+    bandwidths
+        One row of the answer for each; None is the rule of thumb.
+    estimator
+        The local error; by default ``LocalError()``. Its bandwidth gives way to ``bandwidths``,
+        its lens is that of the groups' errors, too.
+    n_bins, min_rows
+        Of `max_group_mce`.
+
+    Returns
+    -------
+    Columns
+        ``bandwidth`` as used, Pearson's ``correlation`` over the models (NaN for fewer than 3, or
+        where one of the two is constant), and ``n`` models.
+    """
+    measure = LocalError() if estimator is None else estimator
+    for gamma in bandwidths:
+        check_bandwidth(gamma)
+    if not isinstance(models, Mapping) or len(models) == 0:
+        raise must_be("models", "a dictionary of probabilities by name", models)
+    options: dict[str, Any] = {"n_bins": n_bins, "min_rows": min_rows, "weights": weights}
+    worst, local, used = [], [], []
+    for probs in models.values():
+        worst.append(max_group_mce(probs, labels, groups, lens=measure.lens, **options))
+        data = Forecasts.of(probs, labels, features=features, weights=weights)
+        problem = measure.problem(data)
+        sums = [problem.sums(measure.kernel, gamma) for gamma in bandwidths]
+        local.append([float(np.abs(found.signed).max()) for found in sums])
+        used = [found.bandwidth for found in sums]
+    columns = np.array(local).T
+    return Columns(
+        {
+            "bandwidth": np.array(used, np.float64),
+            "correlation": np.array([_correlation(column, np.array(worst)) for column in columns]),
+            "n": np.full(len(columns), len(models)),
+        }
+    )
+
+
+def rows_of_groups(groups: NDArray[Any] | None) -> list[tuple[Any, Ints]]:
+    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
+    if groups is None:
+        raise must_be("groups", "given", None, hint="a Forecasts brings them as groups=")
+    if groups.ndim != 1:
+        raise must_be("groups", "one name or number a row", describe_shape(groups))
+    rows: dict[Any, list[int]] = {}
+    for row, name in enumerate(groups.tolist()):
+        if is_missing(name):
+            raise must_be("groups", "given for every row", name, row=row)
+        rows.setdefault(name, []).append(row)
+    try:
+        order = sorted(rows)
+    except TypeError:  # names and numbers together: in the order they come
+        order = list(rows)
+    return [(name, np.array(rows[name], np.int64)) for name in order]
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(np.corrcoef(x, y)[0, 1])

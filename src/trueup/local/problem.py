@@ -1,0 +1,153 @@
+"""Residuals with the points they sit at, bin by bin: what every local error is computed from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup.bins import Binning
+from trueup.engines.base import Floats, Ints
+from trueup.errors import Words, must_be
+from trueup.estimators.base import chosen_lens
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import describe_shape, is_missing
+from trueup.lens import Lens, Pairs, PairsLens
+from trueup.local.bandwidth import default_bandwidth, scale_of
+from trueup.local.features import fit_map, some_columns
+from trueup.local.sums import kernel_sums_by_bin
+
+
+class LocalSums(NamedTuple):
+    """Kernel-weighted means around each row: of the residuals, and how much weight is near."""
+
+    signed: Floats
+    mass: Floats
+    bandwidth: float | None
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class LocalProblem:
+    """Scores and outcomes in confidence bins, with a point, or a group, for each.
+
+    Attributes
+    ----------
+    rows
+        Numbers of the rows of the forecasts that are looked at.
+    pairs
+        Their scores, outcomes and weights.
+    edges
+        Inner edges of the bins.
+    bins
+        The bin of each row.
+    points
+        (n, d) standardised and reduced features; no columns where groups are looked at.
+    groups
+        The number of each row's group, for the kernel of groups; else None.
+    """
+
+    rows: Ints
+    pairs: Pairs
+    edges: Floats
+    bins: Ints
+    points: Floats
+    groups: Ints | None
+
+    @classmethod
+    def of(
+        cls,
+        forecasts: Forecasts,
+        *,
+        lens: Lens | None,
+        binning: Binning,
+        by_group: bool,
+        standardize: bool,
+        reduce: Any,
+    ) -> LocalProblem:
+        """Look at forecasts through a lens; features are scaled by all rows, in a region or not."""
+        pairs, rows = _pairs_and_rows(chosen_lens(lens, forecasts), forecasts)
+        edges = binning.inner_edges(pairs)
+        bins = np.searchsorted(edges, pairs.p.astype(np.float64))
+        if by_group:
+            groups = group_numbers(forecasts)[rows]
+            return cls(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
+        features = some_columns(_features_of(forecasts))
+        _, points = fit_map(features, forecasts.weights, standardize=standardize, reduce=reduce)
+        return cls(rows, pairs, edges, bins, points[rows], None)
+
+    @property
+    def n_dims(self) -> int:
+        """Dimensions of the points."""
+        return int(self.points.shape[1])
+
+    def sums(self, kernel: str, bandwidth: float | None) -> LocalSums:
+        """Return the weighted mean of p − y around each row, itself included (eq. 4 of Luo)."""
+        p, y, w = self.pairs.p, self.pairs.y, self.pairs.w
+        weight = np.ones(len(p)) if w is None else w
+        residual = weight * (p.astype(np.float64) - y.astype(np.float64))
+        values = np.column_stack([weight, residual])
+        gamma = bandwidth
+        if self.groups is None and gamma is None:
+            gamma = default_bandwidth(self.n_dims, kernel)
+        scale = math.inf if gamma is None else scale_of(gamma, self.n_dims, kernel)
+        if math.isinf(scale):
+            sums, method = self._within_cells(values), "sums of groups"
+        else:
+            found = kernel_sums_by_bin(
+                self.points,
+                values,
+                self.bins,
+                kernel=kernel,  # type: ignore[arg-type]
+                scale=scale,
+            )
+            sums, method = found.sums, found.method
+        mass = sums[:, 0]
+        return LocalSums(np.clip(sums[:, 1] / mass, -1, 1), mass, gamma, method)
+
+    def _within_cells(self, values: Floats) -> Floats:
+        """Sums over all rows of the same bin and group: every similarity is 1 or 0."""
+        cell = self.bins if self.groups is None else self.groups * (len(self.edges) + 1) + self.bins
+        _, place = np.unique(cell, return_inverse=True)
+        place = place.reshape(-1)
+        return np.column_stack([np.bincount(place, column)[place] for column in values.T])
+
+
+def group_numbers(forecasts: Forecasts) -> Ints:
+    """Numbers 0 … G−1 of the groups, which must be known for every row."""
+    if forecasts.groups is None:
+        rule = "the group of each row for the kernel of groups"
+        raise must_be("features", rule, None, hint="a Forecasts brings them as groups=")
+    if forecasts.groups.ndim != 1:
+        raise must_be("features", "one group a row", describe_shape(forecasts.groups))
+    numbers: dict[Any, int] = {}
+    found = np.empty(forecasts.n, np.int64)
+    for row, name in enumerate(forecasts.groups.tolist()):
+        if is_missing(name):
+            raise must_be("features", "a group for every row", name, row=row)
+        found[row] = numbers.setdefault(name, len(numbers))
+    return found
+
+
+def _features_of(forecasts: Forecasts) -> Any:
+    if forecasts.features is None:
+        hint = "call it as lce(probs, labels, features); a Forecasts brings them as features="
+        raise must_be("features", "given", None, hint=hint)
+    return forecasts.features
+
+
+def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
+    """Pairs in the region of a lens, and the rows they come from."""
+    if not isinstance(lens, PairsLens) or not lens.independent:
+        hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
+        raise must_be("lens", "one that gives one score a row", lens, hint=hint)
+    every = replace(lens, where=None).pairs(forecasts)
+    if lens.where is None:
+        return every, np.arange(len(every))
+    rows = np.flatnonzero(lens._inside(every.p))
+    if len(rows) == 0:
+        raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+    w = None if every.w is None else every.w[rows]
+    return Pairs(every.p[rows], every.y[rows], w), rows

@@ -1,0 +1,245 @@
+"""Kernel sums over points in feature space: the cost of everything local.
+
+At every query the values of all points are summed, each times a kernel of its distance:
+
+- ``"laplace"``: exp(−‖x − x'‖₁ / scale), with scale = d·γ the kernel of Luo et al. (2022);
+- ``"gaussian"``: exp(−‖x − x'‖₂² / (2·scale²)), with scale = γ (the paper names this kernel and
+  gives no formula).
+
+The rule: Laplacian sums in up to four dimensions are found by an exact divide and conquer in
+O(n log^(d−1) n), unless there are so few queries or points that meeting them all is quicker.
+Everything else meets all points, in blocks, on all cores, or on the device of a torch tensor.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints, KernelSet, KernelTotals, engine, in_use
+from trueup.errors import Words, must_be
+from trueup.local.nearest import nearest_l1
+from trueup.local.steepness import steepness
+
+Kernel = Literal["laplace", "gaussian"]
+Method = Literal["divide and conquer", "brute force"]
+
+MOST_DIVIDED = 4
+PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
+SEEN = 460.0  # e^{−460} is 1e-200: nearest points farther than so many scales have no plain sums
+FORGOTTEN = 45.0  # e^{−45} is 3e-20
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSums:
+    """Sums of kernel · values at every query, and how they were found."""
+
+    sums: Any  # (q, m), an array like the points
+    nearest: Any  # (q,) distance of the nearest point where sums are relative to it, else None
+    method: Method
+
+
+def kernel_sums(
+    points: Any,
+    values: Any,
+    queries: Any = None,
+    *,
+    kernel: Kernel = "laplace",
+    scale: float,
+    relative: bool = False,
+) -> KernelSums:
+    """Sum the values of all points at every query, each times a kernel of its distance.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        NumPy float64, or a torch tensor (float32 or float64) to work on its device.
+    values : array of shape (n, m)
+        What is summed. A point of weight 0 still counts as the nearest: leave it out before.
+    queries : array of shape (q, d), optional
+        Where; by default at the points themselves, each of which then meets itself, too.
+    kernel : {"laplace", "gaussian"}
+        See the module.
+    scale : float
+        h of the Laplacian, γ of the Gaussian kernel.
+    relative : bool
+        Divide the kernel by its value at the nearest point, exp(−(dist − dist_min)/h): nothing
+        underflows however far a query is, and scale → 0 leaves the nearest points alone.
+
+    Returns
+    -------
+    KernelSums
+        ``sums``, exact up to rounding (relative error below 1e-10 in float64); ``nearest``, the
+        L1 (Gaussian: Euclidean) distance of the nearest point if ``relative``; ``method``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[0.0, 0.0], [0.0, 1.0]])
+    >>> found = kernel_sums(points, np.ones((2, 1)), scale=1.0)
+    >>> found.sums.round(3).tolist(), found.method
+    ([[1.368], [1.368]], 'brute force')
+    """
+    n_queries = None if queries is None else len(queries)
+    return kernel_sums_by_bin(
+        points,
+        values,
+        np.zeros(len(points), np.int64),
+        queries,
+        None if n_queries is None else np.zeros(n_queries, np.int64),
+        kernel=kernel,
+        scale=scale,
+        relative=relative,
+    )
+
+
+def kernel_sums_by_bin(
+    points: Any,
+    values: Any,
+    bins: NDArray[Any],
+    queries: Any = None,
+    query_bins: NDArray[Any] | None = None,
+    *,
+    kernel: Kernel = "laplace",
+    scale: float,
+    relative: bool = False,
+) -> KernelSums:
+    """Sum as `kernel_sums` does, but only the points in the same bin as the query.
+
+    ``bins`` has a whole number for every point, ``query_bins`` for every query. All bins are taken
+    at once, so that threads have work although one bin may hold most points. A query whose bin is
+    empty has sums 0 and its nearest point at infinity. ``method`` is that of the largest bin.
+    """
+    _check(points, values, queries, kernel, scale)
+    if (queries is None) != (query_bins is None):
+        raise must_be("query_bins", "given if and only if queries are", query_bins)
+    if _is_tensor(points):
+        from trueup.local.torch_sums import tensor_sums
+
+        return KernelSums(
+            *tensor_sums(points, values, bins, queries, query_bins, kernel, scale, relative),
+            method="brute force",
+        )
+    n = len(points) if queries is None else len(queries)
+    sums = np.zeros((n, values.shape[1]))
+    nearest = np.full(n, np.inf) if relative else None
+    sets, rows = _sets(points, values, bins, queries, query_bins)
+    found, method = _sums_of_sets(sets, kernel, scale, relative)
+    for row, one in zip(rows, found, strict=True):
+        sums[row] = one.sums
+        if nearest is not None and one.nearest is not None:
+            nearest[row] = np.sqrt(one.nearest) if kernel == "gaussian" else one.nearest
+    return KernelSums(sums, nearest, method)
+
+
+def _sums_of_sets(
+    sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
+) -> tuple[list[KernelTotals], Method]:
+    """The sums of every set, by the rule, and what the rule said of the largest."""
+    gaussian = kernel == "gaussian"
+    steep = steepness(scale, kernel)
+    divide = [_divides(one, kernel) for one in sets]
+    divided = [one for one, yes in zip(sets, divide, strict=True) if yes]
+    others = [one for one, yes in zip(sets, divide, strict=True) if not yes]
+    by_blocks = iter(engine().block_sums(others, steep, gaussian, relative))
+    by_halves = iter(_divided(divided, steep, relative))
+    found = [next(by_halves if yes else by_blocks) for yes in divide]
+    largest = max(range(len(sets)), key=lambda i: len(sets[i].at), default=-1)
+    wide = largest >= 0 and divide[largest]
+    return found, "divide and conquer" if wide else "brute force"
+
+
+def _divides(one: KernelSet, kernel: Kernel) -> bool:
+    """Whether to divide and conquer: it is exact too, so the choice is one of speed alone."""
+    d = one.points.shape[1]
+    if kernel != "laplace" or d > MOST_DIVIDED or in_use() != "native":
+        return False
+    n, q = len(one.points), len(one.at)
+    levels = math.log2(n + q + 1) ** (d - 1) / math.factorial(d - 1)  # of ever smaller problems
+    steps = (n + (0 if one.queries is None else q)) * levels
+    return bool(n * q > PAIRS_A_STEP * steps)
+
+
+def _divided(sets: list[KernelSet], steep: float, relative: bool) -> list[KernelTotals]:
+    """Sums by divide and conquer, relative to the nearest point if asked.
+
+    Where the kernel of the nearest point is not tiny, plain sums are divided by it: their relative
+    error is that of exponents up to 460, 1e-13. Elsewhere points that can count meet the query.
+    """
+    plain = engine().divided_sums(sets, steep)
+    if not relative:
+        return [KernelTotals(sums, None) for sums in plain]
+    nearest = [np.zeros(len(s.points)) if s.queries is None else nearest_l1(s) for s in sets]
+    far = [np.flatnonzero(distance > SEEN / steep) for distance in nearest]
+    lost = [
+        KernelSet(
+            one.points,
+            one.values,
+            one.at[rows],
+            distance[rows] * (1 + 1e-12) + FORGOTTEN / steep,
+        )
+        for one, distance, rows in zip(sets, nearest, far, strict=True)
+    ]
+    again = engine().block_sums(lost, steep, gaussian=False, relative=True)
+    for sums, distance, rows, found in zip(plain, nearest, far, again, strict=True):
+        sums *= np.exp(np.minimum(distance, SEEN / steep) * steep)[:, None]
+        sums[rows], distance[rows] = found
+    return [KernelTotals(*both) for both in zip(plain, nearest, strict=True)]
+
+
+def _sets(
+    points: Floats,
+    values: Floats,
+    bins: NDArray[Any],
+    queries: Floats | None,
+    query_bins: NDArray[Any] | None,
+) -> tuple[list[KernelSet], list[Ints]]:
+    """One set for every bin with points and queries, and the rows of its queries."""
+    of_points = _rows_of(bins)
+    if queries is None:
+        rows = list(of_points.values())
+        return [KernelSet(points[row], values[row]) for row in rows], rows
+    of_queries = _rows_of(query_bins) if query_bins is not None else {}
+    both = [b for b in of_queries if b in of_points]
+    sets = [
+        KernelSet(points[of_points[b]], values[of_points[b]], queries[of_queries[b]]) for b in both
+    ]
+    return sets, [of_queries[b] for b in both]
+
+
+def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
+    """The rows of every bin that has any, in increasing order."""
+    if len(bins) == 0:
+        return {}
+    low, high = int(bins.min()), int(bins.max())
+    narrow = (bins - low).astype(np.int16) if high - low < 2**15 else bins  # sorts in one pass
+    rows = np.argsort(narrow, kind="stable")
+    start = np.flatnonzero(np.diff(bins[rows], prepend=low - 1))
+    return {int(bins[row[0]]): row for row in np.split(rows, start[1:])}
+
+
+def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) -> None:
+    if kernel not in ("laplace", "gaussian"):
+        raise must_be("kernel", '"laplace" or "gaussian"', kernel)
+    if not 0 < scale < np.inf:
+        raise must_be("scale", "a positive finite number", scale)
+    if points.ndim != 2 or points.shape[1] < 1:
+        raise must_be("points", "a matrix with a column for each feature", _shape(points))
+    if values.ndim != 2 or len(values) != len(points):
+        raise must_be("values", "a matrix with a row for each point", _shape(values))
+    if queries is not None and (queries.ndim != 2 or queries.shape[1] != points.shape[1]):
+        raise must_be("queries", "a matrix with as many columns as `points`", _shape(queries))
+
+
+def _shape(array: Any) -> Words:
+    return Words(f"shape {tuple(array.shape)}")
+
+
+def _is_tensor(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)

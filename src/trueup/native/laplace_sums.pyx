@@ -1,0 +1,349 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Exact sums Σ_j e^{−|x_i − x_j|₁/h} v_j of up to four coordinates, in O(n log^{d−1} n).
+
+Points stand in the order of coordinate 0. They are split in the middle of that order; for a pair
+of points on both sides of the plane the kernel is a product of what each knows alone, so that
+pairs across are those of a problem with one coordinate less, of two sides. That problem is split
+in the middle of its own first coordinate: pairs across are again two problems of two sides, the
+lower points of one side with the upper points of the other. In the last coordinate two scans,
+up and down, carry the sums of both sides. Pairs that no plane parts meet in small leaves.
+
+A level holds the points of one such problem in the order of its first coordinate, and for every
+further coordinate the order of their places. Orders are made once and kept by stable partition.
+Every call works on one thread and releases the interpreter; `trueup.engines.laplacian` says which
+calls there are.
+"""
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+cdef extern from "laplace.h" nogil:
+    enum:
+        MOST_DIMENSIONS
+        LEAF_POINTS
+        SIDE_POINTS
+    ctypedef struct scanned_point:
+        double place
+        double weight
+        double[2] value
+    void decays(const double *x, Py_ssize_t n, double at, double steep, double *out)
+    void gaps(const double *x, Py_ssize_t n, double steep, double *out)
+    void meet_all(
+        const double **x, int dims, Py_ssize_t n, const double *value, double steep, double *out
+    )
+    void meet_sides(
+        const double **x, int dims, Py_ssize_t n, const double *value, const uint8_t *side,
+        double steep, double *out
+    )
+    void scan_sides(
+        const int32_t *index, Py_ssize_t n, int32_t middle, const double *gap,
+        const scanned_point *point, double *sum
+    )
+    void scan_line(Py_ssize_t n, const double *gap, const double *value, double *out)
+
+MOST_COORDINATES = MOST_DIMENSIONS
+
+cdef struct Level:
+    # A problem in coordinates first … dims − 1, its points in the order of the first.
+    int first
+    double *x[MOST_DIMENSIONS]
+    int32_t *order[MOST_DIMENSIONS]  # places of points in the order of each further coordinate
+    double *value  # two for every point, as are the sums in `out`
+    double *out
+    uint8_t *side  # NULL: all points meet all
+    int32_t *before  # places of the points at the level before
+    double *weight  # room: e^{−distance to the plane}
+    uint8_t *part  # room: which of the two problems across the plane a point belongs to
+
+cdef struct Room:
+    # What is needed for a moment only, by all levels.
+    int dims
+    double steep
+    int32_t *spare
+    int32_t *index
+    double *place
+    double *gap
+    scanned_point *point  # by place
+    scanned_point *queue  # in the order of the last coordinate
+    double *sum
+
+cdef enum:
+    NEITHER = 2  # a bit: so far from the plane that its weight is 0
+
+
+def sum_line(const double[::1] x, const double[:, ::1] value, double steep, double[:, ::1] out):
+    """Add the sums of points in increasing order of their one coordinate."""
+    cdef Py_ssize_t n = x.shape[0]
+    cdef double[::1] gap = np.empty(n + 1)
+    if value.shape[0] != n or out.shape[0] != n or value.shape[1] != 2 or out.shape[1] != 2:
+        raise ValueError("two values and two sums for every point")
+    if n:
+        with nogil:
+            gaps(&x[0], n, steep, &gap[0])
+            scan_line(n, &gap[0], &value[0, 0], &out[0, 0])
+
+
+def room_for(Py_ssize_t n, int dims):
+    """Bytes of room that `sum_node` needs for n points."""
+    cdef Level[MOST_DIMENSIONS] levels
+    cdef Room room
+    return lay_out(NULL, n, dims, levels, &room)
+
+
+def sum_node(
+    const double[:, ::1] x,
+    const double[:, ::1] value,
+    const int32_t[:, ::1] order,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+    bint whole,
+    double steep,
+    uint8_t[::1] space,
+    double[:, ::1] out,
+):
+    """Add sums over the points start … stop−1: over all, or over pairs across their middle only.
+
+    ``x`` is (d, n), by coordinate, d = 2 … 4, points in the order of coordinate 0; row j − 1 of
+    ``order`` has their places in the order of coordinate j; ``out`` is (stop − start, 2).
+    """
+    cdef Py_ssize_t n = x.shape[1], many = stop - start
+    cdef int dims = <int>x.shape[0], k
+    cdef Level[MOST_DIMENSIONS] levels
+    cdef Room room
+    if not 2 <= dims <= MOST_DIMENSIONS or order.shape[0] != dims - 1 or order.shape[1] != n:
+        raise ValueError("two to four coordinates, and an order for all but the first")
+    if value.shape[0] != n or out.shape[0] != many or value.shape[1] != 2 or out.shape[1] != 2:
+        raise ValueError("two values and two sums for every point")
+    if not 0 <= start <= stop <= n or n > 2**31 - 1:
+        raise IndexError("points out of range")
+    if many == 0:
+        return
+    if space.shape[0] < room_for(many, dims):
+        raise ValueError("room for all points")
+    lay_out(&space[0], many, dims, levels, &room)
+    for k in range(dims):
+        levels[0].x[k] = <double *>&x[k, start]  # read only, as are the values
+    levels[0].value = <double *>&value[start, 0]
+    levels[0].out = &out[0, 0]
+    room.steep = steep
+    with nogil:
+        for k in range(1, dims):
+            keep_range(&order[k - 1, 0], n, <int32_t>start, <int32_t>stop, levels[0].order[k])
+        if whole:
+            solve(levels, &room, 0, <int32_t>many)
+        else:
+            meet_across(levels, &room, 0, <int32_t>many)
+
+
+cdef size_t lay_out(uint8_t *space, size_t n, int dims, Level *levels, Room *room) noexcept:
+    """Give every array its part of the space; return how much that is."""
+    cdef size_t used = 0
+    cdef int k, j
+    memset(levels, 0, MOST_DIMENSIONS * sizeof(Level))
+    for k in range(dims - 1):
+        levels[k].first = k
+        levels[k].weight = <double *>take(space, &used, 8 * n)
+        levels[k].part = take(space, &used, n)
+        for j in range(k + 1, dims):
+            levels[k].order[j] = <int32_t *>take(space, &used, 4 * n + 4)
+        if k == 0:
+            continue
+        for j in range(k, dims):
+            levels[k].x[j] = <double *>take(space, &used, 8 * n)
+        levels[k].value = <double *>take(space, &used, 16 * n)
+        levels[k].out = <double *>take(space, &used, 16 * n)
+        levels[k].side = take(space, &used, n)
+        levels[k].before = <int32_t *>take(space, &used, 4 * n)
+    room.dims = dims
+    room.spare = <int32_t *>take(space, &used, 4 * n)
+    room.index = <int32_t *>take(space, &used, 8 * n)  # of both problems across a plane
+    room.place = <double *>take(space, &used, 8 * n)
+    room.gap = <double *>take(space, &used, 8 * n + 8)
+    room.point = <scanned_point *>take(space, &used, sizeof(scanned_point) * n)
+    room.queue = <scanned_point *>take(space, &used, sizeof(scanned_point) * n)
+    room.sum = <double *>take(space, &used, 16 * n)
+    return used
+
+
+cdef uint8_t *take(uint8_t *space, size_t *used, size_t size) noexcept:
+    """The next part of a space, on a line of the cache where the space is."""
+    cdef size_t start = used[0]
+    used[0] = start + (size + 63) // 64 * 64
+    return NULL if space == NULL else space + start
+
+
+cdef void keep_range(
+    const int32_t *order, Py_ssize_t n, int32_t start, int32_t stop, int32_t *kept
+) noexcept nogil:
+    """Copy the places start … stop−1 of an order, counted from start; one place is to spare."""
+    cdef Py_ssize_t i, many = 0
+    for i in range(n):
+        kept[many] = order[i] - start  # always written: no branch to mispredict
+        many += (order[i] >= start) & (order[i] < stop)
+
+
+cdef void solve(Level *level, Room *room, int32_t start, int32_t stop) noexcept nogil:
+    """Add the sums of all pairs of a level's points start … stop−1."""
+    cdef const double *x[MOST_DIMENSIONS]
+    cdef int32_t n = stop - start, middle = start + n / 2
+    cdef int k
+    if n < 2 * (LEAF_POINTS if level.side == NULL else SIDE_POINTS):
+        for k in range(level.first, room.dims):
+            x[k - level.first] = level.x[k] + start
+        if level.side == NULL:
+            meet_all(
+                x, room.dims - level.first, n, level.value + 2 * start, room.steep,
+                level.out + 2 * start,
+            )
+        else:
+            meet_sides(
+                x, room.dims - level.first, n, level.value + 2 * start, level.side + start,
+                room.steep, level.out + 2 * start,
+            )
+        return
+    meet_across(level, room, start, stop)
+    for k in range(level.first + 1, room.dims):
+        part_order(level.order[k] + start, n, middle, room.spare)
+    solve(level, room, start, middle)
+    solve(level, room, middle, stop)
+
+
+cdef void part_order(
+    int32_t *order, Py_ssize_t n, int32_t middle, int32_t *spare
+) noexcept nogil:
+    """Put the places below the middle first; both parts keep their order."""
+    cdef Py_ssize_t i, lower = 0, upper = 0
+    cdef int32_t place
+    for i in range(n):
+        place = order[i]
+        order[lower] = place
+        spare[upper] = place
+        lower += place < middle
+        upper += place >= middle
+    memcpy(order + lower, spare, upper * sizeof(int32_t))
+
+
+cdef void meet_across(Level *level, Room *room, int32_t start, int32_t stop) noexcept nogil:
+    """Add the sums of pairs on both sides of the plane through the middle point."""
+    cdef int32_t middle = start + (stop - start) / 2, i, n
+    cdef const double *x = level.x[level.first]
+    cdef const double *weight = level.weight
+    cdef const uint8_t *side = level.side
+    cdef uint8_t *part = level.part
+    cdef uint8_t p, parts = 1 if side == NULL else 2
+    decays(x + start, stop - start, x[middle], room.steep, level.weight + start)
+    if side == NULL:
+        for i in range(start, stop):
+            part[i] = NEITHER * (weight[i] == 0)
+    else:
+        for i in range(start, stop):
+            part[i] = (side[i] ^ (i >= middle)) | NEITHER * (weight[i] == 0)
+    if level.first + 2 == room.dims:
+        scan_across(level, room, start, stop, parts)
+        return
+    for p in range(parts):
+        n = pass_down(level, room, start, stop, p)
+        solve(level + 1, room, 0, n)
+        pass_up(level, n)
+
+
+cdef void scan_across(
+    Level *level, Room *room, int32_t start, int32_t stop, uint8_t parts
+) noexcept nogil:
+    """Pairs across the plane where one coordinate is left."""
+    cdef const double *x = level.x[level.first + 1]
+    cdef const double *weight = level.weight
+    cdef const double *value = level.value
+    cdef const uint8_t *part = level.part
+    cdef const int32_t *order = level.order[level.first + 1] + start
+    cdef scanned_point *point = room.point
+    cdef int32_t *first = room.index
+    cdef int32_t *second = room.index + (stop - start)
+    cdef int32_t i, r, firsts = 0, seconds = 0, middle = start + (stop - start) / 2
+    for r in range(start, stop):
+        point[r].place = x[r]
+        point[r].weight = weight[r]
+        point[r].value[0] = weight[r] * value[2 * r]
+        point[r].value[1] = weight[r] * value[2 * r + 1]
+    for i in range(stop - start):
+        r = order[i]
+        first[firsts] = r
+        second[seconds] = r
+        firsts += part[r] == 0
+        seconds += part[r] == 1
+    scan_part(room, first, firsts, middle, level.out)
+    if parts == 2:
+        scan_part(room, second, seconds, middle, level.out)
+
+
+cdef void scan_part(
+    Room *room, const int32_t *index, int32_t n, int32_t middle, double *out
+) noexcept nogil:
+    """Scan some points up and down; far apart in memory, each is fetched and brought back once."""
+    cdef const scanned_point *point = room.point
+    cdef scanned_point *queue = room.queue
+    cdef double *place = room.place
+    cdef double *total = room.sum
+    cdef int32_t i, r
+    if n < 2:
+        return
+    for i in range(n):
+        queue[i] = point[index[i]]
+        place[i] = queue[i].place
+    memset(total, 0, 2 * <size_t>n * sizeof(double))
+    gaps(place, n, room.steep, room.gap)
+    scan_sides(index, n, middle, room.gap, queue, total)
+    for i in range(n):
+        r = index[i]
+        out[2 * r] += queue[i].weight * total[2 * i]
+        out[2 * r + 1] += queue[i].weight * total[2 * i + 1]
+
+
+cdef int32_t pass_down(
+    Level *level, Room *room, int32_t start, int32_t stop, uint8_t part
+) noexcept nogil:
+    """Make one of the problems across the plane the next level; return how many points it has."""
+    cdef Level *below = level + 1
+    cdef const int32_t *order = level.order[below.first] + start
+    cdef int32_t i, r, n = 0, middle = start + (stop - start) / 2
+    cdef Py_ssize_t many
+    cdef int k
+    for i in range(stop - start):
+        r = order[i]
+        if level.part[r] != part:
+            continue
+        for k in range(below.first, room.dims):
+            below.x[k][n] = level.x[k][r]
+        below.value[2 * n] = level.weight[r] * level.value[2 * r]
+        below.value[2 * n + 1] = level.weight[r] * level.value[2 * r + 1]
+        below.out[2 * n] = below.out[2 * n + 1] = 0
+        below.side[n] = r >= middle
+        below.before[n] = r
+        room.spare[r - start] = n
+        n += 1
+    for k in range(below.first + 1, room.dims):
+        order = level.order[k] + start
+        many = 0
+        for i in range(stop - start):
+            r = order[i]
+            if level.part[r] == part:
+                below.order[k][many] = room.spare[r - start]
+                many += 1
+    return n
+
+
+cdef void pass_up(Level *level, int32_t n) noexcept nogil:
+    """Add the sums of the level below, weighted, to those of this one."""
+    cdef Level *below = level + 1
+    cdef const int32_t *before = below.before
+    cdef const double *weight = level.weight
+    cdef const double *found = below.out
+    cdef double *out = level.out
+    cdef int32_t i, r
+    for i in range(n):
+        r = before[i]
+        out[2 * r] += weight[r] * found[2 * i]
+        out[2 * r + 1] += weight[r] * found[2 * i + 1]

@@ -1,0 +1,175 @@
+"""The base of all recalibrators: a scikit-learn classifier of predictions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from trueup.engines.base import Floats, Ints
+from trueup.recalibrate.reading import check_input, read_fit, read_scores
+from trueup.recalibrate.scores import LEAST, FitData, Scores, log_sum_exp
+
+HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
+
+
+class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What every recalibrator does: read and check, fit, give rows that sum to 1.
+
+    A subclass lists its parameters in ``__init__`` (``input`` and ``classes`` among them), checks
+    them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it learns is kept in
+    attributes that end in ``_`` and hold plain values: numbers, strings, arrays, None, lists and
+    dictionaries of these, other recalibrators. That is what `save` writes.
+
+    Attributes
+    ----------
+    classes_
+        Names of the classes, in the order of the columns.
+    n_features_in_
+        Columns of what it was fitted on.
+    notes_
+        Sentences about the fit that a user should read; mostly none.
+    fit_
+        Rows, classes, fingerprint of the fit data, and log loss on them before and after.
+    """
+
+    preserves_argmax: ClassVar[bool] = False
+    """Whether the most probable class of a row stays the most probable."""
+
+    monotone: ClassVar[bool] = False
+    """Whether, for two classes, a larger score never gets a smaller answer, but for rounding."""
+
+    why_worse: ClassVar[str] = ""
+    """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
+
+    input: str
+    classes: Any
+    classes_: NDArray[Any]
+    notes_: list[str]
+    fit_: dict[str, Any]
+
+    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+        """Learn from predictions and the classes that came true.
+
+        Parameters
+        ----------
+        X
+            (n, K) rows of probabilities (or logits, with ``input="logits"``), or (n,) of the
+            positive class: NumPy, lists, pandas, polars, torch; or one `Forecasts` alone.
+        y
+            Classes: 0 … K−1, or K names in sorted order, or names listed in ``classes``.
+        sample_weight
+            Weights ≥ 0, or None.
+        """
+        check_input(self)
+        self._check()
+        data = read_fit(self, X, y, sample_weight)
+        self.notes_ = []
+        self.fit_ = self._record(data, self._fit(data))
+        return self
+
+    def predict_proba(self, X: object) -> Floats:
+        """Return (n, K) recalibrated probabilities; rows sum to 1."""
+        check_is_fitted(self)
+        return self._probs_of(read_scores(self, X, reset=False))
+
+    def predict(self, X: object) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_[self._top_of(read_scores(self, X, reset=False))])
+
+    def transform(self, X: object) -> Floats:
+        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        return self.predict_proba(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`: the classes."""
+        check_is_fitted(self)
+        return np.array([str(name) for name in self.classes_.tolist()], dtype=object)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file that `trueup.load` reads; see `trueup.recalibrate.persist`."""
+        from trueup.recalibrate.persist import save
+
+        save(self, path)
+
+    def _check(self) -> None:
+        """Refuse bad parameters."""
+
+    def _fit(self, data: FitData) -> Losses | None:
+        """Learn; `data` is checked and not empty. Return log losses where they are at hand."""
+        raise NotImplementedError
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        """Return (n, K) probabilities whose rows sum to 1."""
+        raise NotImplementedError
+
+    def _top_of(self, scores: Scores) -> Ints:
+        """Return the number of the class that is predicted."""
+        return np.asarray(self._probs_of(scores).argmax(axis=1))
+
+    def _is_whole(self) -> bool:
+        """Whether what a file says it learned fits together, beyond giving probabilities."""
+        return True
+
+    def _record(self, data: FitData, losses: Losses | None = None) -> dict[str, Any]:
+        """What is known of the fit, for `save`; a note where log loss rose."""
+        if losses is None:
+            before = log_loss_before(data)
+            losses = Losses(before, log_loss_of(self._probs_of(data.scores), data))
+        before, after = losses
+        if self.why_worse and after > before:
+            rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
+            self.notes_.append(f"{rose}: {self.why_worse}")
+        return fit_record(data, before, after)
+
+
+def log_loss_before(data: FitData) -> float:
+    """Mean log loss of the scores as they are; of logits it is never cut."""
+    logits = data.scores.logits()
+    each = log_sum_exp(logits) - logits[np.arange(data.n), data.labels]
+    return float(np.average(each, weights=data.weights))
+
+
+class Losses(NamedTuple):
+    """Mean log loss on the fit data, before and after recalibration."""
+
+    before: float
+    after: float
+
+
+def fit_record(data: FitData, before: float, after: float) -> dict[str, Any]:
+    """Rows, classes, fingerprint and losses of a fit."""
+    return {
+        "n": data.n,
+        "n_classes": data.n_classes,
+        "fingerprint": fingerprint(data),
+        "log_loss_before": before,
+        "log_loss_after": after,
+    }
+
+
+def fingerprint(data: FitData) -> str:
+    """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
+
+    Of a matrix of more than two million entries evenly spaced rows are taken.
+    """
+    values = data.scores.values
+    step = max(1, -(-values.size // HASHED_ENTRIES))
+    digest = hashlib.sha256(f"{values.shape} {values.dtype} {data.scores.are_logits}".encode())
+    digest.update(np.ascontiguousarray(values[::step]).data)
+    digest.update(np.ascontiguousarray(data.labels).data)
+    if data.weights is not None:
+        digest.update(np.ascontiguousarray(data.weights).data)
+    return digest.hexdigest()
+
+
+def log_loss_of(probs: Floats, data: FitData) -> float:
+    """Mean −log of the probability of the label, which is no less than `LEAST` there."""
+    chosen = np.maximum(probs[np.arange(data.n), data.labels], LEAST)
+    return float(np.average(-np.log(chosen), weights=data.weights))

@@ -1,0 +1,37 @@
+"""Matrix products on one thread of their own library, for the same bits on any machine's cores."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_lock = threading.Lock()
+_inside = 0
+_limits: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread inside a ``with`` block; rows are shared out in Python instead.
+
+    BLAS rounds differently on another number of threads, and its threads would compete with ours.
+    Blocks may overlap on several threads: the last one out restores what was before. A BLAS that
+    cannot be held (Apple's) keeps its threads.
+    """
+    from threadpoolctl import threadpool_limits
+
+    global _inside, _limits
+    with _lock:
+        if _inside == 0:
+            _limits = threadpool_limits(1, user_api="blas")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limits.restore_original_limits()
+                _limits = None

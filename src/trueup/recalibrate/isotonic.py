@@ -1,0 +1,178 @@
+"""Isotonic recalibration: the non-decreasing map of scores that fits the labels best."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from trueup.engines.base import Floats, Ints, engine
+from trueup.engines.threads import cut, run
+from trueup.estimators.isotonic import IsotonicFit
+from trueup.lens import Pairs
+from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
+from trueup.recalibrate.scores import FitData, Scores
+from trueup.specification import check_flag
+
+MAPPED_AT_ONCE = 1 << 16
+SLOPE = 1e-9  # of the authors' code
+
+
+class WhereAccuracyIsKept:
+    """False of the class, and of an instance what its ``accuracy_preserving`` says."""
+
+    def __get__(self, instance: Any, owner: type) -> bool:
+        """Return whether the most probable class stays the most probable."""
+        return instance is not None and bool(instance.accuracy_preserving)
+
+
+class IsotonicCalibration(OneVsRestRecalibrator):
+    r"""A non-decreasing map of the score, one for each class, and rows divided by their sum.
+
+    For class k it minimises :math:`\sum_i w_i (q_k(p_{ik}) - y_{ik})^2`, and the log loss with it,
+    over all functions :math:`q_k` that never fall: tied scores are pooled first, then neighbours
+    that would fall (pool adjacent violators). Between the blocks of the solution the map is a
+    straight line, beyond the first and the last it is constant, as in scikit-learn. Two classes
+    have one map, of the second class.
+
+    With ``accuracy_preserving=True`` one map is fitted to the pairs of all classes together and
+    gets a slope of 1e-9, so that it rises strictly; the order of the classes in a row is kept, and
+    with it `predict`.
+
+    Use it with a few thousand rows or more and where the shape of the miscalibration is unknown.
+    Its steps follow noise: they miss a smooth curve by about :math:`n^{-1/3}`, and rare classes
+    have few rows to find them; one map for all classes needs K times fewer. It gives probabilities
+    of exactly 0 and 1, as the first and the last block mostly hold labels of one kind, and a label
+    to the contrary in new data then has an infinite log loss; `VennAbers` smooths them.
+    Cost: a sort of each column.
+
+    Parameters
+    ----------
+    accuracy_preserving
+        One map for all classes that keeps the order of classes in every row.
+    input
+        What ``X`` holds: ``"probs"`` or ``"logits"``.
+    classes
+        Names of the classes in the order of the columns, or None: see `fit`.
+
+    Attributes
+    ----------
+    maps_
+        A map for each class (for two, one; with ``accuracy_preserving`` one): ``score``, the ends
+        of its blocks, and ``answer``, its value there.
+    preserves_argmax
+        Of an instance: ``accuracy_preserving``.
+
+    Notes
+    -----
+    Log loss on the fit data never rises (by the slope of ``accuracy_preserving`` at most K·1e-9):
+    the maps minimise :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})` as well, their rows sum to
+    1 on average, and by Jensen's inequality dividing each by its sum lowers log loss further. In
+    new data a row of zeros keeps its original probabilities. Where rounding makes a tie at the top,
+    ``accuracy_preserving`` gives the original class one unit in the last place more.
+
+    References
+    ----------
+    Zadrozny & Elkan 2002, "Transforming classifier scores into accurate multiclass probability
+    estimates"; Zhang, Kailkhura & Han 2020, "Mix-n-Match: ensemble and compositional methods for
+    uncertainty calibration in deep learning" (the pooled map, IRM).
+
+    Examples
+    --------
+    >>> model = IsotonicCalibration().fit([0.1, 0.3, 0.4, 0.8], [0, 1, 0, 1])
+    >>> model.predict_proba([0.2, 0.35, 0.9])[:, 1].round(3).tolist()
+    [0.25, 0.5, 1.0]
+    """
+
+    monotone = True
+    preserves_argmax: ClassVar[bool] = WhereAccuracyIsKept()  # type: ignore[assignment]
+
+    def __init__(
+        self, *, accuracy_preserving: bool = False, input: str = "probs", classes: object = None
+    ) -> None:
+        self.accuracy_preserving = accuracy_preserving
+        self.input = input
+        self.classes = classes
+
+    def _check(self) -> None:
+        check_flag("accuracy_preserving", self.accuracy_preserving)
+
+    def _fit(self, data: FitData) -> None:
+        data = data.as_probs()
+        if self.accuracy_preserving:
+            self.maps_ = [_knots(_all_classes(data))]
+        else:
+            super()._fit(data)
+
+    def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
+        return _knots(data.pairs(number))
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        return _at(learned, scores.problem(number))
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        if not self.accuracy_preserving:
+            return super()._probs_of(scores.as_probs())
+        rows = _rows(scores)
+        rising = self._rising(rows)
+        if scores.n_classes > 2:
+            rising /= rising.sum(axis=1, keepdims=True)
+            return _with_top(rising, scores.top())
+        with np.errstate(divide="ignore", over="ignore"):  # a second class of probability 0
+            second = 1 / (1 + rising[:, 0] / rising[:, 1])  # in this form it never falls
+        return _with_top(np.column_stack([1 - second, second]), scores.top())
+
+    def _rising(self, rows: Floats) -> Floats:
+        """The map of all classes, with its slope."""
+        flat, answer = rows.reshape(-1), np.empty(rows.size)
+
+        def one(start: int, stop: int) -> None:
+            part = flat[start:stop]
+            answer[start:stop] = _at(self.maps_[0], part) + SLOPE * part
+
+        run(one, cut(rows.size, MAPPED_AT_ONCE))
+        return answer.reshape(rows.shape)
+
+
+def _knots(pairs: Pairs) -> dict[str, Any]:
+    """Both ends of every block of the isotonic fit, one where they are the same."""
+    fit = IsotonicFit.of(pairs)
+    score = np.column_stack([fit.low, fit.high]).reshape(-1)
+    different = np.append(True, score[1:] != score[:-1])
+    return {"score": score[different], "answer": np.repeat(fit.mean_label, 2)[different]}
+
+
+def _at(knots: dict[str, Any], scores: Floats) -> Floats:
+    """Straight lines between knots, flat outside; it never falls, not by rounding either."""
+    score, answer = knots["score"], knots["answer"]
+    if len(score) == 1:
+        return np.full(len(scores), answer[0])
+    inside = np.clip(scores, score[0], score[-1])
+    line = engine().find_bins(inside, np.nextafter(score[1:-1], -1))  # knots at or below a score
+    low, high = answer[line], answer[line + 1]
+    share = (inside - score[line]) / np.diff(score)[line]
+    return np.asarray(np.minimum(low + share * (high - low), high))
+
+
+def _rows(scores: Scores) -> Floats:
+    """(n, K) probabilities; two classes are p and 1 − p of the second, however they came."""
+    if scores.n_classes > 2:
+        return scores.probs()
+    second = scores.problem(0)
+    return np.column_stack([1 - second, second])
+
+
+def _all_classes(data: FitData) -> Pairs:
+    """The pairs of all classes in one bag."""
+    rows = _rows(data.scores)
+    outcomes = np.zeros(rows.shape, bool)
+    outcomes[np.arange(data.n), data.labels] = True
+    weights = None if data.weights is None else np.repeat(data.weights, rows.shape[1])
+    return Pairs(rows.reshape(-1), outcomes.reshape(-1), weights)
+
+
+def _with_top(probs: Floats, top: Ints) -> Floats:
+    """Break ties at the top that rounding made, by one unit in the last place."""
+    rows = np.flatnonzero(probs.argmax(axis=1) != top)
+    probs[rows, top[rows]] = np.nextafter(probs[rows].max(axis=1), 2)
+    return probs

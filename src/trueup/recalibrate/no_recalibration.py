@@ -1,0 +1,49 @@
+"""Probabilities as they are: what every recalibrator must beat."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from trueup.engines.base import Floats, Ints
+from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.scores import FitData, Scores
+
+
+class NoRecalibration(Recalibrator):
+    r"""Leave probabilities as they are; of logits :math:`\mathrm{softmax}(z)`.
+
+    The baseline of `AutoCalibration`, and a place-holder in a pipeline or a grid search.
+
+    Parameters
+    ----------
+    input
+        ``"probs"`` or ``"logits"``: what X holds.
+    classes
+        Names of the classes in the order of the columns, or None.
+
+    Examples
+    --------
+    >>> NoRecalibration().fit([0.2, 0.9], [0, 1]).predict_proba([0.25])
+    array([[0.75, 0.25]])
+    """
+
+    preserves_argmax: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+
+    def __init__(self, *, input: str = "probs", classes: object = None) -> None:
+        self.input = input
+        self.classes = classes
+
+    def _fit(self, data: FitData) -> None:
+        """Nothing is learned."""
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        rows = scores.probs()
+        total = rows.sum(axis=1, keepdims=True)
+        # float32 rows sum to 1 only in float32; rows that do are given back bit for bit
+        return rows if np.abs(total - 1).max() < 1e-13 else rows / total
+
+    def _top_of(self, scores: Scores) -> Ints:
+        return scores.top()

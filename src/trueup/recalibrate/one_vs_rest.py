@@ -1,0 +1,117 @@
+"""Recalibrators of one score: a map for each class against the rest, then rows are normalised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from trueup.engines.base import Floats
+from trueup.engines.threads import run
+from trueup.recalibrate.base import Recalibrator, log_loss_of
+from trueup.recalibrate.reading import read_scores
+from trueup.recalibrate.scores import FitData, Scores
+
+Result = TypeVar("Result")
+NAMED = 3  # classes in a note; of more it says how many
+
+
+class OneVsRestRecalibrator(Recalibrator):
+    """A map of scores to probabilities for each one-vs-rest problem.
+
+    A subclass fits one problem in `_fit_problem`, which returns what it learned as a dictionary of
+    plain values, keeps the list of them in ``maps_``, and applies one in `_map`. Two classes are
+    one problem. With more, the K answers of a row are divided by their sum; a row of zeros keeps
+    its original probabilities.
+    """
+
+    maps_: list[dict[str, Any]]
+
+    def _fit(self, data: FitData) -> None:
+        n_problems = data.scores.n_problems
+        self.maps_ = of_each_problem(lambda k: self._fit_problem(data, k), n_problems)
+
+    def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
+        """Learn the map of one problem; may be called from several threads."""
+        raise NotImplementedError
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        """Return (n,) probabilities of the positive outcome of one problem."""
+        raise NotImplementedError
+
+    def _marginals_of(self, scores: Scores) -> Floats:
+        """(n, K) answers as they are, before rows are normalised; for two classes 1 − p and p."""
+        maps = self.maps_
+        columns = of_each_problem(lambda k: self._map(maps[k], scores, k), scores.n_problems)
+        if scores.n_classes == 2:
+            return np.column_stack([1 - columns[0], columns[0]])
+        return np.column_stack(columns)
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        marginals = self._marginals_of(scores)
+        if scores.n_classes == 2:
+            return marginals
+        return normalised(marginals, scores)
+
+    def _is_worse(self, data: FitData) -> bool:
+        """Whether log loss rose by more than rounding: normalising rows can undo what was won."""
+        before = log_loss_of(data.scores.probs(), data)
+        return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
+
+    def _class_notes(self, notes: Sequence[Sequence[str]]) -> list[str]:
+        """Notes about the fits of problems, each said once, with the names of their classes."""
+        return class_notes(notes, self.classes_[-len(notes) :].tolist())
+
+
+class MarginalRecalibrator(OneVsRestRecalibrator):
+    """One-vs-rest with finitely many answers, which `predict_marginals` gives unchanged."""
+
+    def predict_marginals(self, X: object) -> Floats:
+        """Return (n, K) answers for each class by itself: finitely many values.
+
+        Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
+        rows by their sum would make values of every kind out of them.
+        """
+        check_is_fitted(self)
+        return self._marginals_of(read_scores(self, X, reset=False))
+
+
+def normalised(marginals: Floats, scores: Scores) -> Floats:
+    """Divide rows by their sum; a row of zeros becomes its original probabilities."""
+    total = marginals.sum(axis=1)
+    nothing = total <= 0
+    if nothing.any():
+        rows = np.flatnonzero(nothing)
+        marginals[rows] = scores.take(rows).probs()
+        total[rows] = marginals[rows].sum(axis=1)
+    marginals /= total[:, None]
+    return marginals
+
+
+def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:
+    """What a function returns for every one-vs-rest problem, asked on several threads."""
+    return run(lambda number, _: function(number), [(k, k + 1) for k in range(n_problems)])
+
+
+def class_notes(notes: Sequence[Sequence[str]], names: Sequence[object]) -> list[str]:
+    """Return each note once, with the classes it is about; of a single problem as it stands.
+
+    >>> class_notes([["too few rows"], [], ["too few rows"]], ["cat", "dog", "eel"])
+    ['classes cat, eel: too few rows']
+    """
+    found: dict[str, list[str]] = {}
+    for name, here in zip(names, notes, strict=True):
+        for note in here:
+            found.setdefault(note, []).append(str(name))
+    if len(notes) == 1:
+        return list(found)
+    return [f"{_listed(about)}: {note}" for note, about in found.items()]
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"class {names[0]}"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"classes {', '.join(names[:NAMED])}{more}"

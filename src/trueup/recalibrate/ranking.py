@@ -1,0 +1,156 @@
+"""Candidates ranked by a proper score of their out-of-fold predictions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints
+from trueup.forecasts import Forecasts
+from trueup.inference import interval
+from trueup.metrics import marginal_error_debiased, rmsce_debiased
+from trueup.results import Interval
+
+WORDS = {"log_loss": "log loss", "brier": "Brier score"}
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One candidate: the loss of every row, and calibration errors, of predictions out of fold.
+
+    ``zeros`` are rows whose class was given probability 0. ``errors`` are those of the top label
+    (of the second of two classes), and of all classes.
+    """
+
+    name: str
+    losses: Floats
+    zeros: int
+    errors: dict[str, Interval]
+
+    @classmethod
+    def of(
+        cls, name: str, probs: Floats, labels: Ints, weights: Floats | None, score: str
+    ) -> Trial:
+        """Measure out-of-fold probabilities."""
+        binary = probs.shape[1] == 2
+        forecasts = Forecasts.of(probs[:, 1] if binary else probs, labels, weights=weights)
+        errors = {"error": interval(rmsce_debiased, forecasts)}
+        if not binary:
+            errors["marginal_error"] = interval(marginal_error_debiased, forecasts)
+        zeros = int(np.count_nonzero(probs[np.arange(len(labels)), labels] < TINY))
+        return cls(name, _losses(score, probs, labels), zeros, errors)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Trials in the order of simplicity, with means of losses and of their differences."""
+
+    trials: list[Trial]
+    weights: Floats | None
+    score: str
+    best: int = field(init=False)
+    chosen: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        means = [self.mean(trial.losses)[0] for trial in self.trials]
+        object.__setattr__(self, "best", int(np.argmin(means)))
+        near = [self._is_near(trial) for trial in self.trials]
+        object.__setattr__(self, "chosen", int(np.argmax(near)))
+
+    def _is_near(self, trial: Trial) -> bool:
+        """Whether a trial is within one standard error of the best.
+
+        The log loss of a row that had probability 0 is infinite, and only clipped: one such row is
+        just one standard error, of whatever size. A trial with some is not near one without.
+        """
+        if self.score == "log_loss" and trial.zeros and not self.trials[self.best].zeros:
+            return False
+        difference, se = self.behind(trial)
+        return difference <= se
+
+    def mean(self, values: Floats) -> tuple[float, float]:
+        """Return the weighted mean over rows and its standard error."""
+        n = len(values)
+        share = np.full(n, 1 / n) if self.weights is None else self.weights / self.weights.sum()
+        mean = float(np.sum(share * values))
+        away = share * (values - mean)
+        return mean, math.sqrt(n / max(1, n - 1) * float(np.sum(away**2)))
+
+    def behind(self, trial: Trial) -> tuple[float, float]:
+        """Return by how much a trial is worse than the best, row by row, and the standard error."""
+        return self.mean(trial.losses - self.trials[self.best].losses)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return a row for each trial, the best score first."""
+        rows = [self._row(number, trial) for number, trial in enumerate(self.trials)]
+        rows.sort(key=lambda row: (row["score"], row["simplicity"]))
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _row(self, number: int, trial: Trial) -> dict[str, Any]:
+        score, score_se = self.mean(trial.losses)
+        difference, difference_se = self.behind(trial)
+        row = {
+            "candidate": trial.name,
+            "simplicity": number,
+            "score": score,
+            "score_se": score_se,
+            "difference": difference,
+            "difference_se": difference_se,
+            "zeros": trial.zeros,
+        }
+        for name, found in trial.errors.items():
+            row |= {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+        return row | {"chosen": number == self.chosen}
+
+    def explanation(self, n_folds: int) -> str:
+        """Say which was chosen, and why."""
+        chosen, best, none = (self.trials[k] for k in (self.chosen, self.best, 0))
+        name = WORDS[self.score]
+        sentences = [
+            f"{len(self.trials)} candidates were compared by the {name} of predictions out of "
+            f"fold, on {len(none.losses)} rows in {n_folds} folds.",
+            f"{best.name} has the lowest, {self.mean(best.losses)[0]:.4f}.",
+        ]
+        impossible = [trial.name for trial in self.trials if trial.zeros]
+        if impossible and self.score == "log_loss":
+            sentences.append(f"Of {', '.join(impossible)} some row's class had probability 0.")
+        if chosen is not best:
+            behind, se = self.behind(chosen)
+            sentences.append(
+                f"{chosen.name} is the simplest within one standard error of it, {behind:.4f} "
+                f"worse ± {se:.4f}, and is chosen."
+            )
+        elif chosen is not none:
+            sentences.append("Nothing simpler is within one standard error of it: it is chosen.")
+        if chosen is none:
+            sentences.append(f"The debiased calibration error is {_shown(none)}.")
+            return " ".join(sentences)
+        gain, se = self.mean(none.losses - chosen.losses)
+        sentences += [
+            f"Against {none.name} it lowers the {name} by {gain:.4f} ± {se:.4f}, and the debiased "
+            f"calibration error from {_shown(none)} to {_shown(chosen)}.",
+            "It was chosen by these numbers, so they flatter it a little.",
+        ]
+        return " ".join(sentences)
+
+
+def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
+    """Return the loss of every row, whose weighted mean is `log_loss` or `brier`."""
+    rows = np.arange(len(labels))
+    if score == "log_loss":
+        return np.asarray(-np.log(np.maximum(probs[rows, labels], TINY)))
+    if probs.shape[1] == 2:
+        return np.asarray((probs[:, 1] - labels) ** 2)
+    away = probs.copy()
+    away[rows, labels] -= 1
+    return np.asarray(np.einsum("ij,ij->i", away, away))
+
+
+def _shown(trial: Trial) -> str:
+    found = trial.errors["error"]
+    return f"{found.estimate:.4f} (95 % interval {found.low:.4f} to {found.high:.4f})"

@@ -1,0 +1,131 @@
+"""Every named metric as a scorer of scikit-learn, for ``scoring=``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from trueup import metrics
+from trueup.engines.base import Ints
+from trueup.errors import CapabilityError, Words, must_be
+from trueup.estimators import Estimator
+from trueup.forecasts.arrays import as_numpy
+
+__all__ = ["SCORERS", "CalibrationScorer", "scorer"]
+
+
+@dataclass(eq=False, repr=False)
+class CalibrationScorer:
+    """What `scorer` makes: called by scikit-learn with a fitted classifier, X and y.
+
+    Returns the metric with its sign changed, because scikit-learn takes larger scores for better.
+    """
+
+    metric: Callable[..., float]
+    words: str
+    _request: bool | str | None = field(default=None, init=False)
+
+    def __call__(self, estimator: Any, X: object, y: object, sample_weight: object = None) -> float:
+        """Return the negated metric of ``estimator.predict_proba(X)`` and ``y``."""
+        if not hasattr(estimator, "predict_proba"):
+            got = Words(f"a {type(estimator).__name__}, which has none")
+            hint = "CalibratedModel gives it one"
+            raise must_be("estimator", "one with predict_proba", got, hint=hint)
+        probs = as_numpy("predict_proba", estimator.predict_proba(X))
+        if probs.ndim == 2 and probs.shape[1] == 2:
+            probs = np.ascontiguousarray(probs[:, 1])
+        labels = _numbers(estimator.classes_, as_numpy("y", y))
+        return -float(self.metric(probs, labels, weights=sample_weight))
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Ask for ``sample_weight`` in scikit-learn's metadata routing, by this or another name."""
+        from sklearn import get_config
+
+        if not get_config()["enable_metadata_routing"]:
+            hint = "call sklearn.set_config(enable_metadata_routing=True) first"
+            raise CapabilityError(f"set_score_request needs metadata routing. Hint: {hint}.")
+        self._request = sample_weight
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Say to scikit-learn which metadata are asked for."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="sample_weight", alias=self._request)
+        return request
+
+    def __repr__(self) -> str:
+        return f"scorer({self.words})"
+
+
+def scorer(metric: str | Estimator, **options: Any) -> CalibrationScorer:
+    """Make a scorer of a named metric, or of an estimator, for scikit-learn's ``scoring=``.
+
+    For `cross_validate`, `GridSearchCV`, `permutation_importance` and whatever else takes a
+    callable. Class names are those of ``estimator.classes_``, also where a fold of y lacks some.
+    Of a classifier of two classes the probability of the second is scored, which is the binary
+    question; of more, the metric's own.
+
+    Parameters
+    ----------
+    metric
+        The name of a metric of `trueup`, such as ``"ece"`` or ``"log_loss"``, or an estimator,
+        such as ``BinnedError(norm=2)``.
+    **options
+        Passed to the named metric: ``n_bins=10``.
+
+    Notes
+    -----
+    Select models by a proper score (``"log_loss"``, ``"brier"``): errors of calibration alone are
+    0 for a model that always says the base rate, and plug-in ones rank by chance as well.
+
+    A string alone, as in ``scoring="ece"``, is looked up in a table of scikit-learn's that others
+    cannot add to: write ``scoring=scorer("ece")``, or ``scoring={"ece": scorer("ece"), "log":
+    "neg_log_loss"}``.
+
+    ``sample_weight`` is passed on by metadata routing: ``scorer("ece").set_score_request(
+    sample_weight=True)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = make_classification(200, random_state=0)
+    >>> found = cross_validate(GaussianNB(), X, y, cv=2, scoring={"ece": scorer("ece")})
+    >>> bool((found["test_ece"] <= 0).all())
+    True
+    """
+    if isinstance(metric, Estimator):
+        if options:
+            raise must_be("options", "left out for an estimator, which has its own", options)
+        return CalibrationScorer(metric, repr(metric))
+    if not isinstance(metric, str) or metric not in metrics.__all__:
+        rule = f"an estimator or one of {', '.join(metrics.__all__)}"
+        raise must_be("metric", rule, metric)
+    shown = [repr(metric), *(f"{name}={value!r}" for name, value in options.items())]
+    named = getattr(metrics, metric)
+    return CalibrationScorer(partial(named, **options) if options else named, ", ".join(shown))
+
+
+SCORERS = MappingProxyType({name: scorer(name) for name in metrics.__all__})
+"""A scorer for every named metric, by its name; `ici`, `e50` and `e90` are for two classes."""
+
+
+def _numbers(classes: Any, labels: Any) -> Ints:
+    """Numbers of the columns that labels name."""
+    if isinstance(classes, list):
+        raise must_be("estimator", "a classifier of one label", Words("one of several outputs"))
+    place = {name: number for number, name in enumerate(np.asarray(classes).tolist())}
+    numbers = np.array([place.get(name, -1) for name in labels.reshape(-1).tolist()], np.int64)
+    if (numbers < 0).any():
+        row = int(np.argmin(numbers))
+        rule = "among the classes that the estimator was fitted on"
+        raise must_be("y", rule, labels.reshape(-1)[row], row=row)
+    return numbers

@@ -1,0 +1,205 @@
+"""What a recalibrator is given, in the forms its formulas need: logits, log-odds, probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.engines.base import Floats, Ints
+from trueup.lens import Pairs
+
+LEAST = 1e-12
+"""Probabilities are no closer to 0 and 1 than this where a logarithm is taken of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Checked predictions as given: (n, K) rows, or (n,) of the positive class of two.
+
+    ``values`` are float32 or float64, probabilities or logits (``are_logits``), and are never
+    changed. One-vs-rest problems are numbered 0 … ``n_problems`` − 1: one for each class, but for
+    two classes only that of the second, whose answer is that of both.
+    """
+
+    values: NDArray[Any]
+    are_logits: bool
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return 2 if self.values.ndim == 1 else self.values.shape[1]
+
+    @property
+    def n_columns(self) -> int:
+        """Columns as they were given: one score of two classes, or one for each class."""
+        return 1 if self.values.ndim == 1 else self.values.shape[1]
+
+    @property
+    def kind(self) -> str:
+        """The ``input`` of a recalibrator that takes these."""
+        return "logits" if self.are_logits else "probs"
+
+    @property
+    def n_problems(self) -> int:
+        """Number of one-vs-rest problems."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def take(self, rows: Ints) -> Scores:
+        """Some of the rows, any of them any number of times."""
+        return Scores(self.values[rows], self.are_logits)
+
+    def logits(self) -> NDArray[Any]:
+        """(n, K) logits: as given, in their own type, or logarithms of probabilities, float64.
+
+        One logit z of the positive class is (0, z).
+        """
+        if self.values.ndim == 2:
+            return self.values if self.are_logits else log_of(self.values)
+        values = self.values.astype(np.float64)
+        if self.are_logits:
+            return np.column_stack([np.zeros(self.n), values])
+        return np.column_stack([log_of(1 - values), log_of(values)])
+
+    def probs(self) -> Floats:
+        """(n, K) probabilities, in float64."""
+        if self.are_logits:
+            return softmax(self.logits())
+        values = self.values.astype(np.float64)
+        return np.column_stack([1 - values, values]) if values.ndim == 1 else values
+
+    def as_probs(self) -> Scores:
+        """These scores as probabilities, for those who ask for the problem of every class.
+
+        Each problem of logits would otherwise read all of them again.
+        """
+        if self.are_logits and self.n_problems > 1:
+            return Scores(self.probs(), are_logits=False)
+        return self
+
+    def top(self) -> Ints:
+        """The class of the largest score of each row as given; the lowest wins a tie."""
+        if self.values.ndim == 2:
+            return np.asarray(self.values.argmax(axis=1))
+        return (self.values > (0.0 if self.are_logits else 0.5)).astype(np.int64)
+
+    def one_vs_rest(self, number: int) -> Scores:
+        """Scores of the positive outcome of a one-vs-rest problem, of the kind that was given."""
+        if self.are_logits:
+            return Scores(self.log_odds(number), True)
+        return Scores(self.problem(number), False)
+
+    def problem(self, number: int) -> Floats:
+        """(n,) probabilities of the positive outcome of a one-vs-rest problem, in float64."""
+        if self.are_logits:
+            return sigmoid(self.log_odds(number))
+        return self._column(number).astype(np.float64)
+
+    def log_odds(self, number: int) -> Floats:
+        """(n,) log-odds of the positive outcome of a one-vs-rest problem, in float64.
+
+        Of probabilities they are never beyond those of `LEAST`; of logits as large as they are.
+        """
+        if not self.are_logits:
+            p = np.clip(self._column(number).astype(np.float64), LEAST, 1 - LEAST)
+            return np.asarray(np.log(p) - np.log1p(-p))
+        column = self._column(number).astype(np.float64)
+        if self.values.ndim == 1:
+            return column
+        if self.n_classes == 2:
+            return np.asarray(column - self.values[:, 0])
+        top, every, others = self._log_sums
+        share = np.minimum(column - every, -np.log(2))  # at most one half, but for the top class
+        return np.where(top == number, column - others, share - np.log1p(-np.exp(share)))
+
+    @cached_property
+    def _log_sums(self) -> tuple[Ints, Floats, Floats]:
+        """Top class of each row of logits, log Σ e^z of all classes and of all but the top."""
+        logits = self.values.astype(np.float64)
+        top, every = logits.argmax(axis=1), log_sum_exp(logits)
+        logits[np.arange(self.n), top] = -np.inf
+        return top, every, log_sum_exp(logits)
+
+    def _column(self, number: int) -> NDArray[Any]:
+        if self.values.ndim == 1:
+            return self.values
+        return self.values[:, 1 if self.n_classes == 2 else number]
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None."""
+
+    scores: Scores
+    labels: Ints
+    weights: Floats | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.scores.n_classes
+
+    def weight(self) -> Floats:
+        """Weights, 1 where none were given."""
+        return np.ones(self.n) if self.weights is None else self.weights
+
+    def outcomes(self, number: int) -> NDArray[np.bool_]:
+        """Whether each label is the positive outcome of a one-vs-rest problem."""
+        return np.asarray(self.labels == (1 if self.n_classes == 2 else number))
+
+    def pairs(self, number: int) -> Pairs:
+        """Probabilities of the positive outcome of a one-vs-rest problem, and outcomes."""
+        return Pairs(self.scores.problem(number), self.outcomes(number), self.weights)
+
+    def one_vs_rest(self, number: int) -> FitData:
+        """A one-vs-rest problem as fit data of two classes."""
+        outcomes = self.outcomes(number).astype(np.int64)
+        return FitData(self.scores.one_vs_rest(number), outcomes, self.weights)
+
+    def as_probs(self) -> FitData:
+        """The same with scores as probabilities; see `Scores.as_probs`."""
+        return FitData(self.scores.as_probs(), self.labels, self.weights)
+
+    def take(self, rows: Ints) -> FitData:
+        """Some of the rows, any of them any number of times."""
+        weights = None if self.weights is None else self.weights[rows]
+        return FitData(self.scores.take(rows), self.labels[rows], weights)
+
+
+def log_of(probs: NDArray[Any]) -> Floats:
+    """Logarithm in float64, of `LEAST` for anything less."""
+    return np.asarray(np.log(np.maximum(probs.astype(np.float64), LEAST)))
+
+
+def log_sum_exp(logits: NDArray[Any]) -> Floats:
+    """Log Σ_k e^{z_k} of each row, for logits of any size."""
+    largest = logits.max(axis=1).astype(np.float64)
+    return np.asarray(largest + np.log(np.exp(logits - largest[:, None]).sum(axis=1)))
+
+
+def softmax(logits: NDArray[Any]) -> Floats:
+    """Rows of probabilities that sum to 1, for logits of any size."""
+    values = logits.astype(np.float64)
+    values -= values.max(axis=1, keepdims=True)
+    np.exp(values, out=values)
+    values /= values.sum(axis=1, keepdims=True)
+    return np.asarray(values)
+
+
+def sigmoid(log_odds: Floats) -> Floats:
+    """1 / (1 + e^{−x}) for any x."""
+    small = np.exp(-np.abs(log_odds))
+    return np.asarray(np.where(log_odds >= 0, 1, small) / (1 + small))

@@ -1,0 +1,144 @@
+"""Venn-Abers prediction: two isotonic fits, one for each label the new row may have."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from trueup.engines.base import Floats, engine
+from trueup.estimators.groups import ScoreGroups
+from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
+from trueup.recalibrate.outcomes import check_counts
+from trueup.recalibrate.reading import read_scores
+from trueup.recalibrate.scores import FitData, Scores
+from trueup.specification import check_choice
+
+
+class VennAbers(OneVsRestRecalibrator):
+    r"""The inductive Venn-Abers predictor: an interval of probabilities for each row, and a point.
+
+    For a new score s the isotonic fit is made twice, with (s, 0) and with (s, 1) among the rows it
+    is fitted to; :math:`p_0 \le p_1` are its values at s. If rows and the new one are
+    exchangeable, the one of the two that belongs to the true label is perfectly calibrated, with
+    any number of rows. `predict_interval` gives both. `predict_proba` gives the point that does
+    least harm whichever is right: for log loss :math:`p_1 / (1 - p_0 + p_1)`, for the Brier score
+    :math:`p_1 + p_0^2/2 - p_1^2/2`.
+
+    Use it in place of `IsotonicCalibration` with few rows, where log loss counts (its points are
+    never 0 or 1), or where the width :math:`p_1 - p_0` is of use: it tells how far rows decide the
+    answer. It shares the rough steps of the isotonic fit. With more than two classes each has a
+    predictor against the rest and rows of points are divided by their sum; the guarantee is for
+    each class by itself. Cost: a sort of each column, and a search for each new score.
+
+    Parameters
+    ----------
+    loss
+        ``"log"`` or ``"squared"`` (the Brier score): what the point is best for.
+    input
+        What ``X`` holds: ``"probs"`` or ``"logits"``.
+    classes
+        Names of the classes in the order of the columns, or None: see `fit`.
+
+    Attributes
+    ----------
+    maps_
+        For each class (for two, the second alone) the two functions of the score, which are steps:
+        :math:`p_1` is ``high[j]`` up to the score ``high_to[j]`` and its last value beyond;
+        :math:`p_0` is ``low[j + 1]`` from the score ``low_from[j]`` on and its first value below.
+
+    Notes
+    -----
+    A weight counts rows: weight 3 is three rows, beside the new one of weight 1. Points are drawn
+    towards the middle by that row, so log loss on the fit data can rise where scores were sharp
+    and right; ``notes_`` then says so.
+
+    References
+    ----------
+    Vovk, Petej & Fedorova 2015, "Large-scale probabilistic predictors with and without guarantees
+    of validity".
+
+    Examples
+    --------
+    >>> model = VennAbers().fit([0.1, 0.3, 0.4, 0.8], [0, 1, 0, 1])
+    >>> model.predict_interval([0.35]).round(3).tolist()
+    [[0.333, 0.667]]
+    >>> model.predict_proba([0.35]).round(3).tolist()
+    [[0.5, 0.5]]
+    """
+
+    monotone: ClassVar[bool] = True
+    why_worse: ClassVar[str] = (
+        "the row that is thought of draws scores that were sharp and right towards the middle"
+    )
+
+    def __init__(self, *, loss: str = "log", input: str = "probs", classes: object = None) -> None:
+        self.loss = loss
+        self.input = input
+        self.classes = classes
+
+    def predict_interval(self, X: object) -> Floats:
+        """Return p0 and p1 of each row.
+
+        (n, 2) for two classes, those of the second class; (n, K, 2) for more, each class against
+        the rest, whose points are not divided by a sum.
+        """
+        check_is_fitted(self)
+        scores = read_scores(self, X, reset=False).as_probs()
+        maps = self.maps_
+        intervals = of_each_problem(
+            lambda k: np.column_stack(_ends(maps[k], scores.problem(k))), scores.n_problems
+        )
+        return intervals[0] if scores.n_classes == 2 else np.stack(intervals, axis=1)
+
+    def _check(self) -> None:
+        check_choice("loss", self.loss, "log", "squared")
+
+    def _fit(self, data: FitData) -> None:
+        check_counts(data.weights)
+        super()._fit(data.as_probs())
+
+    def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
+        groups = ScoreGroups.of(data.pairs(number))
+        weight, hits = _counted(groups.weight), _counted(groups.label)
+        mass, joined = engine().pool_added(weight, hits)
+        high = np.append(joined / mass, 1.0)  # a positive row above all scores stays alone
+        # Seen from the other end, with labels exchanged, the row of label 0 is a positive one.
+        mass, joined = engine().pool_added(weight[::-1], (weight - hits)[::-1])
+        low = np.append(0.0, ((mass - joined) / mass)[::-1])
+        if mass.dtype != np.int64:  # sums of floats, added in another order, may dip
+            low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
+            low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
+        rises, ends = np.flatnonzero(low[1:] != low[:-1]), np.flatnonzero(high[1:] != high[:-1])
+        return {
+            "low_from": groups.value[rises],
+            "low": low[np.append(0, rises + 1)],
+            "high_to": groups.value[ends],
+            "high": high[np.append(ends, len(high) - 1)],
+        }
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        low, high = _ends(learned, scores.problem(number))
+        # Both in forms that never fall as the ends rise, not by rounding either.
+        if self.loss == "log":
+            return np.asarray(1 / (1 + (1 - low) / high))
+        return np.asarray((1 - (1 - high) ** 2 + low**2) / 2)
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        return super()._probs_of(scores.as_probs())
+
+
+def _counted(total: NDArray[Any]) -> NDArray[Any]:
+    """Sums of weights in whole numbers where they are, so that comparisons are exact."""
+    if total.dtype.kind == "f" and np.all(total == np.rint(total)) and total.sum() < 2**53:
+        return total.astype(np.int64)
+    return total
+
+
+def _ends(learned: dict[str, Any], scores: Floats) -> tuple[Floats, Floats]:
+    """p0 and p1 of each score."""
+    at_or_above = engine().find_bins(scores, np.nextafter(learned["low_from"], -1))
+    above = engine().find_bins(scores, learned["high_to"])
+    return learned["low"][at_or_above], learned["high"][above]
