@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from samples import matrix_samples
@@ -173,6 +173,7 @@ def test_rows_of_weight_0_are_as_if_not_there() -> None:
     np.testing.assert_allclose(by_hand.table_["score"], again.table_["score"])
 
 
+@settings(max_examples=20)
 @given(sample=matrix_samples)
 def test_any_rows_give_probabilities(sample) -> None:
     found = AutoCalibration(CANDIDATES, cv=3).fit(sample.probs, sample.labels, sample.weights)
