@@ -124,7 +124,9 @@ def test_relative_by_divide_and_conquer(data, scale):
     points, values, queries = data
     found = _divided([KernelSet(points, values, queries)], steepness(scale, "laplace"), True)[0]
     sums, size, nearest = naive(points, values, queries, "laplace", scale, True)
-    assert (np.abs(found.sums - sums) <= 1e-10 * size + 1e-280).all()
+    # Plain sums know nothing below 1e-280, and the nearest point may be 460 scales away: where it
+    # has the value 0, what is left of the others is known to e^460 times that.
+    assert (np.abs(found.sums - sums) <= 1e-10 * size + 1e-79).all()
     assert (found.nearest == nearest).all()
 
 

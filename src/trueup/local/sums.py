@@ -74,7 +74,8 @@ def kernel_sums(
     Returns
     -------
     KernelSums
-        ``sums``, exact up to rounding (relative error below 1e-10 in float64); ``nearest``, the
+        ``sums``, exact up to rounding (error below 1e-10 of the sum of absolute terms in
+        float64, terms below 1e-280 left out; below 1e-79 if ``relative``); ``nearest``, the
         L1 (Gaussian: Euclidean) distance of the nearest point if ``relative``; ``method``.
 
     Examples
