@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 WORLDS = ["resnet110_c10", "densenet40_c100", "resnet152_imgnet"]
 WORLDS = [name + twin for name in WORLDS for twin in ("", "_calibrated")]
 SIZES = (200, 1000)
-SETS, RESAMPLES, SEED = 400, 199, 11
+SETS, RESAMPLES, SEED = 100, 199, 11
 MILLION = 1_000_000
 OF_FIVE, CORRELATION = 5, 0.5
 BIN_FREE = [tu.SmoothError(), tu.CumulativeError(), tu.MMCE(), tu.KernelError(bandwidth=0.2)]
