@@ -93,4 +93,4 @@ def _torch_temperature(z: np.ndarray, y: np.ndarray) -> float:
         return value
 
     step.step(loss)
-    return float(log_t.exp())
+    return float(log_t.detach().exp())
