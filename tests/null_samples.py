@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trueup.forecasts import Forecasts
-from trueup.inference.analytic_tests import TESTS
+from trueup.inference.named_tests import TESTS
 from trueup.results import HypothesisResult
 
 # The p-value of the other one is a bound and no share of anything.

@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 
 import trueup as tu
+from trueup.inference.bootstrap import Bootstrap, _drawn_labels
+from trueup.inference.cluster_signs import signed
 from trueup.inference.intervals import interval
 
 
@@ -256,3 +258,33 @@ def test_means_have_students_interval(clustered: bool, weighted: bool) -> None:
     found = interval(tu.brier, data, confidence_level=0.9)
     assert found.estimate == pytest.approx(np.average((p - y) ** 2, weights=w))
     assert (found.low, found.high) == pytest.approx((max(0, ends[0]), min(1, ends[1])))
+
+
+@pytest.mark.parametrize("score", [1.0, 0.95, 0.5])
+@pytest.mark.parametrize("norm", [1, 2, 3])
+def test_one_bin_of_all_rows_covers_by_enumeration(score: float, norm: float) -> None:
+    """Every possible sample of 30 rows of one score, with its probability: no chance is left."""
+    n, p = 30, np.full(30, score)
+    error = tu.BinnedError(norm=norm)
+    found = [interval(error, p, (np.arange(n) < k).astype(int)) for k in range(n + 1)]
+    low, high = (np.array([getattr(each, end) for each in found]) for end in ("low", "high"))
+    for rate in np.linspace(0.005, 0.995, 100):
+        gap = abs(score - rate)
+        holds = (low <= gap + 1e-12) & (gap <= high + 1e-12)
+        assert stats.binom.pmf(np.arange(n + 1), n, rate)[holds].sum() >= 0.95
+
+
+def test_noise_of_clusters_is_the_larger_of_two_kinds() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(60).round(2)
+    f = tu.Forecasts.of(p, rng.random(60) < p, clusters=np.arange(60) // 5)
+    error, seed, many = tu.BinnedError(), 7, 39
+    alone = [float(error(f.with_labels(_drawn_labels(f, seed, r)))) for r in range(many)]
+    turned = signed(error, f, seed, many, lambda found: found.value)[1:]
+    drawn = Bootstrap.of(error, f, many, seed)
+    larger = np.maximum(np.sort(alone), np.sort(turned))
+    np.testing.assert_allclose(drawn.null_values(), larger, atol=1e-15)
+    basic = 2 * drawn.estimate - np.quantile(drawn.values, 0.975, method="weibull")
+    chance = np.quantile(larger, 0.975, method="weibull")
+    expected = max(0.0, min(basic, drawn.estimate - chance))
+    assert drawn.ends("widest", 0.95).low == pytest.approx(expected, abs=1e-12)

@@ -15,7 +15,7 @@ from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.estimators import CumulativeError
-from trueup.inference.analytic_tests import TESTS
+from trueup.inference.named_tests import TESTS
 from trueup.inference.null_labels import (
     NullPairs,
     NullRows,

@@ -9,7 +9,7 @@ import trueup as tu
 from null_samples import calibrated, run, simplex
 from trueup.errors import InputError
 from trueup.forecasts import Forecasts
-from trueup.inference.analytic_tests import TESTS
+from trueup.inference.named_tests import TESTS
 from trueup.lens import Canonical, ClassWise, OneVsRest, Pooled, TopLabel
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from null_samples import RESAMPLED, calibrated, run
 from trueup.estimators import KernelError
-from trueup.inference.analytic_tests import TESTS
+from trueup.inference.named_tests import TESTS
 from trueup.lens import Canonical, TopLabel
 from trueup.simulate import PUBLISHED
 

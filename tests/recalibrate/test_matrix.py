@@ -13,24 +13,15 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info
 
+from affine_worlds import theta_of, world
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.recalibrate.affine_objective import AffineObjective, Penalty
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.dirichlet import DirichletCalibration
 from trueup.recalibrate.matrix import MatrixScaling
-from trueup.recalibrate.strength_search import folds_of
 
 PENALTIES = [None, "odir", "l2"]
-
-
-def world(n, k, seed=0, scale=2.0, noise=0.1):
-    """Logits and labels whose true map is a matrix near half the identity."""
-    rng = np.random.default_rng(seed)
-    logits = scale * rng.normal(size=(n, k))
-    matrix = 0.5 * np.eye(k) + noise * rng.normal(size=(k, k))
-    truth = logits @ matrix.T + 0.3 * rng.normal(size=k)
-    return logits, (truth + rng.gumbel(size=(n, k))).argmax(axis=1)
 
 
 def softmax(logits):
@@ -56,10 +47,6 @@ def objective(theta, x, y, penalty, lam, mu, w=None):
         slope = slope + 2 * lam * away / (k * (k + 1))
         slope_b = slope_b + 2 * lam * b / (k * (k + 1))
     return loss, np.concatenate([slope.ravel(), slope_b])
-
-
-def theta_of(model):
-    return np.concatenate([model.coefficients_.ravel(), model.intercept_])
 
 
 def gradient_at(model, x, y, w=None):
@@ -284,65 +271,6 @@ def test_blas_has_its_threads_back_afterwards():
     assert threads() == before
 
 
-def test_the_search_takes_the_best_it_has_tried():
-    z, y = world(400, 5, noise=0.3)
-    model = DirichletCalibration(input="logits").fit(z, y)
-    losses = {(row["lambda"], row["mu"]): row["log_loss"] for row in model.cross_validation_}
-    assert len(losses) >= 4
-    assert losses[model.lambda_, model.mu_] <= min(losses.values()) + 1e-5
-    fixed = DirichletCalibration(
-        strength=model.lambda_, intercept_strength=model.mu_, input="logits"
-    ).fit(z, y)
-    assert theta_of(fixed) == pytest.approx(theta_of(model), abs=1e-12)
-    assert fixed.cross_validation_ == []
-
-
-def test_cross_validated_losses_are_those_of_fits_without_the_fold():
-    z, y = world(200, 3)
-    model = MatrixScaling(penalty="odir", n_folds=4, input="logits").fit(z, y)
-    fold = folds_of(z, y, 4)
-    for row in model.cross_validation_[:3]:
-        total = 0.0
-        for number in range(4):
-            out = fold == number
-            fit = MatrixScaling(
-                penalty="odir",
-                strength=row["lambda"],
-                intercept_strength=row["mu"],
-                input="logits",
-            ).fit(z[~out], y[~out])
-            probs = fit.predict_proba(z[out])
-            total -= np.log(probs[np.arange(out.sum()), y[out]]).sum()
-        assert row["log_loss"] == pytest.approx(total / 200, abs=1e-4)
-
-
-def test_the_penalty_helps_where_rows_are_few():
-    z, y = world(2400, 10, noise=0.02)
-    x, new, few = z[:300], z[300:], y[:300]
-
-    def loss(**parameters):
-        probs = MatrixScaling(input="logits", **parameters).fit(x, few).predict_proba(new)
-        return -np.log(probs[np.arange(len(new)), y[300:]]).mean()
-
-    assert loss(penalty="odir") < loss() - 0.05
-    assert loss(penalty="l2") < loss() - 0.05
-
-
-def test_folds_spread_classes_and_keep_equal_rows_together():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(200, 3)).round(0), rng.integers(4, size=200)
-    fold = folds_of(x, y, 5)
-    for label in range(4):
-        different = {
-            (tuple(row), f) for row, f in zip(x[y == label], fold[y == label], strict=True)
-        }
-        assert len(different) == len({row for row, _ in different})
-        sizes = np.bincount([f for _, f in different], minlength=5)
-        assert np.ptp(sizes) <= 1
-    order = rng.permutation(200)
-    assert (folds_of(x[order], y[order], 5) == fold[order]).all()
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -359,14 +287,6 @@ def test_bad_parameters_are_named(parameters, words):
     with pytest.raises(InputError) as error:
         MatrixScaling(**parameters).fit([[0.2, 0.8], [0.6, 0.4]], [0, 1])
     assert words in str(error.value)
-
-
-def test_a_search_that_would_take_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr("trueup.recalibrate.affine.MOST_TO_SEARCH", 100)
-    z, y = world(50, 3)
-    with pytest.raises(InputError, match="`strength` must be a number for 50 rows of 3 classes"):
-        DirichletCalibration(input="logits").fit(z, y)
-    DirichletCalibration(strength=1, intercept_strength=1, input="logits").fit(z, y)
 
 
 def test_a_fit_that_is_stopped_says_so(monkeypatch):

@@ -21,12 +21,10 @@ from sklearn.exceptions import NotFittedError
 
 import trueup.recalibrate
 from plain_values import same
-from trueup.bins import EqualMass, FixedEdges, UniformWidth, VarianceTree
 from trueup.errors import InputError
-from trueup.lens import Partition, TopK, TopLabel
 from trueup.recalibrate import atomic, persist
 from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.encoding import DEEPEST, RECALIBRATORS, SPECIFICATIONS
+from trueup.recalibrate.encoding import DEEPEST, RECALIBRATORS
 from trueup.recalibrate.group_wise import GroupWise
 from trueup.recalibrate.no_recalibration import NoRecalibration
 from trueup.recalibrate.persist import load, save
@@ -146,12 +144,6 @@ def test_every_recalibrator_can_be_saved() -> None:
     assert concrete - NOT_SAVED == set(RECALIBRATORS)
 
 
-def test_every_specification_can_be_saved() -> None:
-    for module in ("trueup.bins", "trueup.lens"):
-        names = {name for name, home in SPECIFICATIONS.items() if home == module}
-        assert names <= set(importlib.import_module(module).__all__)
-
-
 numbers = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just(-0.0)
 )
@@ -168,13 +160,6 @@ plain_arrays = arrays.arrays(
 )
 others = st.sampled_from(
     [
-        EqualMass(7),
-        UniformWidth("auto"),
-        FixedEdges((0.1, 0.25)),
-        VarianceTree(5),
-        TopLabel(),
-        TopK(3),
-        Partition(((0, 1), (2,))),
         NoRecalibration(input="logits"),
         GroupWise(NoRecalibration()),
         np.float32(1.1),

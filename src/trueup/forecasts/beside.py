@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, refuse
+from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, is_missing, refuse
 from trueup.forecasts.labels import to_ignore
 
 
@@ -81,6 +81,32 @@ def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: obj
         rule = "have a row that is neither ignored nor of weight 0"
         raise must_be("labels", rule, Words("none"))
     return np.flatnonzero(keep)
+
+
+def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[Any, Ints]]:
+    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
+    if groups is None:
+        raise must_be("groups", "given", None, hint=hint or "a Forecasts brings them as groups=")
+    if groups.ndim != 1:
+        raise must_be("groups", "one name or number a row", describe_shape(groups))
+    names = groups.tolist()
+    for row, name in enumerate(names):
+        if is_missing(name):
+            raise must_be("groups", "given for every row", name, row=row)
+    return rows_by_name(names)
+
+
+def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:
+    """Every name in order, as far as names can be ordered, with its rows; None is no name."""
+    rows: dict[Any, list[int]] = {}
+    for row, name in enumerate(names):
+        if name is not None:
+            rows.setdefault(name, []).append(row)
+    try:
+        order = sorted(rows)
+    except TypeError:  # names and numbers together: in the order they come
+        order = list(rows)
+    return [(name, np.array(rows[name], np.int64)) for name in order]
 
 
 def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:

@@ -22,7 +22,7 @@ from trueup.estimators.pairwise import PairsEstimator
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
 from trueup.inference.cluster_signs import can_change_sign, signed
-from trueup.inference.sorted_resamples import powers_of, sorted_problem
+from trueup.inference.sorted_resamples import powers_of, sorted_problem, values_of
 
 __all__ = ["METHODS", "Bootstrap", "Units"]
 
@@ -78,9 +78,13 @@ class Bootstrap:
         ready = sorted_problem(statistic, forecasts)
         if ready is not None:
             assert isinstance(statistic, PairsEstimator)
-            sets = [ready.with_drawn_rows, ready.with_drawn_labels]
-            on_rows, on_labels = (_of_sorted(statistic, draw, seed, n_resamples) for draw in sets)
-            return cls(statistic, forecasts, estimate, on_rows(), on_labels, units)
+            known = statistic
+
+            def on(draw: Callable[[np.uint64], ScoreGroups]) -> Floats:
+                return values_of(known, powers_of([known], draw, seed, n_resamples)[0])
+
+            drawn, labelled = ready.with_drawn_rows, ready.with_drawn_labels
+            return cls(known, forecasts, estimate, on(drawn), lambda: on(labelled), units)
 
         def rows(r: int) -> float:
             return float(statistic(forecasts.take(units.rows(_drawn_units(seed, r, units.count)))))
@@ -158,19 +162,6 @@ class Bootstrap:
         away = values.mean() - values
         spread = float(np.sum(away**2))
         return 0.0 if spread == 0 else float(np.sum(away**3)) / (6 * spread**1.5)
-
-
-def _of_sorted(
-    statistic: PairsEstimator,
-    draw: Callable[[np.uint64], ScoreGroups],
-    seed: int,
-    n_resamples: int,
-) -> Callable[[], Floats]:
-    def values() -> Floats:
-        powers = powers_of([statistic], draw, seed, n_resamples)[0]
-        return np.array([statistic.value_of(power) for power in powers.tolist()])
-
-    return values
 
 
 def _of_clusters(

@@ -68,37 +68,42 @@ def _test(
     fixed = method == "consistency"
     seed = seed_of(rng)
     induced, problem = _induced(estimator, forecasts)
-    powers: Floats | bool | None = all_certain(problem)
-    if powers is None:
-        resample = resampled_powers if fixed else _unconditional_powers
-        powers = resample(induced, problem, seed, n_resamples)
-    return conclude(estimator, forecasts, powers, n_resamples, fixed=fixed)
+    agree = all_certain(problem)
+    if agree is not None:
+        pvalue = certain_pvalue(agree, n_resamples)
+        return _result(estimator, forecasts, pvalue, n_resamples, fixed, {})
+    resample = resampled_powers if fixed else _unconditional_powers
+    powers = resample(induced, problem, seed, n_resamples)
+    return conclude(estimator, forecasts, powers, fixed=fixed)
 
 
 def conclude(
     statistic: Estimator,
     forecasts: Forecasts,
-    powers: Floats | bool,
-    n_resamples: int,
+    powers: Floats,
     *,
     fixed: bool = True,
 ) -> HypothesisResult:
-    """Return the result of a test from the powers of the data and of its resamples.
+    """Return the result of a test from the power of the data and those of its resamples."""
+    if not np.isfinite(powers).all():
+        raise must_be("statistic", "a number for every resample", Words("NaN or infinity"))
+    drawn = powers[1:]
+    pvalue = resampled_pvalue(powers[0], drawn)
+    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn))
 
-    Where every prediction is certain there are none, but whether all came true.
-    """
-    notes: dict[str, Any] = {"estimator": repr(statistic), "n_resamples": n_resamples}
-    notes["asymptotic"] = not fixed
-    if isinstance(powers, bool):
-        pvalue = certain_pvalue(powers, n_resamples)
-    else:
-        if not np.isfinite(powers).all():
-            raise must_be("statistic", "a number for every resample", Words("NaN or infinity"))
-        pvalue = resampled_pvalue(powers[0], powers[1:])
-        notes |= resampling_notes(powers[1:])
+
+def _result(
+    statistic: Estimator,
+    forecasts: Forecasts,
+    pvalue: float,
+    n_resamples: int,
+    fixed: bool,
+    notes: dict[str, Any],
+) -> HypothesisResult:
     found = statistic.measure_forecasts(forecasts).power
     method = "consistency" if fixed else "consistency_unconditional"
-    return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), notes)
+    about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
+    return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
 
 
 def resampled_powers(

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Ints
-from trueup.errors import must_be
 from trueup.estimators.base import Estimator, chosen_lens
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import describe_shape, is_missing
+from trueup.forecasts.beside import rows_of_groups
 from trueup.inference.compositions import Metric, estimator_of
 from trueup.inference.consistency import DEFAULT_STATISTIC
 from trueup.inference.hypothesis import calibration_test
@@ -24,6 +22,8 @@ from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import PairsLens
 from trueup.results.plain import plain
 from trueup.tables import Columns
+
+CALL = "call it as group_errors(probs, labels, groups)"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def group_errors(
     chance = np.random.default_rng(seed_of(rng))
     whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
     found: dict[str, list[Any]] = {}
-    for name, rows in _rows_of_groups(forecasts):
+    for name, rows in rows_of_groups(forecasts.groups, CALL):
         part = forecasts.take(rows)
         within = interval(
             measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
@@ -124,26 +124,6 @@ def group_errors(
     table = with_adjusted({"group": _names(names)} | numbers)
     worst = int(np.argmax(table["error"]))
     return GroupErrors(table, float(table["error"][worst]), names[worst])
-
-
-def _rows_of_groups(forecasts: Forecasts) -> list[tuple[Any, Ints]]:
-    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
-    if forecasts.groups is None:
-        hint = "call it as group_errors(probs, labels, groups)"
-        raise must_be("groups", "given", None, hint=hint)
-    if forecasts.groups.ndim != 1:
-        got = describe_shape(forecasts.groups)
-        raise must_be("groups", "one name or number a row", got)
-    rows: dict[Any, list[int]] = {}
-    for row, name in enumerate(forecasts.groups.tolist()):
-        if is_missing(name):
-            raise must_be("groups", "given for every row", name, row=row)
-        rows.setdefault(name, []).append(row)
-    try:
-        names = sorted(rows)
-    except TypeError:  # names and numbers together: in the order they come
-        names = list(rows)
-    return [(name, np.array(rows[name], np.int64)) for name in names]
 
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:

@@ -95,7 +95,7 @@ def calibration_test(
 
 
 def _test_named(method: object) -> Callable[..., HypothesisResult]:
-    from trueup.inference.analytic_tests import TESTS
+    from trueup.inference.named_tests import TESTS
 
     tests: dict[str, Callable[..., HypothesisResult]] = {
         "consistency": consistency,

@@ -83,6 +83,11 @@ def sorted_problem(statistic: object, forecasts: Forecasts) -> SortedPairs | Non
     return SortedPairs.of(lens.pairs(forecasts))
 
 
+def values_of(statistic: PairsEstimator, powers: Floats) -> Floats:
+    """Powers on the scale users read."""
+    return np.array([statistic.value_of(power) for power in powers.tolist()])
+
+
 def powers_of(
     statistics: Sequence[PairsEstimator],
     resample: Callable[[np.uint64], ScoreGroups],

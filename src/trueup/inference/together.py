@@ -19,9 +19,10 @@ from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval, resampled_interval, why_not_analytic
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
-from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem
+from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem, values_of
 from trueup.lens import Lens
 from trueup.results import HypothesisResult, Interval
+from trueup.specification import is_whole
 
 __all__ = ["Inference", "infer"]
 
@@ -72,7 +73,7 @@ def infer(
         raise must_be("estimators", "a list of metrics", estimators)
     known = [estimator_of("estimators", each) for each in estimators]
     forecasts = Forecasts.of(probs, labels, weights=weights)
-    seed = rng if isinstance(rng, int) else seed_of(rng)
+    seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
     found: dict[int, Inference] = {}
     for problem, members in _sorted_together(known, forecasts):
         shared = [each for _, each in members]
@@ -131,18 +132,14 @@ def _of_sorted(
         else:
             ends = interval(each, forecasts, confidence_level=level)
         powers = np.concatenate([[each.power_of_groups(problem.groups)], drawn])
-        found.append(Inference(each, ends, conclude(each, forecasts, powers, many)))
+        found.append(Inference(each, ends, conclude(each, forecasts, powers)))
     return found
 
 
 def _resampled(
     statistic: PairsEstimator, forecasts: Forecasts, rows: Floats, labels: Floats, level: float
 ) -> Interval:
-    def values(powers: Floats) -> Floats:
-        return np.array([statistic.value_of(power) for power in powers.tolist()])
-
-    estimate = float(statistic(forecasts))
-    drawn = Bootstrap(
-        statistic, forecasts, estimate, values(rows), lambda: values(labels), Units(forecasts)
-    )
+    values, noise = values_of(statistic, rows), values_of(statistic, labels)
+    estimate, units = float(statistic(forecasts)), Units(forecasts)
+    drawn = Bootstrap(statistic, forecasts, estimate, values, lambda: noise, units)
     return resampled_interval(drawn, level, "widest")

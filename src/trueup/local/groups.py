@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueup.bins import UniformWidth
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_numpy, describe_shape, is_missing
-from trueup.forecasts.beside import same_length
+from trueup.forecasts.arrays import as_numpy
+from trueup.forecasts.beside import rows_of_groups, same_length
 from trueup.lens import Lens
 from trueup.local.bandwidth import check_bandwidth
 from trueup.local.error import LocalError
@@ -178,24 +177,6 @@ def mlce_group_correlation(
             "n": np.full(len(columns), len(models)),
         }
     )
-
-
-def rows_of_groups(groups: NDArray[Any] | None) -> list[tuple[Any, Ints]]:
-    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
-    if groups is None:
-        raise must_be("groups", "given", None, hint="a Forecasts brings them as groups=")
-    if groups.ndim != 1:
-        raise must_be("groups", "one name or number a row", describe_shape(groups))
-    rows: dict[Any, list[int]] = {}
-    for row, name in enumerate(groups.tolist()):
-        if is_missing(name):
-            raise must_be("groups", "given for every row", name, row=row)
-        rows.setdefault(name, []).append(row)
-    try:
-        order = sorted(rows)
-    except TypeError:  # names and numbers together: in the order they come
-        order = list(rows)
-    return [(name, np.array(rows[name], np.int64)) for name in order]
 
 
 def _correlation(x: Floats, y: Floats) -> float:

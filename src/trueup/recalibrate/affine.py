@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, engine
 from trueup.errors import Words, must_be
 from trueup.recalibrate.affine_fit import AffineData, fit_affine
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.blas import one_blas_thread
-from trueup.recalibrate.scores import FitData, Scores, softmax
+from trueup.recalibrate.scores import FitData, Scores
 from trueup.recalibrate.strength_search import (
     Strengths,
     folds_of,
@@ -96,4 +96,5 @@ class AffineRecalibrator(Recalibrator):
         return search_strengths(affine, fold, self.penalty, strength, mu)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        return softmax(self._features(scores) @ self.coefficients_.T + self.intercept_)
+        logits = self._features(scores) @ self.coefficients_.T + self.intercept_
+        return engine().tempered_probs(logits, 1.0)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
-from trueup.engines.threads import cut, run
+from trueup.engines.base import Floats, Ints, engine
 from trueup.recalibrate.affine_objective import AffineObjective, Penalty
 from trueup.recalibrate.scores import FitData
 from trueup.recalibrate.trust_region import MOST_IN_STEP, Limits, Minimum, minimise
@@ -226,20 +225,11 @@ def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> f
     """1/T of the best temperature for scaled features, in a range that holds the identity."""
     from scipy.optimize import brentq
 
-    chunks = cut(len(features), 256)
+    features = np.ascontiguousarray(features)
 
     def slope(inverse: float) -> float:
-        def one(first: int, last: int) -> float:
-            z = features[first:last]
-            eta = z * inverse
-            eta -= eta.max(axis=1, keepdims=True)
-            np.exp(eta, out=eta)
-            mean = np.einsum("ij,ij->i", eta, z) / eta.sum(axis=1)
-            return float(
-                weight[first:last] @ (mean - z[np.arange(last - first), labels[first:last]])
-            )
-
-        return math.fsum(run(one, chunks))
+        rows = engine().temper(features, labels, inverse)
+        return float(np.sum(weight * (rows.first / rows.total + rows.gap)))
 
     largest = max(LARGEST_START, identity)
     if slope(0.0) >= 0:

@@ -7,7 +7,6 @@ import binascii
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from importlib import import_module
 from typing import Any, Literal
 
@@ -18,7 +17,6 @@ from trueup.recalibrate.encoding import (
     DTYPE,
     MOST_AXES,
     RECALIBRATORS,
-    SPECIFICATIONS,
     is_learned,
     text_width,
 )
@@ -43,7 +41,6 @@ class Decoder:
             "scalar": self._scalar,
             "text": self._text,
             "objects": self._objects,
-            "specification": self._specification,
             "recalibrator": self.recalibrator,
         }
 
@@ -61,7 +58,7 @@ class Decoder:
     def recalibrator(self, form: Any) -> Any:
         """Return a recalibrator whose parameters its own checks accept."""
         name, told, learned = _parts(form, "class", "parameters", "learned")
-        kind = _class_named(name, RECALIBRATORS, "recalibrator")
+        kind = _class_named(name)
         told, learned = _checked(told, dict, "parameters"), _checked(learned, dict, "attributes")
         if set(told) != set(kind._get_param_names()):
             raise UnreadableError(f"does not hold the parameters of {name}")
@@ -76,15 +73,6 @@ class Decoder:
         if learned:
             check_restored(made)
         return made
-
-    def _specification(self, form: Any) -> Any:
-        name, inside = _parts(form, "class", "fields")
-        kind = _class_named(name, SPECIFICATIONS, "lens or binning")
-        held = _checked(inside, dict, "fields")
-        if set(held) != {field.name for field in fields(kind)}:
-            raise UnreadableError(f"does not hold the fields of {name}")
-        with _blamed(f"the fields of {name}"):
-            return kind(**self._named(held))
 
     def _named(self, forms: dict[str, Any]) -> dict[str, Any]:
         return {name: self.value(form) for name, form in forms.items()}
@@ -198,10 +186,11 @@ def _checked(value: Any, kind: type, what: str) -> Any:
     return value
 
 
-def _class_named(name: Any, table: dict[str, str], what: str) -> Any:
-    if not isinstance(name, str) or name not in table:
-        raise UnreadableError(f"holds a {what} {_quoted(name)} that this version does not know")
-    return getattr(import_module(table[name]), name)
+def _class_named(name: Any) -> Any:
+    if not isinstance(name, str) or name not in RECALIBRATORS:
+        what = f"a recalibrator {_quoted(name)}"
+        raise UnreadableError(f"holds {what} that this version does not know")
+    return getattr(import_module(RECALIBRATORS[name]), name)
 
 
 def _quoted(value: Any) -> str:

@@ -10,7 +10,6 @@ key that says what it is:
                       ``values`` (in a row), ``base64`` (little-endian bytes), ``tensor`` (a number)
 ``scalar``            a NumPy number, as the array of one
 ``text``, ``objects`` arrays of strings, of anything plain: ``shape`` and ``items``
-``specification``     a lens or a binning: ``class`` and ``fields``
 ``recalibrator``      ``class``, ``parameters`` and ``learned``
 ====================  =============================================================================
 
@@ -22,7 +21,6 @@ from __future__ import annotations
 import base64
 import math
 import re
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -30,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import must_be
-from trueup.specification import Specification
 
 RECALIBRATORS = {
     "AutoCalibration": "trueup.recalibrate.auto",
@@ -52,22 +49,6 @@ RECALIBRATORS = {
     "VectorScaling": "trueup.recalibrate.vector",
     "VennAbers": "trueup.recalibrate.venn_abers",
 }
-SPECIFICATIONS = {
-    "EqualMass": "trueup.bins",
-    "FixedEdges": "trueup.bins",
-    "SimplexGrid": "trueup.bins",
-    "UniformWidth": "trueup.bins",
-    "VarianceTree": "trueup.bins",
-    "Binary": "trueup.lens",
-    "Canonical": "trueup.lens",
-    "ClassWise": "trueup.lens",
-    "OneVsRest": "trueup.lens",
-    "Partition": "trueup.lens",
-    "Pooled": "trueup.lens",
-    "TopK": "trueup.lens",
-    "TopLabel": "trueup.lens",
-    "TopLabelGiven": "trueup.lens",
-}
 DEEPEST = 20
 """Levels of lists in lists that are written and read."""
 MOST_AXES = 8
@@ -77,13 +58,8 @@ PLAIN = "plain values: numbers, strings, arrays, lists, dictionaries with string
 
 def is_recalibrator(value: object) -> bool:
     """Whether a value is a recalibrator of this library, and of no class derived from one."""
-    return is_listed(value, RECALIBRATORS)
-
-
-def is_listed(value: object, table: dict[str, str]) -> bool:
-    """Whether the very class of a value is one of a table."""
-    name = type(value).__name__
-    return name in table and type(value) is getattr(import_module(table[name]), name, None)
+    home = RECALIBRATORS.get(type(value).__name__)
+    return home is not None and type(value) is getattr(import_module(home), type(value).__name__)
 
 
 class Encoder:
@@ -126,10 +102,6 @@ class Encoder:
             return {"dict": self._named(value, depth)}
         if is_recalibrator(value):
             return {"recalibrator": self.recalibrator(value, depth)}
-        if isinstance(value, Specification) and is_listed(value, SPECIFICATIONS):
-            held = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
-            inside = {"class": type(value).__name__, "fields": self._named(held, depth)}
-            return {"specification": inside}
         raise must_be(name, f"made of {PLAIN}, to be saved", value)
 
     def _any_array(self, array: NDArray[Any], name: str, depth: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe_shape, is_missing
-from trueup.forecasts.beside import same_length
+from trueup.forecasts.beside import rows_by_name, same_length
 from trueup.recalibrate.base import Recalibrator, fit_record, log_loss_of
 from trueup.recalibrate.copies import check_inner, fitted_copy
 from trueup.recalibrate.reading import check_input, read_fit, read_scores
@@ -158,7 +158,7 @@ class GroupWise(Recalibrator):
 
     def _fit_groups(self, data: FitData, names: list[Any]) -> None:
         self.groups_ = []
-        for name, rows in _rows_of(names):
+        for name, rows in rows_by_name(names):
             if len(rows) < self.min_rows:
                 continue
             part = data.take(rows)
@@ -227,16 +227,3 @@ def _kept(names: list[Any] | None, sample_weight: object, n: int) -> list[Any] |
         return [name for name, weight in zip(names, weights, strict=True) if weight != 0]
     same_length("groups", np.asarray(names, object), n, "X")
     return names
-
-
-def _rows_of(names: list[Any]) -> list[tuple[Any, Ints]]:
-    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
-    rows: dict[Any, list[int]] = {}
-    for row, name in enumerate(names):
-        if name is not None:
-            rows.setdefault(name, []).append(row)
-    try:
-        order = sorted(rows)
-    except TypeError:  # names and numbers together: in the order they come
-        order = list(rows)
-    return [(name, np.array(rows[name], np.int64)) for name in order]

@@ -17,9 +17,9 @@ from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, n
 from trueup.local.neighbourhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
 from trueup.recalibrate.blas import one_blas_thread
+from trueup.recalibrate.given_features import checked_features, rows_of_weight, split_columns
 from trueup.recalibrate.reading import check_input, read_fit, read_scores
 from trueup.recalibrate.scores import FitData, Scores, sigmoid
-from trueup.recalibrate.stacked import checked_features, rows_of_weight, split_columns
 from trueup.recalibrate.top_label import rescaled_rows, top_scores
 from trueup.specification import check_choice, check_flag, check_whole
 from trueup.tables import Columns

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats, Ints, engine
 from trueup.lens import Pairs
 
 LEAST = 1e-12
@@ -72,7 +72,7 @@ class Scores:
     def probs(self) -> Floats:
         """(n, K) probabilities, in float64."""
         if self.are_logits:
-            return softmax(self.logits())
+            return engine().tempered_probs(self.logits(), 1.0)
         values = self.values.astype(np.float64)
         return np.column_stack([1 - values, values]) if values.ndim == 1 else values
 
@@ -188,15 +188,6 @@ def log_sum_exp(logits: NDArray[Any]) -> Floats:
     """Log Σ_k e^{z_k} of each row, for logits of any size."""
     largest = logits.max(axis=1).astype(np.float64)
     return np.asarray(largest + np.log(np.exp(logits - largest[:, None]).sum(axis=1)))
-
-
-def softmax(logits: NDArray[Any]) -> Floats:
-    """Rows of probabilities that sum to 1, for logits of any size."""
-    values = logits.astype(np.float64)
-    values -= values.max(axis=1, keepdims=True)
-    np.exp(values, out=values)
-    values /= values.sum(axis=1, keepdims=True)
-    return np.asarray(values)
 
 
 def sigmoid(log_odds: Floats) -> Floats:

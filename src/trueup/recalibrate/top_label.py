@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
-from trueup.recalibrate.scores import FitData, Scores, log_sum_exp, softmax
+from trueup.engines.base import Floats, Ints, engine
+from trueup.recalibrate.scores import FitData, Scores, log_sum_exp
+
+NOTHING = 1e4  # a logit so far below the others has a probability of 0
 
 
 def top_scores(scores: Scores) -> tuple[Ints, Floats]:
@@ -41,8 +43,8 @@ def rescaled_rows(scores: Scores, top_class: Ints, new_top: Floats) -> Floats:
     rows = np.arange(scores.n)
     if scores.are_logits:
         logits = scores.logits().astype(np.float64)
-        logits[rows, top_class] = -np.inf
-        probs = softmax(logits)
+        logits[rows, top_class] = -2 * np.abs(logits).max(axis=1) - NOTHING
+        probs = engine().tempered_probs(logits, 1.0)
     else:
         probs = scores.probs()
         probs[rows, top_class] = 0
