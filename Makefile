@@ -14,7 +14,7 @@ KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-min lint bench coverage papers conformance docs clean
+.PHONY: help demo test test-slow test-min lint bench coverage studies papers conformance docs clean
 
 help:
 	@echo "make demo       train three classifiers, measure their calibration, print a table"
@@ -24,6 +24,7 @@ help:
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
+	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
 	@echo "make clean      remove everything that was built, the environments included"
 
 demo: $(VENV)/base.done $(VENV)/native.done
@@ -49,6 +50,11 @@ bench: $(VENV)/bench.done $(VENV)/native.done
 
 coverage: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.coverage
+
+studies: $(VENV)/base.done $(VENV)/native.done
+	$(PY) -m studies.bin_free_coverage
+	$(PY) -m studies.kumar 4000 100
+	$(PY) -m studies.nixon 5
 
 papers:
 	@echo "The tables and figures of the papers come with a later issue."

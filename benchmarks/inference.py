@@ -62,8 +62,8 @@ def tasks() -> list[Task]:
             lambda: infer(TEN, p, y, n_resamples=RESAMPLES, rng=0),
             "NumPy draws rows alone",
             lambda: [_rows_drawn(p, y, rng) for _ in range(RESAMPLES)],
-            3,
             rounds=3,
+            seconds_at_most=3,
         ),
     ]
 

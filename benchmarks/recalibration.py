@@ -44,16 +44,16 @@ def tasks() -> list[Task]:
             lambda: tu.VectorScaling(input="logits").fit(z, y),
             read,
             z.sum,
-            400,
             rounds=3,
+            seconds_at_most=3,
         ),
         Task(
             "matrix, 5,000 x 100",
             lambda: tu.MatrixScaling(input="logits").fit(few, few_labels),
             "sum of 5,000 x 100",
             few.sum,
-            50_000,
             rounds=1,
+            seconds_at_most=3,
         ),
     ]
     for make in (tu.IsotonicCalibration, tu.HistogramBinning, tu.ScalingBinning):
@@ -63,8 +63,8 @@ def tasks() -> list[Task]:
                 lambda make=make: make().fit(probs, many_labels),  # type: ignore[misc]
                 "np.sort of the columns",
                 lambda: np.sort(probs, axis=0),
-                8,
                 rounds=3,
+                seconds_at_most=1,
             )
         )
     return found

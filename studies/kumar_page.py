@@ -7,14 +7,15 @@ from typing import Any
 TOP = """# Histogram binning and scaling-binning, as published
 
 Kumar, Liang & Ma 2019, "Verified uncertainty calibration", §4 and App. E, beside what this library
-measures (`python -m studies.kumar`). "±" is what the paper prints, and one standard error of ours.
+measures (`make studies`). "±" is what the paper prints, and one standard error of ours.
 
 ## Rows and bins (App. E (A))
 
 Scores are uniform and P(Y = 1 | z) = σ(2 logit z + 1). An answer is held against P(Y = 1 | answer),
-known exactly, over {sets:,} data sets, the same for every number of bins. Small bins often have the
-same mean label by chance. As one answer their errors average out, which is what calibration means;
-*by bin* each is held against P(Y = 1 | bin).
+known on a grid of 5,000 scores, over {sets:,} data sets, the same for every number of bins. Small
+bins often have the same mean label by chance. As one answer their errors average out, which is
+what calibration means; *by bin* each is held
+against P(Y = 1 | bin).
 
 | squared error | published | {names} |
 |---|---|{rules}|
