@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -36,6 +38,15 @@ def test_rewards_against_a_loop(sample, ratio) -> None:
     wanted = -cost_of(np.maximum(p, 1 - p), predicted == y, ratio, weights)
     assert top["reward"][0] == pytest.approx(wanted, abs=1e-9)
     assert top["reward"][0] <= top["perfect"][0] * weights.sum() + 1e-9
+
+
+@pytest.mark.parametrize("ratio", [*range(2, 101), 1.25, 1.5, 2.5])
+def test_a_confidence_at_the_threshold_answers(ratio) -> None:
+    share = 1 - 1 / Fraction(ratio)
+    confidence = share.numerator / share.denominator  # as 2 of 3, for a ratio of 3
+    table = unsure_rewards([confidence] * 2, [1, 0], ratios=[ratio], lens=tu.Binary())
+    assert table["answered"][0] == 1
+    assert table["reward"][0] == -ratio
 
 
 def test_a_matrix_and_its_confidences() -> None:
@@ -110,5 +121,7 @@ def test_refusals() -> None:
         unsure_rewards([0.5], [1], lens=tu.ClassWise())
     with pytest.raises(tu.InputError, match="one of 'a'"):
         compare_rewards({"a": [0.5]}, [1], baseline="b")
+    with pytest.raises(tu.InputError, match="otherwise than the column of ratios"):
+        compare_rewards({"ratio": [0.5]}, [1])
     with pytest.raises(tu.InputError, match="a dictionary of probabilities"):
         compare_rewards({}, [1])

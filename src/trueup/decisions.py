@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
@@ -32,7 +33,8 @@ def unsure_rewards(
 
     A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
     answers where w(1 − c) ≤ u, that is for :math:`c \ge 1 - u/w`. That is the best one can do with
-    calibrated confidences; with others it costs more than they promise.
+    calibrated confidences, and costs on average what they promise. Over-confident ones cost more
+    than they promise, under-confident ones less; neither less than if they were calibrated.
 
     Parameters
     ----------
@@ -61,28 +63,31 @@ def unsure_rewards(
     (array([0.75]), array([0.75]), array([-5.]))
     """
     pairs = _pairs(probs, labels, lens, weights)
-    confidence, right, weight = _parts(pairs)
-    total = weight.sum()
-    rows: dict[str, list[float]] = {}
-    for ratio in _checked(ratios):
-        threshold = 1 - 1 / ratio
+    ratio = np.array(_checked(ratios))
+    threshold = (ratio - 1) / ratio  # 2/3 exactly as 2 of 3 is; 1 - 1/3 is above it
+    total, sums = 0.0, np.zeros((5, len(ratio)))
+    for block in row_blocks(len(pairs), 8 * len(ratio)):  # some arrays of each, none of them large
+        confidence, right, weight = (part[:, None] for part in _parts(pairs, block))
         answers = confidence >= threshold
         cost = np.where(answers, ratio * (1 - right), 1.0)
         believed = np.where(answers, ratio * (1 - confidence), 1.0)
-        reward = -float(weight @ cost)
-        row = {
+        perfect = np.minimum(ratio * (1 - right), 1)
+        terms = (answers, answers * (1 - right), cost, believed, perfect)
+        sums += [weight[:, 0] @ term for term in terms]
+        total += float(weight.sum())
+    answered, wrong, cost, believed, perfect = sums
+    return Columns(
+        {
             "ratio": ratio,
             "threshold": threshold,
-            "answered": float(weight @ answers / total),
-            "wrong": float(weight @ (answers * (1 - right)) / total),
-            "reward": reward,
-            "mean_reward": reward / total,
-            "promised": -float(weight @ believed / total),
-            "perfect": -float(weight @ np.minimum(ratio * (1 - right), 1) / total),
+            "answered": answered / total,
+            "wrong": wrong / total,
+            "reward": -cost,
+            "mean_reward": -cost / total,
+            "promised": -believed / total,
+            "perfect": -perfect / total,
         }
-        for name, value in row.items():
-            rows.setdefault(name, []).append(value)
-    return Columns({name: np.array(values) for name, values in rows.items()})
+    )
 
 
 def compare_rewards(
@@ -114,6 +119,8 @@ def compare_rewards(
     """
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)
+    if "ratio" in models:
+        raise must_be("models", "named otherwise than the column of ratios", "ratio")
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
     columns: dict[str, Floats] = {}
@@ -135,8 +142,9 @@ def accuracy_coverage(
     """Return how accurate a model is on the share of rows it is surest of.
 
     One row for each distinct confidence, from the highest down: answer where the confidence is at
-    least ``threshold``. It depends on the order of confidences alone: a recalibration that keeps
-    their order does not change it, and one that improves it has learned something new.
+    least ``threshold``. Accuracy against coverage depends on the order of confidences alone: a
+    recalibration that keeps their order does not change it, and one that improves it on new rows
+    has learned something new.
 
     Parameters
     ----------
@@ -182,9 +190,9 @@ def _pairs(probs: object, labels: object, lens: Lens | None, weights: object) ->
     return chosen.pairs(Forecasts.of(probs, labels, weights=weights))
 
 
-def _parts(pairs: Pairs) -> tuple[Floats, Floats, Floats]:
-    weight = np.ones(len(pairs)) if pairs.w is None else pairs.w
-    return pairs.p.astype(np.float64), pairs.y.astype(np.float64), weight
+def _parts(pairs: Pairs, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+    p, y = pairs.p[rows].astype(np.float64), pairs.y[rows].astype(np.float64)
+    return p, y, np.ones(len(p)) if pairs.w is None else pairs.w[rows]
 
 
 def _checked(ratios: object) -> list[float]:

@@ -35,6 +35,16 @@ def test_laplace_cross(value, bandwidth, seed):
         assert abs(found - expected) <= 1e-13 * (residual @ residual + abs(expected))
 
 
+@given(sorted_scores, bandwidths, st.integers(0, 10**6))
+def test_laplace_total(value, bandwidth, seed):
+    residual = np.random.default_rng(seed).standard_normal(len(value))
+    squares = residual @ residual
+    expected = squares + 2 * naive_cross(value, residual, bandwidth)
+    for engine in (native, reference):
+        found = engine.laplace_total(value, residual, bandwidth)
+        assert abs(found - expected) <= 2e-13 * (squares + abs(expected))
+
+
 @pytest.mark.parametrize("bandwidth", [1e-12, 1e-5, 0.02, 0.4, 1e6])
 def test_laplace_cross_over_chunks(bandwidth):
     """Chunks carry what stands before them, also where it has decayed to nothing."""

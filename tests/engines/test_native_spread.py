@@ -104,3 +104,34 @@ def test_the_kernel_stays_in_its_table() -> None:
     for shape in ((19, 3), (20, 2)):
         with pytest.raises(ValueError, match="totals"):
             kernel.add_rows(one, label, None, 0, 1, 16, np.zeros(shape))
+
+
+curves = st.builds(
+    lambda seed, size, waves: _curve(np.random.default_rng(seed), size, waves),
+    seeds,
+    st.sampled_from([2, 3, 4, 5, 127, 128, 129, 130, 131, 512]),
+    st.integers(0, 40),
+)
+
+
+def _curve(rng: np.random.Generator, size: int, waves: int) -> np.ndarray:
+    x = np.arange(size + 1) / size
+    return sum((rng.standard_normal() * np.cos(np.pi * k * x) for k in range(waves)), 0 * x)
+
+
+@given(curves, st.sampled_from([0.0, 1.0, -1e-300, 1e100]))
+def test_areas_agree(height: np.ndarray, factor: float) -> None:
+    for curve in (height * factor, height.round(1) * factor, height):  # rounded ones touch 0
+        expected = reference.absolute_area(curve)
+        found = native.absolute_area(curve)
+        assert found == pytest.approx(expected, rel=1e-13, abs=0)
+        assert native.absolute_area(-curve) == pytest.approx(found, rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_areas_of_a_curve_with_zeros_of_either_sign(at: int) -> None:
+    for zero in (0.0, -0.0):
+        curve = np.array([1.0, 2.0, 1.0, -1.0, -2.0, -1.0])
+        curve[at] = zero
+        expected = reference.absolute_area(curve)
+        assert native.absolute_area(curve) == pytest.approx(expected, rel=1e-14)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from trueup.engines import reference
 
-ordering = pytest.importorskip("trueup.engines.ordering", exc_type=ImportError)
+sweeping = pytest.importorskip("trueup.engines.sweeping", exc_type=ImportError)
 
 
 def naive_sweep(count, positive):
@@ -34,7 +34,7 @@ def naive_sweep(count, positive):
 
 
 def native_sweep(count, positive):
-    return ordering.sweep_bins(np.array(count, np.int64), np.array(positive, np.int64), sum(count))
+    return sweeping.sweep_bins(np.array(count, np.int64), np.array(positive, np.int64), sum(count))
 
 
 def groups_of(labels, tied):
@@ -106,7 +106,7 @@ def test_near_separable_against_reference(tie_rate):
         groups = groups_of(near_separable(rng, n), rng.random(n - 1) < tie_rate)
         count, positive = (np.array(part, np.int64) for part in groups)
         for most in (int(count.sum()), len(count), 3):
-            ours = ordering.sweep_bins(count, positive, most)
+            ours = sweeping.sweep_bins(count, positive, most)
             assert ours == reference.sweep_bins(count, positive, most)
 
 
@@ -117,7 +117,7 @@ def test_groups_of_very_different_sizes():
         count = np.where(rng.random(size) < 0.3, rng.integers(50, 900, size), 1)
         positive = rng.binomial(count, np.sort(rng.random(size)))
         for most in (int(count.sum()), len(count), 3):
-            ours = ordering.sweep_bins(count, positive, most)
+            ours = sweeping.sweep_bins(count, positive, most)
             assert ours == reference.sweep_bins(count, positive, most)
 
 
@@ -132,7 +132,7 @@ def test_one_dent_between_large_and_small_groups():
         dent = int(rng.integers(size))
         positive[dent] = rng.integers(0, count[dent] + 1)
         for most in (int(count.sum()), len(count), 3):
-            ours = ordering.sweep_bins(count, positive, most)
+            ours = sweeping.sweep_bins(count, positive, most)
             assert ours == reference.sweep_bins(count, positive, most)
 
 
@@ -143,7 +143,7 @@ def test_calibrated_scores(decimals):
         p = np.round(rng.beta(2.78, 0.5, n), decimals)
         groups = reference.group_pairs(p, rng.random(n) < p)
         n = int(groups.count.sum())
-        ours = ordering.sweep_bins(groups.count, groups.positive, n)
+        ours = sweeping.sweep_bins(groups.count, groups.positive, n)
         assert ours == reference.sweep_bins(groups.count, groups.positive, n)
 
 
@@ -151,7 +151,7 @@ def test_read_only_and_strided():
     pairs = np.array([[3, 1], [2, 1], [4, 1], [5, 4], [1, 0]], np.int64)
     pairs.flags.writeable = False
     right = naive_sweep(pairs[:, 0].tolist(), pairs[:, 1].tolist())
-    assert ordering.sweep_bins(pairs[:, 0], pairs[:, 1], int(pairs[:, 0].sum())) == right
+    assert sweeping.sweep_bins(pairs[:, 0], pairs[:, 1], int(pairs[:, 0].sum())) == right
 
 
 def test_constant_and_separable_have_no_end_but_n():
@@ -166,5 +166,5 @@ def test_a_million_rows_in_no_time(width):
     y = (np.arange(n) >= n // 2).astype(np.int64)
     y[n // 2 - width // 2 : n // 2 + width // 2] = 1 - np.arange(width) % 2
     begin = time.process_time()
-    ordering.sweep_bins(np.ones(n, np.int64), y, n)
+    sweeping.sweep_bins(np.ones(n, np.int64), y, n)
     assert time.process_time() - begin < 2

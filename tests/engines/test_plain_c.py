@@ -16,6 +16,7 @@ DIGEST = """
 import hashlib, os, numpy as np, trueup as tu
 from trueup.engines.base import KernelSet, engine
 from trueup.engines.draws import binned_limits, keys_of
+from trueup.inference import infer
 assert tu.engines.in_use() == "native"
 assert engine().__file__.startswith(os.environ["PYTHONPATH"])  # these kernels and no others
 found = hashlib.sha256()
@@ -42,6 +43,10 @@ for seed in range(120):
     found.update(repr(tu.ece_sweep(p, y)).encode())
     drawn, _ = binned_limits(p, np.searchsorted(edges, p), len(edges) + 1)
     found.update(engine().count_labels(drawn, keys_of(seed, 20)).tobytes())
+    metrics = [tu.ece_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
+    if seed % 20 == 0:
+        for each in infer(metrics, p, y, n_resamples=40, rng=seed):
+            found.update(repr((each.interval, each.test)).encode())
     logits, scale, shift = matrix * 9, rng.random(k), rng.random(k)
     sums = engine().scaled_sums(logits, labels, rng.random(n), scale, shift)
     for part in (
@@ -52,6 +57,11 @@ for seed in range(120):
         engine().scaled_product(logits, None, sums.log_total, scale, shift, rng.random((2, k))),
     ):
         found.update(part.tobytes())
+    for covariates, squared in ((matrix[:, :1], False), (matrix[:, :2], True)):
+        point = rng.standard_normal(covariates.shape[1] + 1)
+        fitted = engine().sigmoid_sums(covariates.T * 9, y * 1.0, p * 1.0, point, squared)
+        found.update(repr(fitted.loss).encode() + fitted.gradient.tobytes())
+        found.update(fitted.hessian.tobytes())
     places = rng.standard_normal((min(n, 900), 1 + seed % 4))
     near = KernelSet(places, rng.standard_normal((len(places), 3)), places[::3] + 0.1)
     found.update(engine().divided_sums([near], 2.5)[0].tobytes())

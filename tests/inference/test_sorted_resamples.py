@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import trueup as tu
 from trueup.engines import using
+from trueup.engines.rooms import Room
 from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem
 from trueup.inference.together import infer
 from trueup.lens import Pairs
@@ -130,3 +131,37 @@ def test_few_and_certain_rows_taken_together(p, y):
         assert found.test == tu.calibration_test(
             p, y, statistic=found.estimator, rng=5, n_resamples=59
         )
+
+
+@pytest.mark.parametrize(("n", "decimals"), [(2, 1), (40, 1), (300, 2), (700, 17)])
+def test_engines_and_threads_give_the_same_pvalues(n, decimals):
+    p, y = problem(n, decimals, n)
+    p = np.clip(p, 0.01, 0.99)  # all certain is another matter
+    found = []
+    for engine in ("native", "reference"):
+        try:
+            block = using(engine)
+            block.__enter__()
+        except tu.CapabilityError as missing:
+            pytest.skip(str(missing))
+        for threads in (1, 2):
+            tu.engines.set_threads(threads)
+            found.append(infer(ESTIMATORS, p, y, rng=3, n_resamples=39))
+            tu.engines.set_threads(None)
+        block.__exit__(None, None, None)
+    for one, two, three, four in zip(*found, strict=True):
+        assert one == two
+        assert three == four
+        assert one.test.pvalue == three.test.pvalue
+        assert one.interval.low == pytest.approx(three.interval.low, rel=1e-9, abs=1e-12)
+        assert one.interval.high == pytest.approx(three.interval.high, rel=1e-9, abs=1e-12)
+
+
+def test_a_room_that_is_used_again_changes_nothing():
+    p, y = problem(500, 2, 6)
+    ready, room = SortedPairs.of(Pairs(p, y, None)), Room()
+    for key in map(np.uint64, range(1, 9)):
+        for draw in (ready.with_drawn_rows, ready.with_drawn_labels):
+            for estimator in ESTIMATORS:
+                fresh = estimator.power_of_groups(draw(key))
+                assert estimator.power_of_groups(draw(key, room)) == fresh

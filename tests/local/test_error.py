@@ -105,6 +105,15 @@ def test_narrow_bandwidths_give_the_errors_of_single_rows(case, kernel) -> None:
         np.testing.assert_allclose(found, np.abs(p - y), rtol=0, atol=1e-9)
 
 
+def test_the_landscape_counts_rows_as_given() -> None:
+    p, y, x = [0.7, 0.6, 0.9, 0.65], [1, 0, 1, 1], [0.0, 1.0, 2.0, 3.0]
+    weights = [0, 1, 0, 2]
+    table = LocalError().table(p, y, x, weights=weights)
+    assert table["row"].tolist() == [1, 3]
+    signed = LocalError().signed(p, y, x, weights=weights)
+    np.testing.assert_array_equal(table["signed"], signed[table["row"]])
+
+
 @given(cases, st.sampled_from(["laplace", "gaussian"]))
 def test_order_and_repetition(case, kernel) -> None:
     seed, n, d, shape, kind = case
@@ -217,8 +226,9 @@ def test_refusals() -> None:
     for reduce in ("umap", ("pca", 0), ("pca", 2, 3), 7, int):
         with pytest.raises(tu.InputError, match="`reduce` must be"):
             LocalError(reduce=reduce)
-    with pytest.raises(tu.InputError, match="`bandwidths` must be"):
-        mlce_over_bandwidths(p, y, [1, 2, 3], bandwidths=[])
+    for bandwidths in ([], 0.2, "wide", [0.2, 0], [None], [0.2, "x"]):
+        with pytest.raises(tu.InputError, match="`bandwidths` must be a list of numbers above 0"):
+            mlce_over_bandwidths(p, y, [1, 2, 3], bandwidths=bandwidths)  # type: ignore[arg-type]
 
 
 def test_extreme_features() -> None:
@@ -268,6 +278,7 @@ def test_specification_and_notes() -> None:
 def test_quantiles_are_the_least_value_that_enough_rows_do_not_exceed() -> None:
     values = np.array([0.4, 0.1, 0.3, 0.2])
     assert [summary_of(values, None, q) for q in (0.25, 0.26, 0.5, 0.99)] == [0.1, 0.2, 0.2, 0.4]
+    assert summary_of(np.arange(1.0, 101), None, 0.07) == 7  # though 0.07 * 100 is above 7
     weights = np.array([1.0, 7.0, 1.0, 1.0])
     assert [summary_of(values, weights, q) for q in (0.7, 0.71, 0.9)] == [0.1, 0.2, 0.3]
 

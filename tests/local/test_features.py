@@ -48,12 +48,19 @@ def test_weights_are_repeated_rows() -> None:
         same_up_to_sign(weighted[rows], repeated)
 
 
-def test_large_offsets_keep_their_differences() -> None:
-    small = np.random.default_rng(0).normal(size=(50, 1))
-    scaling = Scaling.fit(small + 1e6, None)
-    np.testing.assert_allclose(
-        scaling(small + 1e6)[:, 0], (small - small.mean())[:, 0] / small.std(), atol=1e-8
-    )
+@pytest.mark.parametrize("offset", [1e4, 1e8, 1e12])
+def test_large_offsets_keep_their_differences(offset: float) -> None:
+    small = np.round(draw(2_000, 3) * 64) / 64  # sums with the offset are exact
+    expected = (small - small.mean(axis=0)) / small.std(axis=0)
+    points = Scaling.fit(small + offset, None)(small + offset)
+    np.testing.assert_allclose(points - points[0], expected - expected[0], rtol=0, atol=1e-12)
+
+
+def test_columns_up_to_the_largest_numbers_have_a_scale() -> None:
+    small = draw(50, 2)
+    large = small / np.abs(small).max() * np.finfo(np.float64).max
+    expected = Scaling.fit(small, None)(small)
+    np.testing.assert_allclose(Scaling.fit(large, None)(large), expected, atol=1e-12)
 
 
 def test_principal_components_are_those_of_scikit_learn() -> None:

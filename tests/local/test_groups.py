@@ -24,6 +24,10 @@ def test_the_worst_bin_of_the_worst_group() -> None:
     each = {g: tu.mce(p[groups == g], y[groups == g]) for g in "abc"}
     assert max_group_mce(p, y, groups) == max(each.values())
     assert max_group_mce(p, y, groups, min_rows=50) == max(each["a"], each["b"])
+    size = int((groups == "c").sum())
+    assert each["c"] > max(each["a"], each["b"])
+    assert max_group_mce(p, y, groups, min_rows=size) == each["c"]
+    assert max_group_mce(p, y, groups, min_rows=size + 1) == max(each["a"], each["b"])
     forecasts = tu.Forecasts.of(p, y, groups=groups)
     assert max_group_mce(forecasts) == max(each.values())
     found = LocalError(kernel="group")(p, y, groups)
@@ -55,6 +59,20 @@ def test_local_errors_beside_those_of_groups() -> None:
         with_local_errors(table, ["b"] * 600, signed)
 
 
+def test_weights_are_repeated_rows_beside_groups_too() -> None:
+    p, y, groups, rng = draw(300)
+    x, weights = rng.normal(size=(300, 2)), rng.integers(0, 4, 300)
+    weights[[0, -1]] = 0
+    rows = np.repeat(np.arange(300), weights)
+    table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
+    once = LocalError().signed(p, y, x, weights=weights)
+    weighted = with_local_errors(table, groups, once, weights=weights)
+    every = LocalError().signed(p[rows], y[rows], x[rows])
+    repeated = with_local_errors(table, groups[rows], every)
+    for name in ("mean_signed", "mean_lce", "max_lce", "over", "under"):
+        np.testing.assert_allclose(weighted[name], repeated[name], atol=1e-12)
+
+
 def test_correlation_over_models() -> None:
     p, y, _, rng = draw(1000)
     x = rng.normal(size=(1000, 1))
@@ -72,3 +90,17 @@ def test_correlation_over_models() -> None:
     assert math.isnan(mlce_group_correlation(two, y, groups, x)["correlation"][0])
     with pytest.raises(tu.InputError, match="a dictionary of probabilities by name"):
         mlce_group_correlation({}, y, groups, x)
+
+
+def test_correlations_and_joins_refuse_what_they_cannot_read() -> None:
+    p, y, groups, rng = draw(50)
+    x = rng.normal(size=(50, 2))
+    for bandwidths in (0.2, [], [0], ["x"], "wide"):
+        with pytest.raises(tu.InputError, match="`bandwidths` must be a list of numbers above 0"):
+            mlce_group_correlation({"m": p}, y, groups, x, bandwidths=bandwidths)  # type: ignore[arg-type]
+    for estimator in ("mlce", LocalError(kernel="group")):
+        with pytest.raises(tu.InputError, match="`estimator` must be a LocalError whose kernel"):
+            mlce_group_correlation({"m": p}, y, groups, x, estimator=estimator)  # type: ignore[arg-type]
+    table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
+    with pytest.raises(tu.InputError, match="`signed` must hold real numbers; got 'x' in row 0"):
+        with_local_errors(table, groups, ["x"] * 50)

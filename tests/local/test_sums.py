@@ -148,6 +148,16 @@ def test_values_of_any_size():
     np.testing.assert_array_equal(found, plain * [2.0**-1000, 1, 2.0**1000])
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_what_is_left_of_far_points_keeps_its_digits(d):
+    """Queries 600 scales away: running sums of e^{-600} are small, and not nothing."""
+    rng = np.random.default_rng(0)
+    points, queries, values = rng.random((200, d)), rng.random((200, d)), np.ones((200, 1))
+    queries[:, -1] += 600
+    found = divided(points, values, queries, 1.0)
+    np.testing.assert_allclose(found, naive(points, values, queries, "laplace", 1.0)[0], rtol=1e-11)
+
+
 def test_points_that_nearly_agree():
     """A difference is taken before it is scaled."""
     rng = np.random.default_rng(0)
@@ -258,6 +268,8 @@ def test_nothing_to_sum():
     ("change", "words"),
     [
         ({"scale": 0.0}, "`scale` must be a positive finite number; got 0.0"),
+        ({"scale": "1"}, "`scale` must be a positive finite number; got '1'"),
+        ({"points": [[1.0]]}, "`points` must be an array"),
         ({"scale": np.nan}, "`scale` must be a positive finite number; got nan"),
         ({"kernel": "box"}, '`kernel` must be "laplace" or "gaussian"; got \'box\''),
         ({"points": np.ones(3)}, "`points` must be a matrix with a column for each feature"),
@@ -270,3 +282,12 @@ def test_refuses(change, words):
     with pytest.raises(InputError) as refused:
         kernel_sums(**arguments)
     assert words in str(refused.value)
+
+
+def test_refuses_bins_of_another_length():
+    """They would leave points out without a word."""
+    points, short = np.ones((3, 2)), np.zeros(2, np.int64)
+    with pytest.raises(InputError, match=r"`bins` must be 3 whole numbers; got shape \(2,\)"):
+        kernel_sums_by_bin(points, points, short, scale=1.0)
+    with pytest.raises(InputError, match="`query_bins` must be 3 whole numbers"):
+        kernel_sums_by_bin(points, points, np.zeros(3, np.int64), points, short, scale=1.0)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from trueup import atomic
 from trueup.errors import CapabilityError, InputError
-from trueup.recalibrate import atomic
 from trueup.recalibrate.encoding import RECALIBRATORS
 from trueup.recalibrate.onnx import ANSWERS, to_onnx
 

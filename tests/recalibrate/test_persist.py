@@ -21,8 +21,9 @@ from sklearn.exceptions import NotFittedError
 
 import trueup.recalibrate
 from plain_values import same
+from trueup import atomic
 from trueup.errors import InputError
-from trueup.recalibrate import atomic, persist
+from trueup.recalibrate import persist
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.encoding import DEEPEST, RECALIBRATORS
 from trueup.recalibrate.group_wise import GroupWise
@@ -139,7 +140,7 @@ def test_every_recalibrator_can_be_saved() -> None:
         if isinstance(value, type)
         and issubclass(value, Recalibrator)
         and value.__module__ == module.__name__
-        and "__init__" in vars(value)
+        and not name.endswith("Recalibrator")  # as all bases are called
     }
     assert concrete - NOT_SAVED == set(RECALIBRATORS)
 

@@ -101,6 +101,13 @@ def test_separated_shy_scores_get_smoothed_labels(loss: str) -> None:
     assert smoothed.notes_ == []
 
 
+def test_scores_on_the_wrong_side_by_rounding_alone_are_separated() -> None:
+    p = np.array([0.2, 0.3, 0.6, np.nextafter(0.6, 1), 0.8, 0.9])
+    found = PlattScaling().fit(p, [0, 0, 1, 0, 1, 1])
+    assert found.slope_[0] < 100
+    assert "order the outcomes perfectly" in found.notes_[0]
+
+
 def test_separated_bold_scores_are_kept() -> None:
     p, y = np.array([1e-6, 1e-5, 1 - 1e-5, 1 - 1e-6]), [0, 0, 1, 1]
     found = PlattScaling().fit(p, y)

@@ -235,3 +235,37 @@ def test_words_that_scikit_learn_asks_for() -> None:
     model.fit(PROBS, LABELS)
     with pytest.raises(ValueError, match="X has 2 features, but TemperatureScaling is expecting 3"):
         model.predict_proba(PROBS[:, :2])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("row", [0, 1500, 3999])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logits_are_read_in_parts_and_the_row_is_named(dtype: type, row: int, bad: float) -> None:
+    z = np.random.default_rng(1).standard_normal((4000, 100)).astype(dtype)
+    labels = np.arange(4000) % 100
+    model = TemperatureScaling(input="logits").fit(z, labels)
+    with pytest.raises(InputError, match=f"free of NaN and infinity; got .* in row {row}"):
+        model.predict_proba(but(z, (row, 7), bad))
+
+
+@pytest.mark.parametrize("names", [("cat", "dog", "eel"), ("dog", "cat", "eel"), (2, 0, 1)])
+def test_forecasts_keep_the_order_of_their_columns(names: tuple[Any, ...]) -> None:
+    rng = np.random.default_rng(0)
+    probs = rng.dirichlet([1, 1, 1], 300)
+    numbers = (rng.random((300, 1)) > probs.cumsum(axis=1)).sum(axis=1)
+    by_name = Forecasts.of(probs, np.array(names)[numbers], classes=names)
+    found = TemperatureScaling().fit(by_name)
+    assert found.temperature_ == TemperatureScaling().fit(probs, numbers).temperature_
+    assert found.classes_.tolist() == list(names)
+    assert found.predict(probs).tolist() == [names[k] for k in probs.argmax(axis=1)]
+
+
+def test_forecasts_may_lack_a_class_they_name() -> None:
+    data = Forecasts.of([[0.2, 0.5, 0.3], [0.3, 0.5, 0.2]], ["b", "a"], classes=["b", "a", "c"])
+    assert TemperatureScaling().fit(data).classes_.tolist() == ["b", "a", "c"]
+
+
+def test_classes_in_another_order_than_those_of_forecasts_are_refused() -> None:
+    data = Forecasts.of([[0.2, 0.8], [0.6, 0.4]], ["b", "a"], classes=["b", "a"])
+    with pytest.raises(InputError, match="`classes` must be None, or those of the Forecasts"):
+        TemperatureScaling(classes=["a", "b"]).fit(data)

@@ -152,3 +152,16 @@ def test_sums_that_are_rounded_do_not_turn_answers_round() -> None:
         found = curve.fit(p, np.tile([0, 1], 300), np.random.default_rng(1).random(600))
         below, above = found.predict_proba(p[[0, -1]])[:, 1]
         assert below <= above
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_weights_are_repeated_rows_where_scores_are_a_last_digit_apart(seed: int) -> None:
+    """The last digits of a curve decide which of its values are tied; bins must not hang on it."""
+    rng = np.random.default_rng(seed)
+    base = rng.random(rng.integers(2, 6))
+    p = np.concatenate([base, np.nextafter(base, 1), base, np.nextafter(base, 0)])
+    y, w = rng.integers(0, 2, len(p)), rng.integers(1, 5, len(p))
+    found = ScalingBinning(n_bins=int(rng.integers(1, 6)))
+    weighted = found.fit(p, y, w).predict_proba(p)
+    repeated = found.fit(np.repeat(p, w), np.repeat(y, w)).predict_proba(p)
+    assert weighted == pytest.approx(repeated, abs=1e-9)

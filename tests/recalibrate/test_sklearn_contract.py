@@ -31,6 +31,7 @@ from trueup.recalibrate.dirichlet import DirichletCalibration
 from trueup.recalibrate.group_wise import GroupWise
 from trueup.recalibrate.histogram import HistogramBinning
 from trueup.recalibrate.isotonic import IsotonicCalibration
+from trueup.recalibrate.local_recalibration import LocalRecalibration
 from trueup.recalibrate.matrix import MatrixScaling
 from trueup.recalibrate.mmce_scaling import MMCEScaling
 from trueup.recalibrate.model import CalibratedModel
@@ -59,6 +60,7 @@ RECALIBRATORS: list[Recalibrator] = [
     PerClass(TemperatureScaling()),
     TopLabelOnly(PlattScaling()),
     GroupWise(TemperatureScaling()),
+    LocalRecalibration(),
     AutoCalibration([TemperatureScaling()], cv=2),
 ]
 MODELS = [

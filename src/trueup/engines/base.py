@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.engines.rooms import FRESH, Room
 from trueup.errors import CapabilityError, must_be
 
 Floats = NDArray[np.float64]
@@ -109,6 +110,14 @@ class ScaledSums(NamedTuple):
     curvature: Floats
 
 
+class SigmoidSums(NamedTuple):
+    """Loss of a sigmoid summed over rows, with its derivatives by slopes and intercept."""
+
+    loss: float
+    gradient: Floats  # (slopes + 1,), the intercept last
+    hessian: Floats
+
+
 class KernelSet(NamedTuple):
     """Points with values, and the queries at which a kernel sums them; see `kernel_reference`."""
 
@@ -166,6 +175,16 @@ class Engine(Protocol):
 
     def sweep_bins(self, count: Ints, positive: Ints, most: int) -> int: ...
 
+    def swept_residuals(
+        self, residual: Floats, count: Ints, positive: Ints, room: Room = FRESH
+    ) -> tuple[Ints, Floats]: ...
+
+    def count_residuals(
+        self, value: Floats, count: Ints, positive: Ints, room: Room = FRESH
+    ) -> Floats: ...
+
+    def extreme_sums(self, terms: Floats) -> tuple[float, float]: ...
+
     def local_quadratics(
         self, value: Floats, weight: Floats, label: Floats, at: Floats, width: Floats
     ) -> Floats: ...
@@ -181,6 +200,14 @@ class Engine(Protocol):
     def spread_residual(
         self, p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int
     ) -> Floats: ...
+
+    def spread_terms(
+        self, value: Floats, term: Floats, size: int, room: Room = FRESH
+    ) -> Floats: ...
+
+    def absolute_area(self, height: Floats) -> float: ...
+
+    def laplace_total(self, value: Floats, residual: Floats, bandwidth: float) -> float: ...
 
     def laplace_cross(self, value: Floats, residual: Floats, bandwidth: float) -> float: ...
 
@@ -202,7 +229,18 @@ class Engine(Protocol):
 
     def draw_rows(self, n: int, key: np.uint64) -> Ints: ...
 
-    def regroup_rows(self, value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups: ...
+    def draw_hits(
+        self,
+        limit: Bits,
+        code: NDArray[np.int32],
+        n_scores: int,
+        key: np.uint64,
+        room: Room = FRESH,
+    ) -> Ints: ...
+
+    def regroup_rows(
+        self, value: Floats, code: NDArray[np.int32], key: np.uint64, room: Room = FRESH
+    ) -> Groups: ...
 
     def count_labels(self, rows: BinnedLimits, keys: Bits) -> Ints: ...
 
@@ -240,6 +278,15 @@ class Engine(Protocol):
         shift: Floats,
         direction: Floats,
     ) -> Floats: ...
+
+    def sigmoid_sums(
+        self,
+        covariates: Floats,
+        targets: Floats,
+        w: Floats | None,
+        point: Floats,
+        squared: bool,
+    ) -> SigmoidSums: ...
 
 
 _in_use: Engine | None = None

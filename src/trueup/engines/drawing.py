@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import BinnedLimits, Bits, Floats, Groups, Ints
+from trueup.engines.rooms import FRESH, Room
 from trueup.engines.threads import cut, run
 from trueup.native import draws
 
@@ -38,11 +39,22 @@ def draw_rows(n: int, key: np.uint64) -> Ints:
     return rows
 
 
-def regroup_rows(value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups:
+def draw_hits(
+    limit: Bits, code: NDArray[np.int32], n_scores: int, key: np.uint64, room: Room = FRESH
+) -> Ints:
+    """Draw the label of every row of one resample, and count the ones of each score."""
+    hits: Ints = room.empty("hits", n_scores, np.int64)
+    draws.draw_hits(_plain(limit, np.uint64), _plain(code, np.int32), int(key), hits)
+    return hits
+
+
+def regroup_rows(
+    value: Floats, code: NDArray[np.int32], key: np.uint64, room: Room = FRESH
+) -> Groups:
     """Draw as many rows as there are, with replacement, and put them together by score."""
     scores = len(value)
-    times, kept = np.zeros(2 * scores, np.int32), np.empty(scores + 1)
-    count, positive = np.empty(scores + 1, np.int64), np.empty(scores + 1, np.int64)
+    times, kept = room.empty("times", len(code), np.uint32), room.empty("kept", scores + 1, float)
+    count, positive = (room.empty(name, scores + 1, np.int64) for name in ("count", "positive"))
     many = draws.regroup_rows(value, code, int(key), times, kept, count, positive)
     return Groups(kept[:many], count[:many], positive[:many])
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import BinnedLimits, Bits, Floats, Groups, Ints
+from trueup.engines.blocks import row_blocks
+from trueup.engines.rooms import FRESH, Room
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFFFFFFFF)
@@ -58,10 +60,14 @@ def binned_limits(p: NDArray[Any], index: Ints, n_bins: int) -> tuple[BinnedLimi
     start = np.concatenate([[0], np.cumsum((count + 1) // 2)])
     small = index.astype(np.uint16) if n_bins <= 1 << 16 else index  # NumPy sorts these faster
     order = np.argsort(small, kind="stable")
-    place = np.empty(len(p), np.int64)
-    place[order] = np.arange(len(p)) + np.repeat(2 * start[:-1] - np.cumsum(count) + count, count)
+    place, done = np.empty(len(p), np.int64), 0
+    for first, many in zip(2 * start[:-1], count, strict=True):
+        place[order[done : done + many]] = np.arange(first, first + many)
+        done += many
+    del small, order
     limit = np.zeros(2 * start[-1], np.uint64)
-    limit[place] = limits_of(p)
+    for block in row_blocks(len(p), 1):
+        limit[place[block]] = limits_of(p[block])
     return BinnedLimits(limit, start), place
 
 
@@ -97,10 +103,24 @@ def draw_rows(n: int, key: np.uint64) -> Ints:
     return row.astype(np.int64)
 
 
-def regroup_rows(value: Floats, code: NDArray[np.int32], key: np.uint64) -> Groups:
+def draw_hits(
+    limit: Bits, code: NDArray[np.int32], n_scores: int, key: np.uint64, room: Room = FRESH
+) -> Ints:
+    """Draw the label of every row of one resample, and count the ones of each score.
+
+    The code of a row is twice the number of its score, plus 1 for a label (not a drawn one) of 1.
+    """
+    drawn = code[draw_labels(limit, key)] >> 1
+    return np.bincount(drawn, minlength=n_scores).astype(np.int64)
+
+
+def regroup_rows(
+    value: Floats, code: NDArray[np.int32], key: np.uint64, room: Room = FRESH
+) -> Groups:
     """Draw as many rows as there are, with replacement, and put them together by score.
 
-    The code of a row is twice the number of its score in ``value``, plus 1 for a label of 1.
+    The code of a row is twice the number of its score in ``value``, plus 1 for a label of 1; rows
+    stand in the order of their codes.
     """
     times = np.bincount(code[draw_rows(len(code), key)], minlength=2 * len(value))
     times = times.astype(np.int64).reshape(-1, 2)

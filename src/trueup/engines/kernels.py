@@ -18,16 +18,27 @@ CHUNK_SCORES = 1 << 16
 
 def laplace_cross(value: Floats, residual: Floats, bandwidth: float) -> float:
     """Σ r_i r_j exp(−(v_j − v_i)/bandwidth) over the pairs i < j of non-decreasing values."""
+    return _own_and_cross(value, residual, bandwidth)[1]
+
+
+def laplace_total(value: Floats, residual: Floats, bandwidth: float) -> float:
+    """Σ r_i r_j exp(−|v_i − v_j|/bandwidth) over all i and j, of non-decreasing values."""
+    own, cross = _own_and_cross(value, residual, bandwidth)
+    return own + 2 * cross
+
+
+def _own_and_cross(value: Floats, residual: Floats, bandwidth: float) -> tuple[float, float]:
     value, residual = _plain(value), _plain(residual)
 
-    def scan(start: int, stop: int) -> tuple[float, float, float, float]:
+    def scan(start: int, stop: int) -> tuple[float, float, float, float, float]:
         return pairs.laplace_scan(value, residual, start, stop, bandwidth)
 
-    total = before = 0.0
-    for cross, pull, state, decay in run(scan, cut(len(value), CHUNK_SCORES)):
+    squares = total = before = 0.0
+    for own, cross, pull, state, decay in run(scan, cut(len(value), CHUNK_SCORES)):
+        squares += own
         total += cross + before * pull
         before = state + before * decay
-    return total
+    return squares, total
 
 
 def median_gap(value: Floats) -> float:

@@ -13,16 +13,24 @@ from numpy.typing import NDArray
 
 from trueup.engines import reference
 from trueup.engines.base import Floats, Ints, Read, RowScan, Sums
+from trueup.engines.counting import absolute_area, count_residuals, extreme_sums
 from trueup.engines.drawing import (
     add_classes,
     count_labels,
     draw_classes,
+    draw_hits,
     draw_labels,
     draw_rows,
     regroup_rows,
 )
 from trueup.engines.kernel_blocks import block_sums
-from trueup.engines.kernels import laplace_cross, median_gap, pair_distances, pair_products
+from trueup.engines.kernels import (
+    laplace_cross,
+    laplace_total,
+    median_gap,
+    pair_distances,
+    pair_products,
+)
 from trueup.engines.laplacian import divided_sums
 from trueup.engines.ordering import (
     equal_mass_edges,
@@ -30,8 +38,8 @@ from trueup.engines.ordering import (
     local_quadratics,
     pool_added,
     pool_rising,
-    sweep_bins,
 )
+from trueup.engines.sigmoids import sigmoid_sums
 from trueup.engines.softmaxes import (
     scaled_probs,
     scaled_product,
@@ -39,11 +47,13 @@ from trueup.engines.softmaxes import (
     temper,
     tempered_probs,
 )
-from trueup.engines.spreading import spread, spread_residual
+from trueup.engines.spreading import spread, spread_residual, spread_terms
+from trueup.engines.sweeping import sweep_bins, swept_residuals
 from trueup.engines.threads import cut, run
 from trueup.native import bins, rows
 
 __all__ = [
+    "absolute_area",
     "add_classes",
     "all_pairs_good",
     "batch_bin_sums",
@@ -51,16 +61,20 @@ __all__ = [
     "block_sums",
     "class_bin_sums",
     "count_labels",
+    "count_residuals",
     "divided_sums",
     "draw_classes",
+    "draw_hits",
     "draw_labels",
     "draw_rows",
     "equal_mass_edges",
+    "extreme_sums",
     "find_bins",
     "first_not_binary",
     "first_outside_unit",
     "group_pairs",
     "laplace_cross",
+    "laplace_total",
     "local_quadratics",
     "median_gap",
     "pair_distances",
@@ -73,9 +87,12 @@ __all__ = [
     "scaled_product",
     "scaled_sums",
     "scan_rows",
+    "sigmoid_sums",
     "spread",
     "spread_residual",
+    "spread_terms",
     "sweep_bins",
+    "swept_residuals",
     "temper",
     "tempered_probs",
 ]

@@ -17,13 +17,12 @@ from trueup.engines.base import Floats, Groups, Ints
 from trueup.engines.cuts import cuts_of_groups
 from trueup.engines.local_fits import FLAT
 from trueup.engines.threads import cut, run
-from trueup.native import isotonic, loess, mass, order, sweep
+from trueup.native import isotonic, loess, mass, order
 
 FEW_ROWS = 1 << 12  # a plain sort is as fast
 CHUNK_ROWS = 1 << 18
 PART_ROWS = 1 << 14  # a part and its spare stay in the second-level cache
 MOST_PARTS = 256
-MOST_SWEEP_ROWS = 2**31 - 1
 FITTED_ENTRIES = 1 << 16
 MOST_POOLED = 2**31 - 1  # products of two totals then fit into 63 bits
 SAMPLE = 1 << 12
@@ -201,22 +200,6 @@ def _spread(p: NDArray[Any], y: NDArray[Any], keys: NDArray[np.uint64]) -> list[
     run(scatter, chunks)
     ends = np.cumsum(size.sum(axis=1)).tolist()
     return [(start, stop) for start, stop in zip([0, *ends], ends, strict=False) if stop > start]
-
-
-def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
-    """Largest b up to ``most`` such that 1 … b equal-mass bins have non-falling mean labels."""
-    n, groups = int(count.sum()), len(count)
-    if n > MOST_SWEEP_ROWS:
-        return reference.sweep_bins(count, positive, most)
-    rows, hits, next_dent = (np.empty(groups + 1, np.int32) for _ in range(3))
-    count, positive = np.ascontiguousarray(count), np.ascontiguousarray(positive)
-    if sweep.find_dents(count, positive, rows, hits, next_dent) == groups:
-        return most
-    shift = max(0, (n // groups).bit_length() - 1)
-    index = np.empty(1 if n == groups else ((n - 1) >> shift) + 2, np.int32)
-    sweep.index_rows(rows, shift, index)
-    falling: int = sweep.first_falling(rows, hits, next_dent, index, shift, most)
-    return falling - 1
 
 
 def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:

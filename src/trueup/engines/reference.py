@@ -13,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.added_row import pool_added as pool_added
-from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Spread, Sums
-from trueup.engines.cuts import cuts_of_groups, first_falling
+from trueup.engines.base import MOMENTS, Floats, Groups, Ints, Read, RowScan, Sums
+from trueup.engines.counted_reference import (
+    count_residuals as count_residuals,
+    extreme_sums as extreme_sums,
+    sweep_bins as sweep_bins,
+    swept_residuals as swept_residuals,
+)
+from trueup.engines.cuts import cuts_of_groups
 from trueup.engines.draws import (
     add_classes as add_classes,
     count_labels as count_labels,
     draw_classes as draw_classes,
+    draw_hits as draw_hits,
     draw_labels as draw_labels,
     draw_rows as draw_rows,
     regroup_rows as regroup_rows,
@@ -28,6 +35,20 @@ from trueup.engines.kernel_reference import (
     divided_sums as divided_sums,
 )
 from trueup.engines.local_fits import local_quadratics as local_quadratics
+from trueup.engines.pair_reference import (
+    laplace_cross as laplace_cross,
+    laplace_total as laplace_total,
+    median_gap as median_gap,
+    pair_distances as pair_distances,
+    pair_products as pair_products,
+)
+from trueup.engines.sigmoid_reference import sigmoid_sums as sigmoid_sums
+from trueup.engines.smooth_reference import (
+    absolute_area as absolute_area,
+    spread as spread,
+    spread_residual as spread_residual,
+    spread_terms as spread_terms,
+)
 from trueup.engines.softmax_reference import (
     scaled_probs as scaled_probs,
     scaled_product as scaled_product,
@@ -185,11 +206,6 @@ def group_pairs(p: NDArray[Any], y: NDArray[Any]) -> Groups:
     return Groups(score[first].astype(np.float64), count, positive)
 
 
-def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
-    """Largest b up to ``most`` such that 1 … b equal-mass bins have non-falling mean labels."""
-    return first_falling(np.cumsum(count), np.cumsum(positive), most) - 1
-
-
 def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
     """Starts of the blocks of the non-decreasing fit of label/weight; equal means are pooled.
 
@@ -209,86 +225,6 @@ def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
             w, y = block_w + w, block_y + y
         blocks.append((start, w, y))
     return np.array([start for start, _, _ in blocks], np.int64)
-
-
-def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread:
-    """Sums of w, wy and w(p − y) at the points j/size of a grid, rows shared by B-splines.
-
-    A row goes to its four nearest points in shares of the cubic B-spline, which are positive and
-    sum to 1 (0 ≤ u < 1 from the point below: (1−u)³/6, ⅔ − u²(1−u/2), and their mirror images).
-    Shares outside [0, 1] are folded back by reflection, so nothing is lost.
-    """
-    totals = np.zeros((3, size + 4))
-    for start, stop in _blocks(len(p), BLOCK_ROWS):
-        score = p[start:stop].astype(np.float64)
-        label = y[start:stop].astype(np.float64)
-        weight = np.ones(stop - start) if w is None else w[start:stop]
-        below = (score * size).astype(np.int64)
-        u = score * size - below
-        v = 1 - u
-        shares = (v**3 / 6, 2 / 3 - u * u * (1 - u / 2), 2 / 3 - v * v * (1 - v / 2), u**3 / 6)
-        terms = (weight, weight * label, weight * (score - label))
-        for total, term in zip(totals, terms, strict=True):
-            for k, share in enumerate(shares):
-                total += np.bincount(below + k, share * term, minlength=size + 4)
-    return Spread(*folded(totals))
-
-
-def spread_residual(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Floats:
-    """Sums of w(p − y) alone, as in `spread`."""
-    return spread(p, y, w, size).residual
-
-
-def folded(totals: Floats) -> Floats:
-    """Sums at the points 0 … size of a grid from those at −1 … size + 2, reflected at both ends.
-
-    Nothing reaches size + 2: the last score, 1, lies on the point size.
-    """
-    inside = totals[:, 1:-2].copy()
-    inside[:, 1] += totals[:, 0]
-    inside[:, -2] += totals[:, -2]
-    return inside
-
-
-def laplace_cross(value: Floats, residual: Floats, bandwidth: float) -> float:
-    """Σ r_i r_j exp(−(v_j − v_i)/bandwidth) over the pairs i < j of non-decreasing values.
-
-    The state s_i = r_i + d_i s_{i−1}, with d_i the decay from one value to the next, holds all
-    values up to i. It is found by doubling: after k rounds it holds the last 2^k of them.
-    """
-    with np.errstate(over="ignore"):  # a tiny bandwidth: exp(−inf) is 0
-        decay = np.exp(-np.diff(value, prepend=value[:1]) / bandwidth)
-    state, carried, step = residual.copy(), decay.copy(), 1
-    carried[0] = 0
-    while step < len(value) and carried.any():
-        state[step:] += carried[step:] * state[:-step]
-        carried[step:] *= carried[:-step].copy()
-        step *= 2
-    return float(np.sum(residual[1:] * decay[1:] * state[:-1]))
-
-
-def median_gap(value: Floats) -> float:
-    """Median of the positive differences of non-decreasing values; 0 if there is none."""
-    gaps = (value - value[:, None])[np.triu_indices(len(value), 1)]
-    gaps = gaps[gaps > 0]
-    return float(np.median(gaps)) if len(gaps) else 0.0
-
-
-def pair_distances(a: Floats, b: Floats, total_variation: bool) -> Floats:
-    """Distance of every row of ``a`` to every row of ``b``: ½ Σ|a − b|, or the Euclidean one.
-
-    From differences of coordinates: |a|² + |b|² − 2ab would lose that of rows that nearly agree.
-    """
-    from scipy.spatial.distance import cdist
-
-    if total_variation:
-        return np.asarray(cdist(a, b, "cityblock") / 2)
-    return np.asarray(cdist(a, b, "euclidean"))
-
-
-def pair_products(a: Floats, b: Floats) -> Floats:
-    """Inner product of every row of ``a`` with every row of ``b``."""
-    return np.asarray(a @ b.T)
 
 
 def _blocks(n: int, size: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Spread
-from trueup.engines.reference import folded
+from trueup.engines.rooms import FRESH, Room
+from trueup.engines.smooth_reference import folded
 from trueup.engines.threads import cut, run
 from trueup.native import spread as kernel
 
@@ -30,6 +31,14 @@ def spread_residual(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: in
     """Sums of w(p − y) alone, the same as those of `spread`, in a third of the additions."""
     total = _added(kernel.add_residuals, p, y, w, size, (size + 4,))
     return np.asarray(folded(total[None])[0])
+
+
+def spread_terms(value: Floats, term: Floats, size: int, room: Room = FRESH) -> Floats:
+    """Sums of terms at non-decreasing values, shared out in the same way, on one thread."""
+    moments = room.empty("moments", 4 * (size + 7), np.float64).reshape(-1, 4)
+    totals = np.empty((1, size + 4))
+    kernel.add_terms(value, term, moments, totals[0])
+    return np.asarray(folded(totals)[0])
 
 
 def _added(

@@ -14,6 +14,7 @@ from trueup.estimators.base import check_lens
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, PairsLens
+from trueup.showing import FieldsShown
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)
@@ -22,7 +23,7 @@ EPS_OF_TINY = {
 
 
 @dataclass(frozen=True)
-class Cox:
+class Cox(FieldsShown):
     """Cox's recalibration: P(y = 1) = σ(intercept + slope · logit p), by maximum likelihood.
 
     Attributes

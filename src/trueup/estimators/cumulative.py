@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats, Ints, engine
+from trueup.engines.counted_reference import running_sums
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.lens import Pairs
@@ -96,10 +96,9 @@ class CumulativeError(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Return the largest sum, or the range of sums, alone."""
-        difference = running_sums(groups.residual)
-        highest, lowest = float(difference.max()), float(difference.min())
+        lowest, highest = engine().extreme_sums(groups.count_residual)
         largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
-        return largest / float(groups.weight.sum())
+        return largest / float(groups.total)
 
 
 def _points_to_show(difference: Floats) -> Ints:
@@ -109,18 +108,3 @@ def _points_to_show(difference: Floats) -> Ints:
         return np.arange(n)
     even = np.arange(MOST_POINTS) * (n - 1) // (MOST_POINTS - 1)
     return np.unique(np.r_[even, np.argmin(difference), np.argmax(difference)])
-
-
-def running_sums(terms: Floats) -> Floats:
-    """Sums of the first 0, 1, 2, … terms, by rows of √n: plain ones would drift √n times more."""
-    n = len(terms)
-    width = max(1, math.isqrt(n))
-    whole = n - n % width
-    sums = np.zeros(n + 1)
-    rows, last = sums[1 : whole + 1].reshape(-1, width), sums[whole + 1 :]
-    np.cumsum(terms[:whole].reshape(-1, width), axis=1, out=rows)
-    np.cumsum(terms[whole:], out=last)
-    before = np.cumsum(rows[:, -1])
-    rows[1:] += before[:-1, None]
-    last += before[-1:].sum()
-    return sums

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Sums, engine
+from trueup.engines.base import Floats, Ints, Sums, engine
 from trueup.engines.cuts import whole_weights
+from trueup.engines.rooms import FRESH, Room
 from trueup.lens import Pairs
 
 
@@ -27,6 +28,8 @@ class ScoreGroups:
     rank: NDArray[Any]
     hits: NDArray[Any]
     weighted: Sums | None = None  # None: rank and hits are counts of rows
+    rows: int | None = None  # how many rows there are, where that is known before
+    room: Room = FRESH  # for what is computed from them; it must outlive them
 
     @classmethod
     def of(cls, pairs: Pairs) -> ScoreGroups:
@@ -59,6 +62,40 @@ class ScoreGroups:
             return self.weighted
         n, hits, value = self.rank.astype(float), self.hits.astype(float), self.value
         return Sums(self.rank, n, n, n * value, n * value * value, hits, hits, hits * value)
+
+    def merged(self, starts: Ints) -> Sums:
+        """Sums of runs of groups, each from a place to the next, without making all moments."""
+
+        def total(terms: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(np.add.reduceat(terms, starts))
+
+        if self.weighted is not None:
+            return Sums(*(total(moment) for moment in self.weighted))
+        count = total(self.rank)
+        n = total(term := self.rank.astype(float))
+        term *= self.value
+        score = total(term)
+        term *= self.value
+        score2 = total(term)
+        term[:] = self.hits
+        hits = total(term)
+        term *= self.value
+        return Sums(count, n, n, score, score2, hits, hits, total(term))
+
+    @cached_property
+    def total(self) -> Any:
+        """Σw of all groups, in the unit of ``rank``: the number of rows where they are counted."""
+        return self.rank.sum() if self.rows is None else self.rows
+
+    @cached_property
+    def count_residual(self) -> Floats:
+        """Σ(p − y) of each group of counted rows."""
+        return engine().count_residuals(self.value, self.rank, self.hits, self.room)
+
+    @cached_property
+    def swept(self) -> tuple[Ints, Floats]:
+        """Rows and Σ(p − y) of the bins of the sweep over counted rows: all norms share them."""
+        return engine().swept_residuals(self.count_residual, self.rank, self.hits, self.room)
 
     @property
     def weight(self) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from trueup.engines.base import Groups
 from trueup.errors import must_be
 from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
 from trueup.estimators.groups import ScoreGroups
-from trueup.estimators.kernel_sums import Kernel, block_sum, row_sums, score_cross
+from trueup.estimators.kernel_sums import Kernel, block_sum, row_sums, score_cross, score_total
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import PairMass, RowResiduals, ScoreResiduals
 from trueup.forecasts import Forecasts
@@ -150,9 +150,11 @@ class KernelError(PairsEstimator):
 
     def _of_scores(self, scores: ScoreResiduals, bandwidth: float) -> Part:
         kernel = self._kernel_at(bandwidth)
-        cross = score_cross(scores, kernel)
-        own = float(np.sum(scores.residual**2)) if self.form == "biased" else scores.within
-        return self._mean(own + 2 * cross, scores.mass, kernel, definite=True)
+        if self.form == "biased":
+            total = score_total(scores, kernel)
+        else:
+            total = scores.within + 2 * score_cross(scores, kernel)
+        return self._mean(total, scores.mass, kernel, definite=True)
 
     def _of_two_columns(self, pairs: Pairs) -> Part:
         """Take (1 − p, p) as scores: products of residuals are twice theirs, distances √2 times."""

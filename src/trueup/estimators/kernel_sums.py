@@ -47,6 +47,13 @@ class PairSum(NamedTuple):
     pairs: int
 
 
+def score_total(scores: ScoreResiduals, kernel: Kernel) -> float:
+    """Σ r_g r_h k(v_g, v_h) over all distinct scores g and h."""
+    if kernel.name == "laplacian":
+        return engine().laplace_total(scores.value, scores.residual, kernel.bandwidth)
+    return float(np.sum(scores.residual**2)) + 2 * score_cross(scores, kernel)
+
+
 def score_cross(scores: ScoreResiduals, kernel: Kernel) -> float:
     """Σ r_g r_h k(v_g, v_h) over pairs g < h of distinct scores."""
     if kernel.name == "laplacian":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, engine
 from trueup.newton import Maximum, Terms, climb
 
 HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
@@ -48,11 +48,10 @@ def fit_line(data: Outcomes) -> Line:
     # Centred and scaled, the two parameters hardly depend on each other.
     centre = float(np.average(x, weights=weight))
     spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
-    design = np.stack([np.ones(len(x)), (x - centre) / spread])
-    start = np.array([_logit_of_mean(data), 0.0])
-    best = _maximum(data, design, np.zeros(len(x)), start)
+    scaled = data._replace(x=(x - centre) / spread)
+    best = _maximum(scaled, np.array([_logit_of_mean(data), 0.0]))
     back = np.array([[1, -centre / spread], [0, 1 / spread]])
-    covariance = back @ _covariance(data, design, np.zeros(len(x)), best) @ back.T
+    covariance = back @ _covariance(scaled, best) @ back.T
     (intercept, slope), (intercept_error, slope_error) = back @ best.point, _errors(covariance)
     found, note = _verdict(best, FLAT_LINE)
     return Line(float(intercept), float(slope), intercept_error, slope_error, found, note)
@@ -63,14 +62,13 @@ def fit_intercept(data: Outcomes) -> Line:
     x, label = data.x, data.label
     if (same := _same_label(label)) is not None:
         return same._replace(slope=1.0, slope_error=0.0)
-    design = np.ones((1, len(x)))
     low, high = _logit_of_mean(data) - x.max(), _logit_of_mean(data) - x.min()
     for _ in range(HALVINGS):  # Newton's steps need a start where the likelihood is not flat
         middle = (low + high) / 2
-        rises = _terms(data, design, x, np.array([middle])).gradient[0] > 0
+        rises = _terms(data, np.array([middle])).gradient[0] > 0
         low, high = (middle, high) if rises else (low, middle)
-    best = _maximum(data, design, x, np.array([(low + high) / 2]))
-    (error,) = _errors(_covariance(data, design, x, best))
+    best = _maximum(data, np.array([(low + high) / 2]))
+    (error,) = _errors(_covariance(data, best))
     return Line(float(best.point[0]), 1.0, error, 0.0, *_verdict(best, FLAT_LEVEL))
 
 
@@ -108,17 +106,17 @@ def _logit_of_mean(data: Outcomes) -> float:
     return math.log(rate) - math.log1p(-rate)
 
 
-def _maximum(data: Outcomes, design: Floats, offset: Floats, start: Floats) -> Maximum:
+def _maximum(data: Outcomes, start: Floats) -> Maximum:
     """Climb, then take the last steps in full: what is left of the likelihood there is rounding."""
     # Where weights differ by much, a step from where the likelihood is all but flat has no bounds.
-    best = climb(lambda point: _terms(data, design, offset, point), start, longest=LONGEST)
+    best = climb(lambda point: _terms(data, point), start, longest=LONGEST)
     for _ in range(POLISH):
         try:
             step = np.linalg.solve(-best.terms.hessian, best.terms.gradient)
         except np.linalg.LinAlgError:
             break
         point = best.point + step
-        best = Maximum(point, _terms(data, design, offset, point), best.converged)
+        best = Maximum(point, _terms(data, point), best.converged)
         if np.abs(step).max() <= DONE * (1 + np.abs(point).max()):
             break
     return best
@@ -130,15 +128,16 @@ def _verdict(best: Maximum, flat: str) -> tuple[bool, str]:
     return best.converged and not vague, flat if vague else ""
 
 
-def _terms(data: Outcomes, design: Floats, offset: Floats, point: Floats) -> Terms:
-    eta = offset + sum(b * column for b, column in zip(point, design, strict=True))
-    small = np.exp(-np.abs(eta))
-    log_likelihood = data.label * eta - np.maximum(eta, 0) - np.log1p(small)
-    curvature = data.weight * small / (1 + small) ** 2
-    # Plain sums, not matrix products: those may round differently on another number of threads.
-    gradient = (design * _residual(data, eta)).sum(axis=1)
-    hessian = np.stack([-(design * (column * curvature)).sum(axis=1) for column in design])
-    return Terms(float((data.weight * log_likelihood).sum()), gradient, hessian)
+def _terms(data: Outcomes, point: Floats) -> Terms:
+    """The log-likelihood of (intercept, slope), or of the intercept alone with the slope 1."""
+    free = [1, 0][: len(point)]
+    at = np.array([_slope(point), point[0]])
+    sums = engine().sigmoid_sums(data.x[None], data.label, data.weight, at, squared=False)
+    return Terms(-sums.loss, -sums.gradient[free], -sums.hessian[np.ix_(free, free)])
+
+
+def _slope(point: Floats) -> float:
+    return float(point[1]) if len(point) == 2 else 1.0
 
 
 def _residual(data: Outcomes, eta: Floats) -> Floats:
@@ -149,16 +148,17 @@ def _residual(data: Outcomes, eta: Floats) -> Floats:
     return np.asarray(data.weight * (data.label * q - (1 - data.label) * p))
 
 
-def _covariance(data: Outcomes, design: Floats, offset: Floats, best: Maximum) -> Floats:
+def _covariance(data: Outcomes, best: Maximum) -> Floats:
     """Of the parameters, by the observed information or by the sandwich formula."""
     try:
         inverse = np.linalg.inv(-best.terms.hessian)
     except np.linalg.LinAlgError:
-        return np.full((len(design), len(design)), np.nan)
+        return np.full(best.terms.hessian.shape, np.nan)
     if not data.robust:
         return np.asarray(inverse)
-    eta = offset + sum(b * column for b, column in zip(best.point, design, strict=True))
-    square = _residual(data, eta) ** 2
+    square = _residual(data, best.point[0] + _slope(best.point) * data.x) ** 2
+    design = np.stack([np.ones(len(data.x)), data.x][: len(best.point)])
+    # Plain sums, not matrix products: those may round differently on another number of threads.
     meat = np.stack([(design * (column * square)).sum(axis=1) for column in design])
     return np.asarray(inverse @ meat @ inverse)
 

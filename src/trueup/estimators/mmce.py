@@ -88,15 +88,19 @@ class MMCE(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Return the square of counted rows."""
-        counts = Groups(groups.value, groups.rank, groups.hits)
-        return self._power(ScoreResiduals.of_counts(counts))
+        if self.weighted:
+            counts = Groups(groups.value, groups.rank, groups.hits)
+            return self._power(ScoreResiduals.of_counts(counts))
+        return self._square(groups.value, groups.count_residual) / float(groups.total) ** 2
 
     def _power(self, scores: ScoreResiduals) -> float:
-        residual = _apart(scores) if self.weighted else scores.residual
-        mass = 1.0 if self.weighted else scores.mass.every
-        cross = engine().laplace_cross(scores.value, residual, float(self.bandwidth))
-        total = float(np.sum(residual * residual)) + 2 * cross
-        return max(0.0, total) / mass  # the kernel is positive definite: less is rounding
+        if self.weighted:
+            return self._square(scores.value, _apart(scores))
+        return self._square(scores.value, scores.residual) / scores.mass.every
+
+    def _square(self, value: Floats, residual: Floats) -> float:
+        total = engine().laplace_total(value, residual, float(self.bandwidth))
+        return max(0.0, total)  # the kernel is positive definite: less is rounding
 
 
 def _apart(scores: ScoreResiduals) -> Floats:

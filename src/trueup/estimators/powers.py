@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Sums
 from trueup.engines.blocks import row_blocks
@@ -23,6 +25,15 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
         return float(gaps.max())
     powers = gaps if norm == 1 else gaps**norm
     return float(powers.sum() / table.asked if equal_shares else np.sum(table.share * powers))
+
+
+def residual_power(weight: NDArray[Any], residual: Floats, norm: float) -> float:
+    """As `plugin_power`, from the weight and Σ w (p − y) of each bin, none of them empty."""
+    gaps = np.abs(residual) / weight
+    if math.isinf(norm):
+        return float(gaps.max())
+    powers = gaps if norm == 1 else gaps**norm
+    return float(np.sum(weight * powers) / weight.sum())
 
 
 def plugin_powers(sums: Sums, norm: float, equal_shares_of: int | None = None) -> Floats:

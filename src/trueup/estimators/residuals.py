@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Groups, Ints, engine
-from trueup.engines.threads import cut, run
 from trueup.lens import Cells, Pairs
 
 HELD_ENTRIES = 1 << 22  # 32 MiB: smaller matrices are read once, larger ones block by block
-PIECE = 1 << 14
 ONLY_TIES = 1e-3  # a bandwidth at which exp(−1/bandwidth) is 0
 
 
@@ -83,13 +81,7 @@ class ScoreResiduals:
     def of_counts(cls, groups: Groups) -> ScoreResiduals:
         """Without weights a group has two kinds of rows; no sum cancels for scores near 1."""
         p, right, wrong = groups.value, groups.positive, groups.count - groups.positive
-        residual = np.empty(len(p))
-
-        def fill(start: int, stop: int) -> None:  # in pieces: temporary arrays stay in the cache
-            here = slice(start, stop)
-            residual[here] = wrong[here] * p[here] - right[here] * (1 - p[here])
-
-        run(fill, cut(len(p), PIECE))
+        residual = engine().count_residuals(p, groups.count, right)
         within, n = 0.0, int(groups.count.sum())
         if len(p) < n:
             tied = np.flatnonzero(groups.count > 1)

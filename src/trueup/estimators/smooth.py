@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, engine
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.smoothing import (
@@ -91,9 +92,9 @@ class SmoothError(PairsEstimator):
         return True
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
-        """Find the width alone, to six digits; each group is a row of its mean label."""
-        weight = groups.weight.astype(np.float64)
-        residual = spread_residual(Pairs(groups.value, groups.label / weight, weight))
+        """Find the width alone, to six digits."""
+        residual = engine().spread_terms(groups.value, groups.count_residual, GRID, groups.room)
+        residual /= float(groups.total)
         most = float(np.abs(residual).sum())
         return fixed_point(cosines(residual), most, FINE_TO_COMPARE, CLOSE_TO_COMPARE)
 
@@ -112,16 +113,17 @@ def fixed_point(residual: Floats, most: float, fine: float = FINE, closely: floa
     """
     least = min(abs(float(residual[0])), most)
 
-    def area(size: int) -> Callable[[float], float]:
-        return lambda width: absolute_area(heights(residual[: size + 1] * gaussian(width, size)))
+    @cache  # the fine grid starts where a coarse one ended, and may be the same
+    def area(size: int, width: float) -> float:
+        return absolute_area(heights(residual[: size + 1] * gaussian(width, size)))
 
     width = least
     for size in ROUGH_SIZES:
-        width = meeting_point(area(size), width, least, most, ROUGHLY)
+        width = meeting_point(partial(area, size), width, least, most, ROUGHLY)
         if size * width >= RESOLVED:
             break
     finest = _steps(fine / max(width, 1 / GRID))
-    return meeting_point(area(finest), width, least, most, closely)
+    return meeting_point(partial(area, finest), width, least, most, closely)
 
 
 def meeting_point(
@@ -153,36 +155,8 @@ def meeting_point(
 
 
 def absolute_area(height: Floats) -> float:
-    """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps.
-
-    Between two points r is the parabola that has their values and, on average, that of the
-    polynomial through six; where it has zeros, the areas on their sides are taken apart.
-    """
-    first, last = height[:-1], height[1:]
-    mirrored = np.concatenate([height[2:0:-1], height, height[-2:-4:-1]])
-    mean = 802 * (first + last)
-    mean -= 93 * (mirrored[1:-4] + mirrored[4:-1])
-    mean += 11 * (mirrored[:-5] + mirrored[5:])
-    mean /= 1440
-    area, distance, low = np.abs(mean), np.abs(height), np.signbit(height)
-    # A parabola of one sign has a mean of at least a sixth of the sum of its ends.
-    zeros = (low[:-1] ^ low[1:]) | (6 * area < distance[:-1] + distance[1:])
-    here = np.flatnonzero(zeros)
-    area[here] = _areas(first[here], last[here], mean[here])
-    return float(area.mean())
-
-
-def _areas(first: Floats, last: Floats, mean: Floats) -> Floats:
-    """∫|q| over [0, 1] of parabolas q with these values at 0 and 1 and these means."""
-    start, bend = 6 * mean - 4 * first - 2 * last, 3 * (first + last - 2 * mean)
-    # q(t) = first + start·t + bend·t². One without zeros is cut at its vertex: no harm done.
-    root = np.sqrt(np.maximum(start * start - 4 * first * bend, 0))
-    half = -0.5 * (start + np.copysign(root, start))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        zeros = np.stack([half / bend, first / half])
-    t = np.sort(np.clip(np.nan_to_num(zeros), 0, 1), axis=0)
-    below = t * (first + t * (start / 2 + t * bend / 3))
-    return np.asarray(np.abs(below[0]) + np.abs(below[1] - below[0]) + np.abs(mean - below[1]))
+    """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps."""
+    return engine().absolute_area(height)
 
 
 def _steps(wanted: float) -> int:

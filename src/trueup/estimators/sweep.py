@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.bins import uniform_edges
-from trueup.engines.base import Ints, Sums, engine
+from trueup.engines.base import Ints, engine
 from trueup.engines.cuts import cuts_of_groups, falls, first_falling
 from trueup.estimators.base import check_norm
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
-from trueup.estimators.powers import plugin_power
+from trueup.estimators.powers import plugin_power, residual_power
 from trueup.lens import Pairs
 from trueup.specification import check_choice
 from trueup.tables import BinTable
@@ -85,7 +85,9 @@ class SweepError(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Sweep over counted rows."""
-        return plugin_power(self._swept(groups, int(groups.rank.sum()))[0], self.norm)
+        if self.bins == "width":
+            return plugin_power(_most_equal_width(groups, int(groups.total))[0], self.norm)
+        return residual_power(*groups.swept, self.norm)
 
     def _swept(self, groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
         return (_most_equal_width if self.bins == "width" else _most_equal_mass)(groups, n)
@@ -93,7 +95,6 @@ class SweepError(PairsEstimator):
 
 def _most_equal_mass(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
     cumulative = np.cumsum(groups.rank)
-    everywhere = np.arange(len(cumulative) - 1)
     if groups.exact:
         chosen = engine().sweep_bins(groups.rank, groups.hits, n)
     else:
@@ -101,8 +102,11 @@ def _most_equal_mass(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
     finest = chosen == n
     if finest and cumulative[-1] != n:  # n bins of weighted rows may not be one for each score
         rounding = 0 if groups.exact else ROUNDING
+        everywhere = np.arange(len(cumulative) - 1)
         finest = not falls(everywhere, cumulative, np.cumsum(groups.hits), rounding)
-    return _merged(groups, everywhere if finest else cuts_of_groups(cumulative, chosen)), chosen
+    cuts = np.arange(len(cumulative) - 1) if finest else cuts_of_groups(cumulative, chosen)
+    del cumulative
+    return _merged(groups, cuts), chosen
 
 
 def _most_equal_width(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
@@ -127,6 +131,4 @@ def _width_cuts(groups: ScoreGroups, b: int) -> Ints:
 def _merged(groups: ScoreGroups, cuts: Ints) -> BinTable:
     if len(cuts) == len(groups.value) - 1:  # one bin for each score
         return BinTable.of_sums(groups.value[:-1], groups.sums)
-    starts = np.r_[0, cuts + 1]
-    sums = Sums(*(np.add.reduceat(moment, starts) for moment in groups.sums))
-    return BinTable.of_sums(groups.value[cuts], sums)
+    return BinTable.of_sums(groups.value[cuts], groups.merged(np.r_[0, cuts + 1]))

@@ -17,12 +17,11 @@ from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import Chunk, run
 from trueup.errors import InputError, Words, must_be
 from trueup.estimators.base import Estimator
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
 from trueup.inference.cluster_signs import can_change_sign, signed
-from trueup.inference.sorted_resamples import powers_of, sorted_problem, values_of
+from trueup.inference.sorted_resamples import Resample, powers_of, sorted_problem, values_of
 
 __all__ = ["METHODS", "Bootstrap", "Units"]
 
@@ -80,7 +79,7 @@ class Bootstrap:
             assert isinstance(statistic, PairsEstimator)
             known = statistic
 
-            def on(draw: Callable[[np.uint64], ScoreGroups]) -> Floats:
+            def on(draw: Resample) -> Floats:
                 return values_of(known, powers_of([known], draw, seed, n_resamples)[0])
 
             drawn, labelled = ready.with_drawn_rows, ready.with_drawn_labels

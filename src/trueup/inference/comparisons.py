@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from trueup.inference.seeds import Seed, seed_of
 from trueup.results import Comparison, HypothesisResult, Interval
 from trueup.tables import Columns
 
-__all__ = ["compare", "compare_many"]
+__all__ = ["checked_model", "compare", "compare_many", "same_samples"]
 
 DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
 TARGET = "the difference of the errors of all predictions to come, in the bins of these data"
@@ -87,7 +88,7 @@ def compare(
     """
     measure, level, draws = _checked(estimator, confidence_level, n_resamples)
     seed = seed_of(rng)
-    first, second = _together({"probs_a": probs_a, "probs_b": probs_b}, labels, weights)
+    first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights)
     refuse_soft_labels(first)
     if first.clusters is not None and not is_debiased(measure):
         raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
@@ -144,7 +145,7 @@ def compare_many(
         hint = 'call it as compare_many({"name": probs, "other": more}, labels)'
         raise must_be("models", "two models or more, by name", models, hint=hint)
     seed = seed_of(rng)
-    forecasts = _together(models, labels, weights)
+    forecasts = same_samples(models, labels, weights)
     found = {
         name: Resampled.of(f, measure, draws, seed)
         for name, f in zip(models, forecasts, strict=True)
@@ -224,9 +225,13 @@ def _checked(estimator: object, level: object, n_resamples: object) -> tuple[Est
     return measure, known, check_resamples(n_resamples, known)
 
 
-def _together(models: Mapping[str, object], labels: object, weights: object) -> list[Forecasts]:
+def same_samples(
+    models: Mapping[str, object], labels: object = None, weights: object = None
+) -> list[Forecasts]:
     """Check that all models are judged on the same samples."""
-    given = {name: _checked_model(name, probs, labels, weights) for name, probs in models.items()}
+    given = {
+        name: checked_model(name, probs, labels, weights=weights) for name, probs in models.items()
+    }
     name, first = next(iter(given.items()))
     rule = f"predictions for the same samples as `{name}`"
     for other, forecasts in given.items():
@@ -240,10 +245,10 @@ def _together(models: Mapping[str, object], labels: object, weights: object) -> 
     return list(given.values())
 
 
-def _checked_model(name: str, probs: object, labels: object, weights: object) -> Forecasts:
+def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
     """One model's predictions; what is wrong with them is said of its name."""
     try:
-        return Forecasts.of(probs, labels, weights=weights)
+        return Forecasts.of(probs, labels, **beside)
     except InputError as error:
         raise InputError(str(error).replace("`probs`", f"`{name}`")) from None
 

@@ -27,7 +27,7 @@ from trueup.lens import Binary, Canonical, ClassWise, Lens, Pairs, Partition, Si
 from trueup.tables import BinTable, TableFamily
 
 OF_SCORES = (EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree)  # never of labels
-BLOCK_ENTRIES = 1 << 20  # limits and places are made for so many entries of a matrix at a time
+BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
 Places = NDArray[np.int32]
 
 
@@ -52,7 +52,7 @@ def fused_powers(statistic: BinnedError, forecasts: Forecasts, keys: Bits) -> Fl
         return _of_classes(statistic, lens, forecasts, keys)
     pairs = Pairs(forecasts.scores, forecasts.labels, forecasts.weights)
     table = _ready(statistic, statistic.measure_forecasts(forecasts).table)
-    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64), side="left")
+    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
     if pairs.w is None:
         rows, _ = binned_limits(pairs.p, index, table.made)
         return _powers(statistic, table, engine().count_labels(rows, keys))

@@ -21,13 +21,14 @@ from trueup.inference.parts import with_adjusted
 from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import PairsLens
 from trueup.results.plain import plain
+from trueup.showing import FieldsShown
 from trueup.tables import Columns
 
 CALL = "call it as group_errors(probs, labels, groups)"
 
 
 @dataclass(frozen=True)
-class GroupErrors:
+class GroupErrors(FieldsShown):
     """Errors of every group, and the largest of them.
 
     Attributes

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Bits, Floats, Ints, engine
+from trueup.engines.base import Bits, Floats, engine
 from trueup.engines.draws import keys_of, limits_of
+from trueup.engines.rooms import FRESH, Room
 from trueup.engines.threads import Chunk, run
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator
@@ -22,6 +23,7 @@ from trueup.forecasts import Forecasts
 from trueup.lens import Binary, OneVsRest, Pairs, PairsLens, TopLabel
 
 AT_ONCE = 8  # resamples a thread takes at a time
+Resample = Callable[[np.uint64, Room], ScoreGroups]
 ONE_OUTCOME = (Binary, OneVsRest, TopLabel)  # its probability is the score, row by row
 
 
@@ -31,9 +33,6 @@ class SortedPairs:
 
     groups: ScoreGroups  # of the data as they are
     limit: Bits  # of each row, to draw its label
-    first: Ints  # row of each distinct score, the first of its ties
-    tied: Ints  # number of each score that has ties
-    spans: Ints  # first row of each of these, and the row after the last, in turn
     code: NDArray[np.int32]  # of each row: twice the number of its score, plus 1 for a label of 1
 
     @classmethod
@@ -44,25 +43,22 @@ class SortedPairs:
         new = np.r_[True, p[1:] != p[:-1]]
         first = np.flatnonzero(new)
         size = np.diff(np.r_[first, len(p)])
-        tied = np.flatnonzero(size > 1)
-        spans = np.column_stack([first[tied], first[tied] + size[tied]]).reshape(-1)
         hits = np.add.reduceat(y, first)
         groups = ScoreGroups(p[first].astype(np.float64), size, hits)
         code = (2 * (np.cumsum(new) - 1) + y).astype(np.int32)
-        return cls(groups, limits_of(p), first, tied, spans, code)
+        return cls(groups, limits_of(p), code)
 
-    def with_drawn_labels(self, key: np.uint64) -> ScoreGroups:
+    def with_drawn_labels(self, key: np.uint64, room: Room = FRESH) -> ScoreGroups:
         """Every label drawn from its score."""
-        drawn = engine().draw_labels(self.limit, key)
-        hits = drawn[self.first].astype(np.int64)
-        if len(self.tied):
-            every = np.append(drawn, False).astype(np.int64)  # a span may end after the last row
-            hits[self.tied] = np.add.reduceat(every, self.spans)[::2]
-        return ScoreGroups(self.groups.value, self.groups.rank, hits)
+        value, rank = self.groups.value, self.groups.rank
+        hits = engine().draw_hits(self.limit, self.code, len(value), key, room)
+        return ScoreGroups(value, rank, hits, rows=len(self.code), room=room)
 
-    def with_drawn_rows(self, key: np.uint64) -> ScoreGroups:
+    def with_drawn_rows(self, key: np.uint64, room: Room = FRESH) -> ScoreGroups:
         """As many rows, drawn with replacement."""
-        return ScoreGroups(*engine().regroup_rows(self.groups.value, self.code, key))
+        drawn = engine().regroup_rows(self.groups.value, self.code, key, room)
+        n = len(self.code)
+        return ScoreGroups(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
 
 
 def sorted_problem(statistic: object, forecasts: Forecasts) -> SortedPairs | None:
@@ -90,16 +86,24 @@ def values_of(statistic: PairsEstimator, powers: Floats) -> Floats:
 
 def powers_of(
     statistics: Sequence[PairsEstimator],
-    resample: Callable[[np.uint64], ScoreGroups],
+    resample: Resample,
     seed: int,
     n_resamples: int,
 ) -> Floats:
     """(statistics, resamples) powers: every resample is drawn once, for all of them."""
     keys = keys_of(seed, n_resamples)
 
+    rooms: list[Room] = []  # handed on from chunk to chunk
+
     def some(first: int, last: int) -> list[list[float]]:
-        drawn = (resample(key) for key in keys[first:last])
-        return [[each.power_of_groups(groups) for each in statistics] for groups in drawn]
+        try:
+            room = rooms.pop()
+        except IndexError:
+            room = Room()
+        drawn = (resample(key, room) for key in keys[first:last])
+        powers = [[each.power_of_groups(groups) for each in statistics] for groups in drawn]
+        rooms.append(room)
+        return powers
 
     chunks: list[Chunk] = [
         (start, min(start + AT_ONCE, n_resamples)) for start in range(0, n_resamples, AT_ONCE)

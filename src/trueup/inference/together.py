@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,12 +22,14 @@ from trueup.inference.seeds import Seed, seed_of
 from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem, values_of
 from trueup.lens import Lens
 from trueup.results import HypothesisResult, Interval
+from trueup.showing import FieldsShown
 from trueup.specification import is_whole
 
 __all__ = ["Inference", "infer"]
 
 
-class Inference(NamedTuple):
+@dataclass(frozen=True)
+class Inference(FieldsShown):
     """One metric with its interval and its test of calibration."""
 
     estimator: Estimator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from trueup.errors import must_be
 from trueup.specification import is_number
@@ -40,3 +41,16 @@ def check_bandwidth(bandwidth: object) -> None:
     known = is_number(bandwidth)
     if bandwidth is not None and not (known and bandwidth > 0):  # type: ignore[operator]
         raise must_be("bandwidth", "a number above 0, or None", bandwidth)
+
+
+def checked_bandwidths(bandwidths: Any, or_none: bool = False) -> list[Any]:
+    """Return a list of numbers above 0, some of which may be None where that is said."""
+    try:
+        found = [] if isinstance(bandwidths, str) else list(bandwidths)
+    except TypeError:
+        found = []
+    good = [one is None if or_none and one is None else is_number(one) and one > 0 for one in found]
+    if not found or not all(good):
+        rule = "a list of numbers above 0" + (", or None for the rule of thumb" if or_none else "")
+        raise must_be("bandwidths", rule, bandwidths)
+    return found

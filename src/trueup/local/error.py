@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from trueup.bins import Binning, UniformWidth
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, check_lens
 from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy
 from trueup.lens import Lens
 from trueup.local.bandwidth import KERNELS, check_bandwidth
+from trueup.local.device import Device, device_of
 from trueup.local.features import check_reduce
 from trueup.local.problem import LocalProblem, LocalSums
 from trueup.results import Estimate
@@ -64,12 +66,14 @@ class LocalError(Estimator):
 
     Notes
     -----
-    `measure` has in ``table`` the landscape, one row per sample (``row``, ``bin``, ``p``, ``y``,
-    ``signed``, ``absolute``, ``mass``, the sum of weights × similarities, and the first three
-    coordinates ``x1`` …), and in ``notes`` ``bandwidth``, ``mean``, ``quantiles``, ``max``,
-    ``n_dims`` and the ``method`` of the sums. A small mass says that an error rests on few rows.
+    `measure` has in ``table`` the landscape, one row per sample (``row``, its number as given,
+    ``bin``, ``p``, ``y``, ``signed``, ``absolute``, ``mass``, the sum of weights × similarities,
+    and the first three coordinates ``x1`` …), and in ``notes`` ``bandwidth``, ``mean``,
+    ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A small mass says that an
+    error rests on few rows.
 
-    Cost: for the Laplacian in up to 4 dimensions n·log^d n, otherwise n² for each bin.
+    Cost: for the Laplacian in up to 4 dimensions n·log^d n, otherwise n² for each bin, on the
+    device of ``features`` if they are a torch tensor: float32 features in float32.
 
     References
     ----------
@@ -133,7 +137,9 @@ class LocalError(Estimator):
         Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
         own features, or groups.
         """
-        return self.measure_forecasts(self._forecasts(probs, labels, features, weights))
+        forecasts = self._forecasts(probs, labels, features, weights)
+        problem = self.problem(forecasts, device_of(features))
+        return self._estimate(replace(problem, rows=_as_given(problem.rows, weights)))
 
     def table(
         self,
@@ -157,19 +163,18 @@ class LocalError(Estimator):
     ) -> Floats:
         """Return the signed error around each row as given; NaN for rows that were left out."""
         forecasts = self._forecasts(probs, labels, features, weights)
-        problem = self.problem(forecasts)
-        found = np.full(forecasts.n, np.nan)
-        found[problem.rows] = problem.sums(self.kernel, self.bandwidth).signed
-        if weights is None or isinstance(probs, Forecasts):
-            return found
-        used = np.asarray(weights, np.float64) > 0
-        every = np.full(len(used), np.nan)
-        every[used] = found
-        return every
+        problem = self.problem(forecasts, device_of(features))
+        n = forecasts.n if weights is None else len(as_numpy("weights", weights))
+        found = np.full(n, np.nan)
+        rows = _as_given(problem.rows, weights)
+        found[rows] = problem.sums(self.kernel, self.bandwidth).signed
+        return found
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        problem = self.problem(forecasts)
+        return self._estimate(self.problem(forecasts))
+
+    def _estimate(self, problem: LocalProblem) -> Estimate:
         sums = problem.sums(self.kernel, self.bandwidth)
         absolute, w = np.abs(sums.signed), problem.pairs.w
         value = summary_of(absolute, w, self.summary)
@@ -183,8 +188,8 @@ class LocalError(Estimator):
         }
         return Estimate(value, value, landscape(problem, sums), notes)
 
-    def problem(self, forecasts: Forecasts) -> LocalProblem:
-        """Return residuals and points of checked data, which serve any bandwidth."""
+    def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
+        """Return residuals and points of checked data, which serve any bandwidth on any device."""
         return LocalProblem.of(
             forecasts,
             lens=self.lens,
@@ -192,6 +197,7 @@ class LocalError(Estimator):
             by_group=self.kernel == "group",
             standardize=self.standardize,
             reduce=self.reduce,
+            device=device,
         )
 
     def _forecasts(
@@ -199,6 +205,11 @@ class LocalError(Estimator):
     ) -> Forecasts:
         beside = {"groups" if self.kernel == "group" else "features": features}
         return Forecasts.of(probs, labels, weights=weights, **beside)  # type: ignore[arg-type]
+
+
+def _as_given(rows: Ints, weights: object) -> Ints:
+    """Numbers of rows among all that were given, those of weight 0 included."""
+    return rows if weights is None else np.flatnonzero(as_numpy("weights", weights) > 0)[rows]
 
 
 def landscape(problem: LocalProblem, sums: LocalSums) -> Columns:

@@ -13,10 +13,11 @@ from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_numpy
-from trueup.forecasts.beside import rows_of_groups, same_length
+from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.forecasts.beside import rows_of_groups, same_length, weights_of
 from trueup.lens import Lens
-from trueup.local.bandwidth import check_bandwidth
+from trueup.local.bandwidth import checked_bandwidths
+from trueup.local.device import device_of
 from trueup.local.error import LocalError
 from trueup.specification import check_whole
 from trueup.tables import Columns
@@ -69,7 +70,9 @@ def max_group_mce(
     return max(found)
 
 
-def with_local_errors(table: Columns, groups: object, signed: object) -> Columns:
+def with_local_errors(
+    table: Columns, groups: object, signed: object, *, weights: object = None
+) -> Columns:
     """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
 
     Adds to each ``group`` of the table the ``mean_signed`` local error of its rows, the
@@ -86,6 +89,8 @@ def with_local_errors(table: Columns, groups: object, signed: object) -> Columns
     signed
         Signed local errors of the same rows, as ``LocalError().signed(probs, labels, features)``;
         rows of NaN are left out.
+    weights
+        Those of the same rows, for means and shares; rows of weight 0 are left out.
 
     Examples
     --------
@@ -95,23 +100,26 @@ def with_local_errors(table: Columns, groups: object, signed: object) -> Columns
     (array([0.2, 0.1]), array([0. , 0.1]))
     """
     names = as_numpy("groups", groups)
-    errors = np.asarray(as_numpy("signed", signed), np.float64)
+    errors = as_floats("signed", as_numpy("signed", signed)).astype(np.float64)
     same_length("signed", errors, len(names), "groups")
+    given = weights_of(weights, len(names), "groups")
+    weight = np.ones(len(names)) if given is None else given
     rows = dict(rows_of_groups(names))
     columns: dict[str, list[float]] = {}
     for name in table["group"].tolist():
         if name not in rows:
             raise must_be("groups", "the groups of `table`", Words(f"no row of group {name!r}"))
-        part = errors[rows[name]]
-        part = part[~np.isnan(part)]
+        part, w = errors[rows[name]], weight[rows[name]]
+        used = ~np.isnan(part) & (w > 0)
+        part, w = part[used], w[used]
         if len(part) == 0:
             raise must_be("signed", f"known for a row of group {name!r}", Words("none"))
         row = {
-            "mean_signed": part.mean(),
-            "mean_lce": np.abs(part).mean(),
+            "mean_signed": np.average(part, weights=w),
+            "mean_lce": np.average(np.abs(part), weights=w),
             "max_lce": np.abs(part).max(),
-            "over": (part > 0).mean(),
-            "under": (part < 0).mean(),
+            "over": np.average(part > 0, weights=w),
+            "under": np.average(part < 0, weights=w),
         }
         for column, value in row.items():
             columns.setdefault(column, []).append(float(value))
@@ -156,8 +164,9 @@ def mlce_group_correlation(
         where one of the two is constant), and ``n`` models.
     """
     measure = LocalError() if estimator is None else estimator
-    for gamma in bandwidths:
-        check_bandwidth(gamma)
+    if not isinstance(measure, LocalError) or measure.kernel == "group":
+        raise must_be("estimator", "a LocalError whose kernel is not that of groups", estimator)
+    gammas = checked_bandwidths(bandwidths, or_none=True)
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)
     options: dict[str, Any] = {"n_bins": n_bins, "min_rows": min_rows, "weights": weights}
@@ -165,8 +174,8 @@ def mlce_group_correlation(
     for probs in models.values():
         worst.append(max_group_mce(probs, labels, groups, lens=measure.lens, **options))
         data = Forecasts.of(probs, labels, features=features, weights=weights)
-        problem = measure.problem(data)
-        sums = [problem.sums(measure.kernel, gamma) for gamma in bandwidths]
+        problem = measure.problem(data, device_of(features))
+        sums = [problem.sums(measure.kernel, gamma) for gamma in gammas]
         local.append([float(np.abs(found.signed).max()) for found in sums])
         used = [found.bandwidth for found in sums]
     columns = np.array(local).T

@@ -8,10 +8,10 @@ import numpy as np
 
 from trueup.bins import UniformWidth
 from trueup.engines.base import Floats
-from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
-from trueup.local.bandwidth import check_bandwidth, default_bandwidth
+from trueup.local.bandwidth import checked_bandwidths, default_bandwidth
+from trueup.local.device import device_of
 from trueup.local.error import LocalError, summary_of
 from trueup.specification import check_choice
 from trueup.tables import Columns
@@ -117,16 +117,11 @@ def mlce_over_bandwidths(
     binning = UniformWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
     forecasts = Forecasts.of(probs, labels, features=features, weights=weights)
-    problem = estimator.problem(forecasts)
+    problem = estimator.problem(forecasts, device_of(features))
     if bandwidths is None:
-        gammas: list[float] = (default_bandwidth(problem.n_dims, kernel) * 2.0**OCTAVES).tolist()
-    else:
-        gammas = list(bandwidths)
-    if len(gammas) == 0:
-        raise must_be("bandwidths", "at least one number above 0", gammas)
+        bandwidths = (default_bandwidth(problem.n_dims, kernel) * 2.0**OCTAVES).tolist()
     columns: dict[str, list[float]] = {}
-    for gamma in gammas:
-        check_bandwidth(gamma)
+    for gamma in checked_bandwidths(bandwidths):
         sums = problem.sums(kernel, gamma)
         absolute, w = np.abs(sums.signed), problem.pairs.w
         row = {"bandwidth": float(gamma)} | {

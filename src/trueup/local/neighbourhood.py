@@ -9,7 +9,11 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.local.bandwidth import scale_of
-from trueup.local.sums import kernel_sums_by_bin
+from trueup.local.device import Device, sums_on
+from trueup.tables import Columns
+
+FAR = 0.01
+"""A row is far from the data where even the nearest row of its bin is less similar than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +51,8 @@ class Neighbourhood:
             return math.inf
         return scale_of(self.bandwidth, self.points.shape[1], self.kernel)
 
-    def around(self, points: Floats | None, bins: Ints) -> Around:
-        """Return the sums around new points; without points, those over their bins."""
+    def around(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Around:
+        """Return the sums around new points, found on a device; without points, over bins."""
         values = np.column_stack([self.weights, self.totals])
         if points is None or math.isinf(self.scale):
             most = 1 + max(int(bins.max(initial=0)), int(self.bins.max(initial=0)))
@@ -56,7 +60,8 @@ class Neighbourhood:
             np.add.at(sums, self.bins, values)
             weight, total = sums[bins].T
             return Around(weight, total, np.where(weight > 0, 0.0, np.inf))
-        found = kernel_sums_by_bin(
+        found = sums_on(
+            device,
             self.points,
             values,
             self.bins,
@@ -68,9 +73,35 @@ class Neighbourhood:
         )
         return Around(found.sums[:, 0], found.sums[:, 1], found.nearest)
 
+    def nearest(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Columns:
+        """Return the bin of new points, its weight, and how far and how like its nearest row is."""
+        distance = self.around(points, bins, device).nearest
+        similarity = self.similarity(distance)
+        weight = np.bincount(self.bins, self.weights, minlength=int(bins.max(initial=0)) + 1)
+        return Columns(
+            {
+                "bin": bins,
+                "weight": weight[bins],
+                "nearest": distance,
+                "similarity": similarity,
+                "far": similarity < FAR,
+            }
+        )
+
     def similarity(self, distance: Floats) -> Floats:
         """Return the kernel of distances; 0 at infinity whatever the bandwidth."""
         with np.errstate(over="ignore", invalid="ignore"):
             apart = distance / self.scale
             exponent = apart * apart / 2 if self.kernel == "gaussian" else apart
         return np.where(np.isinf(distance), 0.0, np.exp(-exponent))
+
+    def is_whole(self) -> bool:
+        """Whether there is a finite point, a weight above 0 and a share of it for every row."""
+        floats = (self.points, self.weights, self.totals)
+        same = all(each.dtype == np.float64 and len(each) == len(self.bins) for each in floats)
+        return (
+            same
+            and self.points.ndim == 2
+            and bool(np.isfinite(self.points).all() and (self.weights > 0).all())
+            and bool(((self.totals >= 0) & (self.totals <= self.weights)).all())
+        )

@@ -16,8 +16,8 @@ from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe_shape, is_missing
 from trueup.lens import Lens, Pairs, PairsLens
 from trueup.local.bandwidth import default_bandwidth, scale_of
+from trueup.local.device import Device, sums_on
 from trueup.local.features import fit_map, some_columns
-from trueup.local.sums import kernel_sums_by_bin
 
 
 class LocalSums(NamedTuple):
@@ -47,6 +47,8 @@ class LocalProblem:
         (n, d) standardised and reduced features; no columns where groups are looked at.
     groups
         The number of each row's group, for the kernel of groups; else None.
+    device
+        Where the sums are found; None for here.
     """
 
     rows: Ints
@@ -55,6 +57,7 @@ class LocalProblem:
     bins: Ints
     points: Floats
     groups: Ints | None
+    device: Device | None = None
 
     @classmethod
     def of(
@@ -66,6 +69,7 @@ class LocalProblem:
         by_group: bool,
         standardize: bool,
         reduce: Any,
+        device: Device | None = None,
     ) -> LocalProblem:
         """Look at forecasts through a lens; features are scaled by all rows, in a region or not."""
         pairs, rows = _pairs_and_rows(chosen_lens(lens, forecasts), forecasts)
@@ -76,7 +80,7 @@ class LocalProblem:
             return cls(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
         features = some_columns(_features_of(forecasts))
         _, points = fit_map(features, forecasts.weights, standardize=standardize, reduce=reduce)
-        return cls(rows, pairs, edges, bins, points[rows], None)
+        return cls(rows, pairs, edges, bins, points[rows], None, device)
 
     @property
     def n_dims(self) -> int:
@@ -96,7 +100,8 @@ class LocalProblem:
         if math.isinf(scale):
             sums, method = self._within_cells(values), "sums of groups"
         else:
-            found = kernel_sums_by_bin(
+            found = sums_on(
+                self.device,
                 self.points,
                 values,
                 self.bins,

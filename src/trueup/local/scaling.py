@@ -16,7 +16,10 @@ ROUNDING = 1e-14  # of its largest value: what varies less than this does not va
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Columns ``kept``, divided by ``scale``, less ``center``; those that never vary are left out.
+    """Columns ``kept``, less ``center``, divided by ``scale``; those that never vary are left out.
+
+    The center goes first: the difference of near values is exact, so that an offset, however
+    large, costs distances nothing. Halves of values have no differences that overflow.
 
     Attributes
     ----------
@@ -25,7 +28,7 @@ class Scaling:
     kept
         Numbers of the columns that vary.
     center, scale
-        Mean (in units of the scale) and population standard deviation of these columns.
+        Mean and population standard deviation of these columns.
     """
 
     n_columns: int
@@ -37,13 +40,16 @@ class Scaling:
     def fit(cls, rows: Floats, weights: Floats | None) -> Scaling:
         """Measure rows; a weight of 3 counts as three rows."""
         largest = np.abs(rows).max(axis=0)
-        unit = np.where(largest > 0, largest, 1.0)
-        inside = rows / unit  # in [-1, 1], so that squares neither overflow nor vanish
+        unit = np.exp2(np.frexp(largest)[1] - 1.0)  # a power of 2, so that dividing rounds nothing
+        inside = rows / unit  # in (-2, 2), so that squares neither overflow nor vanish
         mean = np.average(inside, axis=0, weights=weights)
-        spread = np.sqrt(np.average((inside - mean) ** 2, axis=0, weights=weights))
+        away = inside - mean
+        missed = np.average(away, axis=0, weights=weights)  # what a mean far from 0 has rounded off
+        variance = np.average(away**2, axis=0, weights=weights) - missed**2
+        spread = np.sqrt(np.maximum(variance, 0))
         varies = (spread > ROUNDING) & (inside.max(axis=0) > inside.min(axis=0))
         kept = np.flatnonzero(varies)
-        return cls(rows.shape[1], kept, mean[kept] / spread[kept], spread[kept] * unit[kept])
+        return cls(rows.shape[1], kept, (mean * unit)[kept], (spread * unit)[kept])
 
     def __call__(self, rows: Floats) -> Floats:
         """Return the kept columns on their scale; one column of zeros where none varies."""
@@ -51,8 +57,9 @@ class Scaling:
             return np.zeros((len(rows), 1))
         columns = rows if len(self.kept) == self.n_columns else rows[:, self.kept]
         with np.errstate(over="ignore"):
-            points = columns / self.scale
-        points -= self.center
+            points = columns / 2
+            points -= self.center / 2
+            points /= self.scale / 2
         return np.clip(points, -FURTHEST, FURTHEST, out=points)
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,9 +25,9 @@ from trueup.engines.base import Floats, Ints, KernelSet, KernelTotals, engine, i
 from trueup.errors import Words, must_be
 from trueup.local.nearest import nearest_l1
 from trueup.local.steepness import steepness
+from trueup.specification import is_number
 
 Kernel = Literal["laplace", "gaussian"]
-Method = Literal["divide and conquer", "brute force"]
 
 MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
@@ -41,7 +41,7 @@ class KernelSums:
 
     sums: Any  # (q, m), an array like the points
     nearest: Any  # (q,) distance of the nearest point where sums are relative to it, else None
-    method: Method
+    method: str  # "divide and conquer" or "brute force", with the device of tensors
 
 
 def kernel_sums(
@@ -117,6 +117,9 @@ def kernel_sums_by_bin(
     empty has sums 0 and its nearest point at infinity. ``method`` is that of the largest bin.
     """
     _check(points, values, queries, kernel, scale)
+    for name, each, rows in (("bins", bins, points), ("query_bins", query_bins, queries)):
+        if each is not None and rows is not None and each.shape != (len(rows),):
+            raise must_be(name, f"{len(rows)} whole numbers", _shape(each))
     if (queries is None) != (query_bins is None):
         raise must_be("query_bins", "given if and only if queries are", query_bins)
     if _is_tensor(points):
@@ -124,7 +127,7 @@ def kernel_sums_by_bin(
 
         return KernelSums(
             *tensor_sums(points, values, bins, queries, query_bins, kernel, scale, relative),
-            method="brute force",
+            method=f"brute force on {points.device}",
         )
     n = len(points) if queries is None else len(queries)
     sums = np.zeros((n, values.shape[1]))
@@ -140,7 +143,7 @@ def kernel_sums_by_bin(
 
 def _sums_of_sets(
     sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
-) -> tuple[list[KernelTotals], Method]:
+) -> tuple[list[KernelTotals], str]:
     """The sums of every set, by the rule, and what the rule said of the largest."""
     gaussian = kernel == "gaussian"
     steep = steepness(scale, kernel)
@@ -155,10 +158,15 @@ def _sums_of_sets(
     return found, "divide and conquer" if wide else "brute force"
 
 
+def can_divide(n_dims: int, kernel: str) -> bool:
+    """Whether sums of arrays can be found by divide and conquer."""
+    return kernel == "laplace" and n_dims <= MOST_DIVIDED and in_use() == "native"
+
+
 def _divides(one: KernelSet, kernel: Kernel) -> bool:
     """Whether to divide and conquer: it is exact too, so the choice is one of speed alone."""
     d = one.points.shape[1]
-    if kernel != "laplace" or d > MOST_DIVIDED or in_use() != "native":
+    if not can_divide(d, kernel):
         return False
     n, q = len(one.points), len(one.at)
     levels = math.log2(n + q + 1) ** (d - 1) / math.factorial(d - 1)  # of ever smaller problems
@@ -227,7 +235,10 @@ def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
 def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) -> None:
     if kernel not in ("laplace", "gaussian"):
         raise must_be("kernel", '"laplace" or "gaussian"', kernel)
-    if not 0 < scale < np.inf:
+    for name, each in (("points", points), ("values", values), ("queries", queries)):
+        if each is not None and not hasattr(each, "ndim"):
+            raise must_be(name, "an array", type(each))
+    if not is_number(scale) or not 0 < scale < np.inf:
         raise must_be("scale", "a positive finite number", scale)
     if points.ndim != 2 or points.shape[1] < 1:
         raise must_be("points", "a matrix with a column for each feature", _shape(points))

@@ -1,7 +1,8 @@
 """Kernel sums of torch tensors, on their device: all points, block by block.
 
 The differences of the pairs in a block take a fixed amount of memory, whatever the number of
-points: much on a GPU, where every block costs some launches, little on a CPU. Distances are taken
+points: much on a GPU, where every block costs some launches; on a CPU one coordinate at a time, as
+much as stays in a cache. Distances are taken
 from differences (|a|² + |b|² − 2ab would lose close points) in the precision of the tensors;
 blocks are added in float64. Products are taken column by column: a matrix product might be
 rounded to TF32.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 GPU_BYTES = 1 << 29
-CPU_BYTES = 1 << 24
+CPU_BYTES = 1 << 19
 MOST_ROWS = 4096
 
 
@@ -108,11 +109,21 @@ def _distances(x: Tensor, y: Tensor, kernel: str) -> Tensor:
     """L1, or squared Euclidean, distances of (d, a) and (d, b) coordinates, (a, b)."""
     import torch
 
-    away = x[:, :, None] - y[:, None, :]
-    if kernel == "gaussian":
-        return away.mul_(away).sum(dim=0)
-    distance: Tensor = torch.linalg.vector_norm(away, 1, dim=0)
+    step = _at_once(x)
+    distance: Tensor = torch.zeros((), dtype=x.dtype, device=x.device)
+    for k in range(0, len(x), step):
+        away = x[k : k + step, :, None] - y[k : k + step, None, :]
+        if kernel == "gaussian":
+            part = away.mul_(away).sum(dim=0) if step > 1 else away.mul_(away)[0]
+        else:
+            part = torch.linalg.vector_norm(away, 1, dim=0)
+        distance = part.add_(distance)
     return distance
+
+
+def _at_once(x: Tensor) -> int:
+    """How many coordinates are taken at once."""
+    return 1 if x.device.type == "cpu" else len(x)
 
 
 def _kernel(away: Tensor, steep: float) -> Tensor:
@@ -126,9 +137,9 @@ def _add_products(sums: Tensor, weight: Tensor, values: Tensor) -> None:
 
 def _blocks(x: Tensor) -> Iterator[slice]:
     """Stretches of points, so that the differences of any two stretches fit."""
-    d, n = x.shape
+    n = x.shape[1]
     room = CPU_BYTES if x.device.type == "cpu" else GPU_BYTES
-    most = int((room / (d * x.element_size())) ** 0.5)
+    most = int((room / (_at_once(x) * x.element_size())) ** 0.5)
     size = max(1, min(MOST_ROWS, most))
     return (slice(i, min(i + size, n)) for i in range(0, n, size))
 

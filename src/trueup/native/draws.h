@@ -70,12 +70,42 @@ INLINED uint64_t row_below(uint64_t n, uint64_t hash) {
         return total;                                                                              \
     }
 
+/* Whether each of n rows is drawn, as 0 or 1; their numbers start at `first`, which is even. */
+#define DEFINE_LABELS(NAME, KIND)                                                                  \
+    KIND void NAME(const uint64_t *limit, int64_t first, int64_t n, uint64_t key, int64_t *out) {  \
+        uint64_t pair = (uint64_t)first / 2, equal = 0;                                            \
+        for (int64_t j = 0; j < n / 2; j++) {                                                      \
+            uint64_t hash = mixed(key + (pair + (uint64_t)j) * STEP);                              \
+            uint64_t even = limit[2 * j] >> 32, odd = limit[2 * j + 1] >> 32;                      \
+            uint64_t high = hash >> 32, low = hash & 0xFFFFFFFFULL;                                \
+            out[2 * j] = high < even;                                                              \
+            out[2 * j + 1] = low < odd;                                                            \
+            equal |= (high == even) | (low == odd);                                                \
+        }                                                                                          \
+        for (int64_t i = equal ? 0 : n / 2 * 2; i < n; i++) {                                      \
+            uint64_t hash = mixed(key + (pair + (uint64_t)i / 2) * STEP);                          \
+            out[i] = drawn((uint32_t)(hash >> (i % 2 ? 0 : 32)), hash, i % 2, limit[i]);           \
+        }                                                                                          \
+    }
+
+/* Numbers, below n, of `many` rows that are drawn with replacement; draws start at `first`. */
+#define DEFINE_ROWS(NAME, KIND)                                                                    \
+    KIND void NAME(int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows) {         \
+        for (int64_t i = 0; i < many; i++)                                                         \
+            rows[i] = (uint32_t)row_below((uint64_t)n, mixed(key + (uint64_t)(first + i) * STEP)); \
+    }
+
 DEFINE_COUNT(count_plain, static)
+DEFINE_LABELS(labels_plain, static)
+DEFINE_ROWS(rows_plain, static)
 
 #if HAS_WIDE
 DEFINE_COUNT(count_wide, WIDE)
-DEFINE_COUNT(count_widest, static __attribute__((target("avx512f,avx512dq,avx512vl"))))
-#define USE_WIDEST (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+DEFINE_COUNT(count_widest, WIDEST)
+DEFINE_LABELS(labels_wide, WIDE)
+DEFINE_LABELS(labels_widest, WIDEST)
+DEFINE_ROWS(rows_wide, WIDE)
+DEFINE_ROWS(rows_widest, WIDEST)
 #endif
 
 static int64_t count_drawn(const uint32_t *even, const uint32_t *odd, const uint64_t *limit,
@@ -85,6 +115,35 @@ static int64_t count_drawn(const uint32_t *even, const uint32_t *odd, const uint
     if (USE_WIDE) return count_wide(even, odd, limit, first, n, key);
 #endif
     return count_plain(even, odd, limit, first, n, key);
+}
+
+static void draw_some_labels(const uint64_t *limit, int64_t first, int64_t n, uint64_t key,
+                             int64_t *out) {
+#if HAS_WIDE
+    if (USE_WIDEST) {
+        labels_widest(limit, first, n, key, out);
+        return;
+    }
+    if (USE_WIDE) {
+        labels_wide(limit, first, n, key, out);
+        return;
+    }
+#endif
+    labels_plain(limit, first, n, key, out);
+}
+
+static void draw_some_rows(int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows) {
+#if HAS_WIDE
+    if (USE_WIDEST) {
+        rows_widest(n, first, many, key, rows);
+        return;
+    }
+    if (USE_WIDE) {
+        rows_wide(n, first, many, key, rows);
+        return;
+    }
+#endif
+    rows_plain(n, first, many, key, rows);
 }
 
 #endif

@@ -20,6 +20,9 @@ def add_classes(
     totals: NDArray[Any],
 ) -> None: ...
 def draw_labels(limit: NDArray[np.uint64], key: int, labels: NDArray[np.uint8]) -> None: ...
+def draw_hits(
+    limit: NDArray[np.uint64], code: NDArray[np.int32], key: int, hits: NDArray[np.int64]
+) -> None: ...
 def draw_classes(
     limit: NDArray[np.uint64], key: int, first: int, labels: NDArray[np.int64]
 ) -> None: ...
@@ -28,7 +31,7 @@ def regroup_rows(
     value: NDArray[np.float64],
     code: NDArray[np.int32],
     key: int,
-    times: NDArray[np.int32],
+    times: NDArray[np.uint32],
     kept: NDArray[np.float64],
     count: NDArray[np.int64],
     positive: NDArray[np.int64],

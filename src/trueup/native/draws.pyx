@@ -3,6 +3,7 @@
 """Labels drawn from probabilities for many resamples at once; the generator is in draws.h."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 cdef extern from "draws.h" nogil:
     uint64_t STEP
@@ -14,6 +15,13 @@ cdef extern from "draws.h" nogil:
         const uint32_t *even, const uint32_t *odd, const uint64_t *limit,
         int64_t first, int64_t n, uint64_t key,
     )
+    void draw_some_labels(
+        const uint64_t *limit, int64_t first, int64_t n, uint64_t key, int64_t *out
+    )
+    void draw_some_rows(int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows)
+
+cdef enum:
+    AT_ONCE = 1024  # draws that are made together; even, as two rows share a hash
 
 ctypedef fused total_t:
     int64_t
@@ -75,15 +83,40 @@ def add_classes(
 
 def draw_labels(const uint64_t[::1] limit, uint64_t key, uint8_t[::1] labels):
     """Draw the label of every row of one resample."""
-    cdef Py_ssize_t i, n = limit.shape[0]
-    cdef uint64_t hash = 0
+    cdef Py_ssize_t i, start = 0, many, n = limit.shape[0]
+    cdef int64_t[AT_ONCE] label
     with nogil:
-        for i in range(n):
-            if i % 2 == 0:
-                hash = mixed(key + <uint64_t>(i // 2) * STEP)
-                labels[i] = <uint8_t>drawn(<uint32_t>(hash >> 32), hash, 0, limit[i])
-            else:
-                labels[i] = <uint8_t>drawn(<uint32_t>hash, hash, 1, limit[i])
+        while start < n:
+            many = min(<Py_ssize_t>AT_ONCE, n - start)
+            draw_some_labels(&limit[start], start, many, key, label)
+            for i in range(many):
+                labels[start + i] = <uint8_t>label[i]
+            start += many
+
+
+def draw_hits(
+    const uint64_t[::1] limit, const int32_t[::1] code, uint64_t key, int64_t[::1] hits
+):
+    """Draw the label of every row, and count the ones of each score, whose number is code / 2."""
+    cdef Py_ssize_t i, start = 0, many, n = limit.shape[0]
+    cdef int64_t[AT_ONCE] label
+    if code.shape[0] != n:
+        raise ValueError("one code for each row")
+    with nogil:
+        if hits.shape[0] == n:  # no two rows of the same score
+            while start < n:
+                many = min(<Py_ssize_t>AT_ONCE, n - start)
+                draw_some_labels(&limit[start], start, many, key, &hits[start])
+                start += many
+        else:
+            for i in range(hits.shape[0]):
+                hits[i] = 0
+            while start < n:
+                many = min(<Py_ssize_t>AT_ONCE, n - start)
+                draw_some_labels(&limit[start], start, many, key, label)
+                for i in range(many):
+                    hits[code[start + i] >> 1] += label[i]
+                start += many
 
 
 def draw_classes(const uint64_t[:, ::1] limit, uint64_t key, int64_t first, int64_t[::1] labels):
@@ -108,21 +141,49 @@ def regroup_rows(
     const double[::1] value,
     const int32_t[::1] code,
     uint64_t key,
-    int32_t[::1] times,
+    uint32_t[::1] times,
     double[::1] kept,
     int64_t[::1] count,
     int64_t[::1] positive,
 ):
-    """Draw rows with replacement and put them together by score; returns how many scores."""
-    cdef Py_ssize_t i, n = code.shape[0], scores = value.shape[0], place = 0
-    cdef int32_t zeros, ones
+    """Draw rows with replacement and put them together by score; returns how many scores.
+
+    Codes do not fall from row to row. ``times`` has a place for each row, the others one for each
+    score and one to spare.
+    """
+    cdef Py_ssize_t i = 0, score, start = 0, many, n = code.shape[0], scores = value.shape[0]
+    cdef Py_ssize_t place = 0
+    cdef int64_t drawn_here, ones
+    cdef uint32_t[AT_ONCE] row
+    if n == 0:
+        return 0
+    if times.shape[0] != n or min(len(kept), len(count), len(positive)) <= scores:
+        raise ValueError("one place for each row, and one for each score with one to spare")
     with nogil:
-        for i in range(n):
-            times[code[row_below(<uint64_t>n, mixed(key + <uint64_t>i * STEP))]] += 1
-        for i in range(scores):
-            zeros, ones = times[2 * i], times[2 * i + 1]
-            kept[place] = value[i]
-            count[place] = zeros + ones
-            positive[place] = ones
-            place += zeros + ones > 0
+        memset(&times[0], 0, n * sizeof(uint32_t))
+        while start < n:
+            many = min(<Py_ssize_t>AT_ONCE, n - start)
+            draw_some_rows(n, start, many, key, row)
+            for i in range(many):
+                times[row[i]] += 1
+            start += many
+        if scores == n:  # each row has a score of its own
+            for i in range(n):
+                drawn_here = times[i]
+                kept[place] = value[i]
+                count[place] = drawn_here
+                positive[place] = drawn_here & -<int64_t>(code[i] & 1)
+                place += drawn_here > 0
+        else:
+            i = 0
+            for score in range(scores):
+                drawn_here = ones = 0
+                while i < n and code[i] >> 1 == score:
+                    drawn_here += times[i]
+                    ones += times[i] & -<int64_t>(code[i] & 1)
+                    i += 1
+                kept[place] = value[score]
+                count[place] = drawn_here
+                positive[place] = ones
+                place += drawn_here > 0
     return place

@@ -19,6 +19,8 @@
 #define HAS_WIDE 1
 #define WIDE static __attribute__((target("avx2")))
 #define USE_WIDE __builtin_cpu_supports("avx2")
+#define WIDEST static __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define USE_WIDEST (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
 #else
 #define HAS_WIDE 0
 #define WIDE static

@@ -1,8 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_COORDINATES: int
-
 def sum_line(
     x: NDArray[np.float64],
     value: NDArray[np.float64],

@@ -7,7 +7,6 @@ Every kernel works on one thread and releases the interpreter; `trueup.engines.k
 the data and puts the answers together.
 """
 
-from libc.math cimport exp
 from libc.stdint cimport int64_t, uint64_t
 
 cdef extern from "pairs.h" nogil:
@@ -21,10 +20,20 @@ cdef extern from "pairs.h" nogil:
         pair_term term, double *packed, double *out
     )
 
+cdef extern from "scan.h" nogil:
+    ctypedef struct stretch:
+        double own
+        double cross
+        double pull
+        double state
+        double decay
+    stretch scan_scores(
+        const double *value, const double *residual, Py_ssize_t start, Py_ssize_t stop,
+        double bandwidth
+    )
+
 TERMS = {"squared": SQUARED, "absolute": ABSOLUTE, "product": PRODUCT}
 PACKED_ROWS = OTHERS_AT_ONCE
-
-cdef double NOTHING = 1e-300
 
 cdef union Number:
     # positive numbers stand in the same order as their bits
@@ -39,27 +48,20 @@ def laplace_scan(
     Py_ssize_t stop,
     double bandwidth,
 ):
-    """Scan the points start … stop−1; return (cross, pull, state, decay).
+    """Scan the points start … stop−1; return (own, cross, pull, state, decay).
 
     With B the sum of all residuals before ``start``, each decayed by its distance to the point
     before ``start`` (to ``start`` itself if it is the first), the chunk adds cross + B·pull to
-    the sum over pairs, and leaves state + B·decay.
+    the sum over pairs, own to that of squares, and leaves state + B·decay.
     """
-    cdef Py_ssize_t i
-    cdef double cross = 0, pull = 0, state = 0, decay = 1, step
-    cdef double before = value[max(start - 1, 0)]
+    cdef stretch found
+    if not 0 <= start <= stop <= min(len(value), len(residual)):
+        raise IndexError("points out of range")
+    if start == stop:
+        return 0.0, 0.0, 0.0, 0.0, 1.0
     with nogil:
-        for i in range(start, stop):
-            step = exp((before - value[i]) / bandwidth)
-            before = value[i]
-            state *= step
-            decay *= step
-            if decay < NOTHING:
-                decay = 0  # subnormal numbers would never reach 0, and each costs a hundred others
-            cross += residual[i] * state
-            pull += residual[i] * decay
-            state += residual[i]
-    return cross, pull, state, decay
+        found = scan_scores(&value[0], &residual[0], start, stop, bandwidth)
+    return found.own, found.cross, found.pull, found.state, found.decay
 
 
 def median_gap(const double[::1] value):

@@ -21,3 +21,9 @@ def add_residuals(
     size: int,
     totals: NDArray[np.float64],
 ) -> None: ...
+def add_terms(
+    p: NDArray[np.float64],
+    term: NDArray[np.float64],
+    moments: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> None: ...

@@ -8,6 +8,10 @@ stores would wait for each other.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memset
+
+cdef enum:
+    STRETCHES = 4
 
 ctypedef fused score:
     float
@@ -77,6 +81,57 @@ def add_residuals(
             add_residual(table, p[i], <double>y[i], 1 if weights == NULL else weights[i], size)
 
 
+def add_terms(
+    const double[::1] p,
+    const double[::1] term,
+    double[:, ::1] moments,
+    double[::1] totals,
+):
+    """Write to totals[j + 1] the sum at each grid point j / size of terms at sorted scores.
+
+    Scores that follow each other add to the same points, each after the one before. So what is
+    added first are moments of the place within a step of the grid, of rows from four stretches in
+    turn, which need not wait for each other; the shares are sums of these.
+    """
+    cdef Py_ssize_t i, j, k, n = p.shape[0], stretch = n // STRETCHES, size = totals.shape[0] - 4
+    cdef double *steps
+    cdef const double *m
+    if term.shape[0] != n:
+        raise ValueError("one term for each score")
+    if size < 2 or moments.shape[0] != size + 7 or moments.shape[1] != 4:
+        raise ValueError("moments must be of shape (size + 7, 4), totals of length size + 4")
+    steps = &moments[3, 0]
+    with nogil:
+        memset(&moments[0, 0], 0, 4 * (size + 7) * sizeof(double))
+        for i in range(stretch):
+            for k in range(STRETCHES):
+                add_moments(steps, p[i + k * stretch], term[i + k * stretch], size)
+        for i in range(STRETCHES * stretch, n):
+            add_moments(steps, p[i], term[i], size)
+        for j in range(size + 4):
+            m = steps + 4 * j  # beyond the last step, as before the first, are nothing but zeros
+            totals[j] = (
+                (m[0] - 3 * m[1] + 3 * m[2] - m[3])
+                + (4 * m[-4] - 6 * m[-2] + 3 * m[-1])
+                + (m[-8] + 3 * m[-7] + 3 * m[-6] - 3 * m[-5])
+                + m[-9]
+            ) * (1.0 / 6)
+
+
+cdef inline void add_moments(
+    double *steps, double p, double term, Py_ssize_t size
+) noexcept nogil:
+    """Add the term, and its products with the place of a score within its step and with powers."""
+    cdef double place = p * size
+    cdef Py_ssize_t below = step_of(place, size)
+    cdef double u = place - below
+    cdef double *to = steps + 4 * below
+    to[0] += term
+    to[1] += term * u
+    to[2] += term * u * u
+    to[3] += term * u * u * u
+
+
 cdef inline void add_residual(
     double *table, double p, double y, double w, Py_ssize_t size
 ) noexcept nogil:
@@ -101,10 +156,15 @@ cdef inline void add_row(
     add_share(to + 9, share[3], w, label, residual)
 
 
+cdef inline Py_ssize_t step_of(double place, Py_ssize_t size) noexcept nogil:
+    """The grid point at or below a place, never outside the table."""
+    return min(max(<Py_ssize_t>place, 0), size)
+
+
 cdef inline Py_ssize_t shared_out(double p, Py_ssize_t size, double *share) noexcept nogil:
     """Write the shares of the four points around a score; return the first of them."""
     cdef double place = p * size
-    cdef Py_ssize_t below = min(max(<Py_ssize_t>place, 0), size)  # never outside the table
+    cdef Py_ssize_t below = step_of(place, size)
     cdef double u = place - below
     cdef double v = 1 - u
     share[0] = v * v * v * (1.0 / 6)

@@ -39,28 +39,35 @@ cdef struct Cut:
     int32_t at
 
 
-def find_dents(
-    const int64_t[::1] count,
-    const int64_t[::1] positive,
-    int32_t[::1] rows,
-    int32_t[::1] hits,
-    int32_t[::1] next_dent,
+def add_up(
+    const int64_t[::1] count, const int64_t[::1] positive, int32_t[::1] rows, int32_t[::1] hits
 ):
-    """Fill the running sums and ``next_dent`` (first dent at or after g); return the first dent.
+    """Fill the running sums, and return how many rows there are, however many."""
+    cdef Py_ssize_t g
+    cdef int64_t row = 0, hit = 0
+    with nogil:
+        rows[0] = hits[0] = 0
+        for g in range(count.shape[0]):
+            row += count[g]
+            hit += positive[g]
+            rows[g + 1], hits[g + 1] = <int32_t>row, <int32_t>hit
+    return row
+
+
+def find_dents(const int64_t[::1] count, const int64_t[::1] positive, int32_t[::1] next_dent):
+    """Fill ``next_dent`` (first dent at or after g); return the first dent.
 
     A dent is named by the boundary it lies on; the number of groups means that there is none.
     """
     cdef Py_ssize_t g, groups = count.shape[0]
     cdef int32_t following = <int32_t>groups
+    cdef bint dent
     with nogil:
-        rows[0] = hits[0] = 0
-        for g in range(groups):
-            rows[g + 1] = rows[g] + <int32_t>count[g]
-            hits[g + 1] = hits[g] + <int32_t>positive[g]
         next_dent[groups] = following
         for g in range(groups - 1, 0, -1):
-            if positive[g - 1] * count[g] > positive[g] * count[g - 1]:
-                following = <int32_t>g
+            # a choice, not a branch: of random labels a processor cannot guess the next
+            dent = positive[g - 1] * count[g] > positive[g] * count[g - 1]
+            following = <int32_t>g if dent else following
             next_dent[g] = following
         next_dent[0] = following
     return following
@@ -77,27 +84,109 @@ def index_rows(const int32_t[::1] rows, int shift, int32_t[::1] index):
         index[index.shape[0] - 1] = <int32_t>(groups - 1)
 
 
+def first_falling_of_few(
+    const int32_t[::1] rows,
+    const int32_t[::1] hits,
+    const int32_t[::1] index,
+    int shift,
+    int64_t most,
+):
+    """As `first_falling`, but every bin is looked at, and no dents need be known.
+
+    Some microseconds: the interpreter is kept, since getting it back may take longer.
+    """
+    cdef Table table = table_of(rows, hits, None, index, shift)
+    cdef int64_t b = 1
+    cdef bint fell = False
+    if table.groups < 2:
+        return most + 1
+    while not fell and b < most:
+        b += 1
+        fell = falls_somewhere(&table, b)
+    return b if fell else most + 1
+
+
 def first_falling(
     const int32_t[::1] rows,
     const int32_t[::1] hits,
     const int32_t[::1] next_dent,
     const int32_t[::1] index,
     int shift,
+    int64_t tried,
     int64_t most,
 ):
-    """Smallest number of bins with a fall, or ``most`` + 1 if there is none up to ``most``."""
-    cdef Table table
-    cdef int64_t b = 1
+    """Smallest number of bins with a fall, or ``most`` + 1 if there is none up to ``most``.
+
+    Up to ``tried`` bins there is none, as is known.
+    """
+    cdef Table table = table_of(rows, hits, next_dent, index, shift)
+    cdef int64_t b = tried
     cdef bint fell = False
-    table.rows, table.hits = &rows[0], &hits[0]
-    table.next_dent, table.index, table.shift = &next_dent[0], &index[0], shift
-    table.groups = <int32_t>(rows.shape[0] - 1)
-    table.n = rows[table.groups]
     with nogil:
         while not fell and b < most:
             b += 1
             fell = falls_with(&table, b)
     return b if fell else most + 1
+
+
+def start_bins(
+    const int32_t[::1] rows,
+    const int32_t[::1] index,
+    int shift,
+    int64_t b,
+    int64_t[::1] starts,
+):
+    """Write the first group of each of ``b`` equal-mass bins, and the number of groups after them.
+
+    There are two groups or more. Returns how many bins they are: cuts that coincide are one.
+    """
+    cdef Table table = table_of(rows, None, None, index, shift)
+    cdef Bins bins = Bins(&table, b, table.n / b, table.n % b)
+    cdef Py_ssize_t made = 0
+    cdef Cut cut
+    if table.groups < 2 or starts.shape[0] <= min(b, <int64_t>table.groups):
+        raise ValueError("two groups or more, and one place for each bin with one to spare")
+    with nogil:
+        cut = cut_at(&bins, 0)
+        while cut.at < table.groups:
+            starts[made] = cut.at
+            made += 1
+            cut = advance(&bins, cut)
+        starts[made] = table.groups
+    return made
+
+
+cdef inline Table table_of(
+    const int32_t[::1] rows,
+    const int32_t[::1] hits,
+    const int32_t[::1] next_dent,
+    const int32_t[::1] index,
+    int shift,
+):
+    """All that is known of the groups; hits and dents only where they are asked for."""
+    cdef Table table
+    table.rows, table.index, table.shift = &rows[0], &index[0], shift
+    table.hits = table.next_dent = NULL
+    if hits is not None:
+        table.hits = &hits[0]
+    if next_dent is not None:
+        table.next_dent = &next_dent[0]
+    table.groups = <int32_t>(rows.shape[0] - 1)
+    table.n = rows[table.groups]
+    return table
+
+
+cdef bint falls_somewhere(const Table *table, int64_t b) noexcept nogil:
+    """Whether the mean labels of ``b`` equal-mass bins fall anywhere: from bin to bin."""
+    cdef Bins bins = Bins(table, b, table.n / b, table.n % b)
+    cdef int32_t left = 0
+    cdef Cut middle = advance(&bins, cut_at(&bins, 0)), right
+    while middle.at < table.groups:
+        right = advance(&bins, middle)
+        if falls(table, left, middle.at, right.at):
+            return True
+        left, middle = middle.at, right
+    return False
 
 
 cdef bint falls_with(const Table *table, int64_t b) noexcept nogil:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from trueup.engines.base import Floats, engine
@@ -26,10 +24,6 @@ MOST_TO_SEARCH = 1e9  # (n + K) K²: with more, cross-validation takes longer th
 class AffineRecalibrator(Recalibrator):
     """A matrix and intercepts on K features of a row, fitted to penalised log loss."""
 
-    penalty: str | None
-    strength: Any
-    intercept_strength: Any
-    n_folds: int
     coefficients_: Floats
     intercept_: Floats
     lambda_: float | None
@@ -37,6 +31,23 @@ class AffineRecalibrator(Recalibrator):
     cross_validation_: list[dict[str, float]]
     gradient_norm_: float
     converged_: bool
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = None,
+        strength: float | str = "auto",
+        intercept_strength: float | str = "auto",
+        n_folds: int = 5,
+        input: str = "probs",
+        classes: object = None,
+    ) -> None:
+        self.penalty = penalty
+        self.strength = strength
+        self.intercept_strength = intercept_strength
+        self.n_folds = n_folds
+        self.input = input
+        self.classes = classes
 
     def _features(self, scores: Scores) -> Floats:
         """(n, K) features, in float64."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats, Ints, engine
+from trueup.engines.blocks import row_blocks
 from trueup.recalibrate.reading import check_input, read_fit, read_scores
-from trueup.recalibrate.scores import LEAST, FitData, Scores, log_sum_exp
+from trueup.recalibrate.scores import LEAST, FitData, Scores
 
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 
@@ -131,9 +132,19 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
 def log_loss_before(data: FitData) -> float:
     """Mean log loss of the scores as they are; of logits it is never cut."""
-    logits = data.scores.logits()
-    each = log_sum_exp(logits) - logits[np.arange(data.n), data.labels]
+    if data.scores.are_logits:
+        rows = engine().temper(data.scores.logits(), data.labels, 1.0)
+        each = np.log(rows.total) + rows.gap
+    else:
+        each = np.concatenate([_log_losses(data, at) for at in row_blocks(data.n, data.n_classes)])
     return float(np.average(each, weights=data.weights))
+
+
+def _log_losses(data: FitData, rows: slice) -> Floats:
+    """Log loss of some rows of probabilities, none of them less than `LEAST`."""
+    probs = np.maximum(Scores(data.scores.values[rows], are_logits=False).probs(), LEAST)
+    chosen = probs[np.arange(len(probs)), data.labels[rows]]
+    return np.asarray(np.log(probs.sum(axis=1)) - np.log(chosen))
 
 
 class Losses(NamedTuple):

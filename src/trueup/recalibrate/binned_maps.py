@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, Ints, Sums
+from trueup.engines.base import Floats, Ints, Sums, engine
 from trueup.errors import must_be
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.reading import read_scores
@@ -72,7 +72,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return scores.problem(number)
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
-        bins = np.searchsorted(learned["inner_edges"], self._binned(learned, scores, number))
+        bins = engine().find_bins(self._binned(learned, scores, number), learned["inner_edges"])
         answers: Floats = learned["values"][bins]
         return answers
 

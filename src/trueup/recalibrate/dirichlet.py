@@ -87,12 +87,14 @@ class DirichletCalibration(AffineRecalibrator):
         input: str = "probs",
         classes: object = None,
     ) -> None:
-        self.penalty = penalty
-        self.strength = strength
-        self.intercept_strength = intercept_strength
-        self.n_folds = n_folds
-        self.input = input
-        self.classes = classes
+        super().__init__(
+            penalty=penalty,
+            strength=strength,
+            intercept_strength=intercept_strength,
+            n_folds=n_folds,
+            input=input,
+            classes=classes,
+        )
 
     def _features(self, scores: Scores) -> Floats:
         logits = scores.logits().astype(np.float64)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
 from trueup.local.features import read_features, some_columns
+from trueup.specification import is_number
 
 
 def split_columns(X: object, features: object, n_score_columns: int | None) -> tuple[Any, Any]:
@@ -26,25 +28,24 @@ def split_columns(X: object, features: object, n_score_columns: int | None) -> t
         raise must_be("features", rule, Words("features"))
     array = as_numpy("X", X)
     if array.ndim != 2 or array.shape[1] <= n_score_columns:
-        rule = f"a matrix of {n_score_columns} columns of scores, then features"
+        rule = f"a matrix with features in the columns after the first {n_score_columns}"
         raise must_be("X", rule, describe_shape(array))
     array = as_floats("X", array)
     return array[:, :n_score_columns], array[:, n_score_columns:]
 
 
-def checked_features(features: object, kept: Ints | None, n: int) -> Floats:
-    """Check features of the n rows that were read; ``kept`` are their numbers, None for all."""
+def checked_features(features: object, kept: NDArray[np.bool_] | None, n: int) -> Floats:
+    """Check features of the n rows that were read, or of more, of which n are ``kept``."""
     if kept is None:
         return read_features(features, n, "X")
-    array = as_numpy("features", features)
-    if kept.size and len(array) <= kept[-1]:
-        raise must_be("features", "as long as X", describe_shape(array))
-    return some_columns(read_features(array, len(array), "X")[kept])
+    return some_columns(read_features(features, len(kept), "X")[kept])
 
 
-def rows_of_weight(X: object, sample_weight: object) -> Ints | None:
-    """Numbers of the rows that weights do not leave out; None where all are used."""
+def rows_of_weight(X: object, sample_weight: object) -> NDArray[np.bool_] | None:
+    """Whether each row is one that weights do not leave out; None where all are used."""
     if isinstance(X, Forecasts) or sample_weight is None:
         return None
-    weights = np.asarray(sample_weight)
-    return None if weights.ndim == 0 or weights.all() else np.flatnonzero(weights)
+    if is_number(sample_weight) or getattr(sample_weight, "ndim", 1) == 0:  # one for all rows
+        return None
+    kept = as_numpy("sample_weight", sample_weight) != 0
+    return None if kept.all() else kept

@@ -13,6 +13,7 @@ from trueup.bins import uniform_edges
 from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
+from trueup.local.device import Device, device_of
 from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
 from trueup.local.neighbourhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
@@ -24,9 +25,6 @@ from trueup.recalibrate.top_label import rescaled_rows, top_scores
 from trueup.specification import check_choice, check_flag, check_whole
 from trueup.tables import Columns
 
-FAR = 0.01
-"""A row is far from the data where even the nearest row of its bin is less similar than this."""
-
 
 class LocalRecalibration(Recalibrator):
     r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
@@ -37,16 +35,18 @@ class LocalRecalibration(Recalibrator):
               1[f(x_i) = y_i]}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)}
 
     As γ → ∞ this is histogram binning of the top label with bins of equal width; as γ → 0 it is
-    whether the nearest row (by L1 distance for the Laplacian; the mean of several at one distance)
-    was right. The other classes share the rest in the proportions they had. `predict` keeps the
-    original class, even where the new confidence is below that of another.
+    whether the nearest row (by L1 distance for the Laplacian) was right, the mean of several at one
+    distance; a γ below 1e-4 may tell distances apart that differ by rounding alone, as between
+    points of a grid once they are standardised. The other classes share the rest in the proportions
+    they had. `predict` keeps the original class, even where the new confidence is below that of
+    another.
 
     Use it where errors differ between kinds of rows that features tell apart, such as groups
     nobody wrote down, with a few thousand rows or more and features of few dimensions; without
     either, `HistogramBinning` or a scaling is safer. Answers around few rows are noisy, and can be
     0 or 1: log loss suffers from it. On its own fit set it looks better than it is, as every row
     counts among its own neighbours. It keeps all rows of the fit set. Cost: for n new rows like a
-    `LocalError` of as many.
+    `LocalError` of as many, on the device of ``features`` too.
 
     Parameters
     ----------
@@ -160,14 +160,14 @@ class LocalRecalibration(Recalibrator):
         self.notes_ = []
         self._learn(data, None if given is None else checked_features(given, kept, data.n))
         before = log_loss_of(data.scores.probs(), data)
-        after = log_loss_of(self._answers(data.scores, self.points_), data)
+        answers = self._answers(data.scores, self.points_, self._device(X, features))
+        after = log_loss_of(answers, data)
         self.fit_ = self._record(data, Losses(before, after))
         return self
 
     def predict_proba(self, X: object, features: object = None) -> Floats:
         """Return (n, K) recalibrated probabilities; rows sum to 1."""
-        scores, points = self._read(X, features)
-        return self._answers(scores, points)
+        return self._answers(*self._read(X, features))
 
     def predict_confidence(self, X: object, features: object = None) -> Floats:
         """Return (n,) probabilities that `predict` is right."""
@@ -197,21 +197,9 @@ class LocalRecalibration(Recalibrator):
         its similarity is below 0.01, so that its answer is that of the nearest rows, however
         unlike. `far.sum()` is the number of rows far from all data.
         """
-        scores, points = self._read(X, features)
+        scores, points, device = self._read(X, features)
         bins = self._bins_of(top_scores(scores)[1], scores.are_logits)
-        all_rows = self._neighbourhood()
-        nearest = all_rows.around(points, bins).nearest
-        similarity = all_rows.similarity(nearest)
-        weight = np.bincount(self.bins_, self.weights_, minlength=self.n_bins)
-        return Columns(
-            {
-                "bin": bins,
-                "weight": weight[bins],
-                "nearest": nearest,
-                "similarity": similarity,
-                "far": similarity < FAR,
-            }
-        )
+        return self._neighbourhood().nearest(points, bins, device)
 
     def _check(self) -> None:
         check_bandwidth(self.bandwidth)
@@ -245,12 +233,13 @@ class LocalRecalibration(Recalibrator):
         rule_of_thumb = default_bandwidth(self.points_.shape[1], self.kernel)
         self.bandwidth_ = rule_of_thumb if self.bandwidth is None else float(self.bandwidth)
 
-    def _read(self, X: object, features: object) -> tuple[Scores, Floats | None]:
+    def _read(self, X: object, features: object) -> tuple[Scores, Floats | None, Device | None]:
+        """Scores, their points where there are features, and the device these came from."""
         check_is_fitted(self)
         part, given = split_columns(X, features, self.n_score_columns)
         scores = read_scores(self, part, reset=False)
         if self.feature_map_ is None:
-            return scores, None
+            return scores, None, None
         if given is None:
             raise must_be("features", "given, as they were to `fit`", None)
         rows = checked_features(given, None, scores.n)
@@ -259,7 +248,10 @@ class LocalRecalibration(Recalibrator):
             rule = f"of {found.n_columns} columns, as in `fit`"
             raise must_be("features", rule, rows.shape[1])
         with self._products():
-            return scores, found(rows)
+            return scores, found(rows), self._device(X, features)
+
+    def _device(self, X: object, features: object) -> Device | None:
+        return device_of(features if self.n_score_columns is None else X)
 
     def _products(self) -> AbstractContextManager[None]:
         """Where matrix products are taken: those of principal components, on one thread."""
@@ -273,16 +265,21 @@ class LocalRecalibration(Recalibrator):
         kept = (self.points_, self.bins_, self.weights_, self.right_)
         return Neighbourhood(*kept, self.kernel, self.bandwidth_)
 
-    def _confidence_of(self, scores: Scores, points: Floats | None) -> tuple[Ints, Floats]:
+    def _confidence_of(
+        self, scores: Scores, points: Floats | None, device: Device | None
+    ) -> tuple[Ints, Floats]:
         top_class, top = top_scores(scores)
         old = sigmoid(top) if scores.are_logits else top
-        found = self._neighbourhood().around(points, self._bins_of(top, scores.are_logits))
+        bins = self._bins_of(top, scores.are_logits)
+        found = self._neighbourhood().around(points, bins, device)
         some = found.weight > 0
         new = np.divide(found.total, found.weight, out=old.astype(np.float64), where=some)
         return top_class, np.clip(new, 0, 1)
 
-    def _answers(self, scores: Scores, points: Floats | None) -> Floats:
-        return rescaled_rows(scores, *self._confidence_of(scores, points))
+    def _answers(
+        self, scores: Scores, points: Floats | None, device: Device | None = None
+    ) -> Floats:
+        return rescaled_rows(scores, *self._confidence_of(scores, points, device))
 
     def _probs_of(self, scores: Scores) -> Floats:
         """Answers where features are not known: those of histogram binning."""
@@ -292,18 +289,12 @@ class LocalRecalibration(Recalibrator):
         return top_scores(scores)[0]
 
     def _is_whole(self) -> bool:
-        n = len(self.bins_)
-        beside = (self.points_, self.weights_, self.right_)
-        good = all(each.dtype == np.float64 and len(each) == n for each in beside)
-        good = good and self.points_.ndim == 2 and bool((self.weights_ > 0).all())
-        good = good and bool(((self.right_ >= 0) & (self.right_ <= self.weights_)).all())
-        good = good and bool(np.isfinite(self.points_).all())
+        good = self._neighbourhood().is_whole()
         if self.feature_map_ is None or self.bandwidth_ is None:
             return good and self.feature_map_ is None and self.bandwidth_ is None
         check_bandwidth(self.bandwidth_)
         found = FeatureMap.of(self.feature_map_)
-        answer = self._answers(
-            Scores(np.full((1, len(self.classes_)), 1 / len(self.classes_)), False),
-            found(np.zeros((1, found.n_columns))),
-        )
+        k = len(self.classes_)
+        middle = found(np.zeros((1, found.n_columns)))
+        answer = self._answers(Scores(np.full((1, k), 1 / k), False), middle)
         return good and bool(((answer >= 0) & (answer <= 1)).all())

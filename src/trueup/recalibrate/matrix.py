@@ -99,22 +99,5 @@ class MatrixScaling(AffineRecalibrator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        strength: float | str = "auto",
-        intercept_strength: float | str = "auto",
-        n_folds: int = 5,
-        input: str = "probs",
-        classes: object = None,
-    ) -> None:
-        self.penalty = penalty
-        self.strength = strength
-        self.intercept_strength = intercept_strength
-        self.n_folds = n_folds
-        self.input = input
-        self.classes = classes
-
     def _features(self, scores: Scores) -> Floats:
         return scores.logits().astype(np.float64)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trueup.atomic import write_atomically
 from trueup.errors import CapabilityError, must_be
-from trueup.recalibrate.atomic import write_atomically
 from trueup.recalibrate.encoding import is_recalibrator
 from trueup.recalibrate.scores import LEAST
 

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.atomic import checked_path, write_atomically
 from trueup.errors import InputError, Words, must_be
-from trueup.recalibrate.atomic import checked_path, write_atomically
 from trueup.recalibrate.decoding import Decoder
 from trueup.recalibrate.encoding import DEEPEST, Encoder, is_recalibrator
 from trueup.recalibrate.restored import UnreadableError

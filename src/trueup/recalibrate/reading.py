@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, engine
+from trueup.engines.threads import cut, run
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
@@ -18,6 +19,7 @@ from trueup.recalibrate.scores import FitData, Scores
 INPUTS = ("probs", "logits")
 SUM_TOLERANCE = 1e-3
 LEAVE_OUT = "leave such rows out"
+CHECKED_ENTRIES = 1 << 17  # they stay in a cache from the first look at them to the second
 FURTHEST = 1e100  # beyond it, differences of logits are no longer safe to multiply
 
 
@@ -43,7 +45,9 @@ def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
 
 def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> FitData:
     """Check what `fit` is given; sets ``classes_``. Rows of weight 0 are left out."""
+    given = estimator.classes
     if isinstance(X, Forecasts):
+        given = _classes_of(X, given)
         X, y, sample_weight = _parts_of(estimator, X, y, sample_weight)
     if y is None:
         raise ValueError(
@@ -54,7 +58,7 @@ def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> Fit
     scores = read_scores(estimator, X, reset=True)
     same_length("y", names, scores.n, "X")
     columns = "one column" if scores.n_columns == 1 else f"{scores.n_columns} columns"
-    classes, labels = class_numbers(names, scores.n_classes, estimator.classes, columns)
+    classes, labels = class_numbers(names, scores.n_classes, given, columns)
     estimator.classes_ = classes
     weights = read_weights(sample_weight, scores.n)
     data = FitData(scores, labels, weights)
@@ -123,6 +127,15 @@ def _values_of(forecasts: Forecasts, kind: str) -> NDArray[Any]:
     return log_probs if forecasts.is_matrix else log_probs[:, 1] - log_probs[:, 0]
 
 
+def _classes_of(forecasts: Forecasts, given: Any) -> Any:
+    """Return the names of the columns, which the forecasts know in the order of their columns."""
+    known = forecasts.classes
+    if known is not None and given is not None and tuple(given) != tuple(known):
+        rule = "None, or those of the Forecasts in the same order"
+        raise must_be("classes", rule, given)
+    return given if known is None else known
+
+
 def _parts_of(
     estimator: Any, forecasts: Forecasts, y: object, sample_weight: object
 ) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
@@ -143,8 +156,9 @@ def _is_one_dimensional(X: Any) -> bool:
 
 
 def _check_logits(values: NDArray[Any]) -> None:
-    if float(values.min()) >= -FURTHEST and float(values.max()) <= FURTHEST:
-        return  # NaN is the least and the largest where there is one
+    smallest = max(1, CHECKED_ENTRIES * len(values) // values.size)
+    if all(run(lambda start, stop: _are_logits(values[start:stop]), cut(len(values), smallest))):
+        return
     good = np.abs(values.astype(np.float64)) <= FURTHEST
     row = int(np.argmin(good if good.ndim == 1 else good.all(axis=1)))
     entries = np.atleast_1d(values[row])
@@ -152,6 +166,11 @@ def _check_logits(values: NDArray[Any]) -> None:
     if np.isfinite(bad):
         raise must_be("X", f"between -{FURTHEST:g} and {FURTHEST:g}", bad, row=row)
     raise must_be("X", "free of NaN and infinity", bad, row=row, hint=LEAVE_OUT)
+
+
+def _are_logits(values: NDArray[Any]) -> bool:
+    # NaN is the least and the largest where there is one.
+    return float(values.min()) >= -FURTHEST and float(values.max()) <= FURTHEST
 
 
 def _check_probs(values: NDArray[Any]) -> None:

@@ -18,6 +18,7 @@ from trueup.recalibrate.scores import FitData, Scores
 from trueup.specification import check_flag, check_whole
 
 PARTS = 3
+HALF = 1 << 19  # half the step between numbers of 32 bits behind the first, in last bits
 
 
 class ScalingBinning(BinnedRecalibrator):
@@ -67,7 +68,8 @@ class ScalingBinning(BinnedRecalibrator):
     Notes
     -----
     A bin that none of the last third fell into answers with the mean value of the second. For two
-    classes, answers never fall as scores rise if g never does.
+    classes, answers never fall as scores rise if g never does. Values of g are cut into bins by
+    their first ten digits, so that rounding errors do not decide which of them are tied.
 
     References
     ----------
@@ -121,7 +123,7 @@ class ScalingBinning(BinnedRecalibrator):
         first, second, third = self._parts(data.one_vs_rest(number))
         scaling = fitted_part(PlattScaling() if self.scaling is None else self.scaling, first)
         binned = _values(scaling, second)
-        inner = EqualMass(self.n_bins).inner_edges(binned)
+        inner = _edges(binned, self.n_bins)
         sums = engine().bin_sums(binned.p, binned.y, binned.w, inner)
         means = bin_means(sums.score, sums, bin_midpoints(inner))
         if third is not second:
@@ -141,6 +143,18 @@ class ScalingBinning(BinnedRecalibrator):
     def _binned(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
         scaling: Recalibrator = learned["scaling"]
         return np.ascontiguousarray(scaling._probs_of(scores.one_vs_rest(number))[:, 1])
+
+
+def _edges(values: Pairs, n_bins: int) -> Floats:
+    """Inner edges of bins of equal mass, of values rounded to ten digits.
+
+    Sums in another order, such as those of weights for repeated rows, change the last digits of a
+    curve, and with them which of its values are tied. An edge is the last number that is rounded
+    to the smaller value at its cut.
+    """
+    rounded = ((values.p.view(np.int64) + HALF) & -2 * HALF).view(np.float64)
+    inner = EqualMass(n_bins).inner_edges(Pairs(rounded, values.y, values.w))
+    return np.asarray((inner.view(np.int64) + (HALF - 1)).view(np.float64))
 
 
 def _values(scaling: Recalibrator, data: FitData) -> Pairs:

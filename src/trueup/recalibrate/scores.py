@@ -108,17 +108,23 @@ class Scores:
 
         Of probabilities they are never beyond those of `LEAST`; of logits as large as they are.
         """
-        if not self.are_logits:
-            p = np.clip(self._column(number).astype(np.float64), LEAST, 1 - LEAST)
-            return np.asarray(np.log(p) - np.log1p(-p))
-        column = self._column(number).astype(np.float64)
         if self.values.ndim == 1:
-            return column
+            return self._only_log_odds
+        if not self.are_logits:
+            return log_odds_of(self._column(number))
+        column = self._column(number).astype(np.float64)
         if self.n_classes == 2:
             return np.asarray(column - self.values[:, 0])
         top, every, others = self._log_sums
         share = np.minimum(column - every, -np.log(2))  # at most one half, but for the top class
         return np.where(top == number, column - others, share - np.log1p(-np.exp(share)))
+
+    @cached_property
+    def _only_log_odds(self) -> Floats:
+        """Log-odds of a single column: a fit asks for them more than once."""
+        log_odds = self.values.astype(np.float64) if self.are_logits else log_odds_of(self.values)
+        log_odds.flags.writeable = False
+        return log_odds
 
     @cached_property
     def _log_sums(self) -> tuple[Ints, Floats, Floats]:
@@ -182,6 +188,12 @@ class FitData:
 def log_of(probs: NDArray[Any]) -> Floats:
     """Logarithm in float64, of `LEAST` for anything less."""
     return np.asarray(np.log(np.maximum(probs.astype(np.float64), LEAST)))
+
+
+def log_odds_of(probs: NDArray[Any]) -> Floats:
+    """Logarithm of p/(1 − p) in float64, both cut at `LEAST`."""
+    p = np.clip(probs.astype(np.float64), LEAST, 1 - LEAST)
+    return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def log_sum_exp(logits: NDArray[Any]) -> Floats:

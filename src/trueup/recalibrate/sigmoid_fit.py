@@ -15,6 +15,7 @@ from trueup.recalibrate.sigmoid_problem import SigmoidProblem
 POLISH = 4
 ENOUGH = 1e-13  # of the gradient of the mean loss
 STEP_FUNCTION = 1e-5  # all rows nearer than this to 0 or 1: the slope has run away
+ROUNDED = 1e-12  # of the range of the scores: no further apart, they could as well be the same
 MANY_ROWS = 1 << 13  # above it some of the rows are fitted first, to start from there
 SOME_ROWS = 1 << 11
 
@@ -81,13 +82,16 @@ def _boundless(problem: SigmoidProblem) -> str:
     """Why no finite fit is best, or nothing.
 
     Every fit grows with the score, so that is so exactly where a threshold tells all outcomes
-    apart; without an intercept the threshold is 1/2.
+    apart; without an intercept the threshold is 1/2. Scores that are but rounding errors on the
+    wrong side of it would have a finite fit, of a slope that says nothing.
     """
     positive, negative = problem.log_odds[problem.outcomes], problem.log_odds[~problem.outcomes]
     if problem.has_intercept and (len(positive) == 0 or len(negative) == 0):
         return ONE_CLASS
     above, below = positive.min(initial=math.inf), negative.max(initial=-math.inf)
-    apart = above >= below if problem.has_intercept else above >= 0 >= below
+    slack = ROUNDED * float(np.ptp(problem.log_odds))
+    lowest, highest = (below, above) if problem.has_intercept else (0.0, 0.0)
+    apart = above >= lowest - slack and below <= highest + slack
     return SEPARATED if apart else ""
 
 
@@ -195,7 +199,7 @@ def _climbed(
     def at(part: Floats) -> Terms:
         point[moving] = part
         value, gradient, hessian = problem.terms(targets, point, squared=squared)
-        return Terms(value, gradient[moving], hessian[np.ix_(moving, moving)])
+        return Terms(value, gradient[moving], hessian[moving][:, moving])
 
     # Where squares are not convex a step may be of any length; so it may where weights differ
     # so much that log loss is all but flat.

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, engine
 from trueup.newton import Terms
-from trueup.recalibrate.scores import sigmoid
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +28,9 @@ class SigmoidProblem:
     weights: Floats | None
 
     @cached_property
-    def weight(self) -> Floats | float:
-        """Weights that sum to 1."""
-        if self.weights is None:
-            return 1 / len(self.outcomes)
-        return np.asarray(self.weights / self.weights.sum())
+    def weight(self) -> Floats | None:
+        """Weights that sum to 1; None where all are the same."""
+        return None if self.weights is None else np.asarray(self.weights / self.weights.sum())
 
     @property
     def labels(self) -> Floats:
@@ -60,6 +57,8 @@ class SigmoidProblem:
     def mean(self, values: Floats) -> float:
         """Weighted mean."""
         # A plain sum, not a product of arrays, which may round differently on more threads.
+        if self.weight is None:
+            return float(values.sum()) / len(values)
         return float((self.weight * values).sum())
 
     def constant(self, targets: Floats) -> Floats:
@@ -80,35 +79,10 @@ class SigmoidProblem:
 
     def value(self, targets: Floats, point: Floats, *, squared: bool) -> float:
         """Minus the mean loss."""
-        line = self.line(point)
-        if squared:
-            return -self.mean((targets - sigmoid(line)) ** 2)
-        return self._log_likelihood(targets, line, np.exp(-np.abs(line)))
+        return self.terms(targets, point, squared=squared).value
 
     def terms(self, targets: Floats, point: Floats, *, squared: bool) -> Terms:
         """Minus the mean loss, with its derivatives by slopes and intercept."""
-        line = self.line(point)
-        small = np.exp(-np.abs(line))
-        p = np.where(line >= 0, 1.0, small)
-        whole = 1 + small
-        p /= whole
-        residual, spread = targets - p, small / (whole * whole)
-        if squared:
-            value = -self.mean(residual * residual)
-            first = 2 * self.weight * residual * spread
-            second = 2 * self.weight * spread * (spread - residual * (1 - 2 * p))
-        else:
-            value = self._log_likelihood(targets, line, small)
-            first, second = self.weight * residual, self.weight * spread
-        x = self.covariates
-        gradient = np.append([(first * row).sum() for row in x], first.sum())
-        hessian = np.empty((len(point), len(point)))
-        for j, row in enumerate(x):
-            bent = second * row
-            hessian[j, :-1] = [-(bent * other).sum() for other in x]
-            hessian[j, -1] = hessian[-1, j] = -bent.sum()
-        hessian[-1, -1] = -second.sum()
-        return Terms(value, gradient, hessian)
-
-    def _log_likelihood(self, targets: Floats, line: Floats, small: Floats) -> float:
-        return self.mean(targets * line - np.maximum(line, 0) - np.log1p(small))
+        sums = engine().sigmoid_sums(self.covariates, targets, self.weight, point, squared)
+        whole = -(len(targets) if self.weight is None else 1.0)
+        return Terms(sums.loss / whole, sums.gradient / whole, sums.hessian / whole)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.results.plain import plain
+from trueup.showing import FieldsShown
 
 __all__ = ["Decomposition", "Estimate"]
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(FieldsShown):
     """What an estimator found.
 
     Attributes
@@ -41,7 +42,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decomposition:
+class Decomposition(FieldsShown):
     """A proper score taken apart: miscalibration − discrimination + uncertainty (+ within).
 
     Attributes

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from trueup.results.plain import plain
+from trueup.showing import FieldsShown
 
 __all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(FieldsShown):
     """An estimate with the range that holds the truth in ``confidence_level`` of all samples.
 
     Attributes
@@ -45,7 +46,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class HypothesisResult:
+class HypothesisResult(FieldsShown):
     """What a test of "these probabilities are calibrated" found.
 
     Attributes
@@ -74,7 +75,7 @@ class HypothesisResult:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(FieldsShown):
     """Two models on the same samples: by how much do their calibration errors differ?
 
     Attributes
@@ -108,7 +109,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(FieldsShown):
     """Whether a calibration error is shown to be at most what was asked (Kumar et al. 2019).
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any
 from trueup.bins import EqualMass, UniformWidth
 from trueup.estimators import BinnedError, Estimator, SweepError
 from trueup.forecasts import Forecasts
+from trueup.showing import FieldsShown
 from trueup.simulate.fit import Fitted, fit
 from trueup.simulate.study import study
 from trueup.simulate.summary import StudyRow
@@ -34,7 +35,7 @@ CANDIDATES: dict[str, Estimator] = {
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(FieldsShown):
     """Estimators ranked by how close they come to the truth in a world like the data.
 
     Attributes

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from trueup.results.plain import plain
+from trueup.showing import FieldsShown
 
 __all__ = ["Detection", "SampleSize"]
 
 
 @dataclass(frozen=True)
-class Detection:
+class Detection(FieldsShown):
     """How often a true error is found at one n.
 
     Attributes
@@ -50,7 +51,7 @@ class Detection:
 
 
 @dataclass(frozen=True)
-class SampleSize:
+class SampleSize(FieldsShown):
     """How many rows find a true error with a given probability.
 
     Attributes

@@ -14,6 +14,7 @@ from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.lens import PairsLens
 from trueup.newton import Maximum
+from trueup.showing import FieldsShown
 from trueup.simulate.curves import Glm
 from trueup.simulate.fit_beta import fit_beta, reads_0, reads_1, sums_of
 from trueup.simulate.fit_ends import outcomes_of, rate_of_rows
@@ -28,7 +29,7 @@ __all__ = ["Fitted", "ScoresFit", "fit"]
 
 
 @dataclass(frozen=True)
-class ScoresFit:
+class ScoresFit(FieldsShown):
     """The fitted Beta: shapes, their standard errors, and what it was fitted to."""
 
     alpha: float
@@ -44,7 +45,7 @@ class ScoresFit:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(FieldsShown):
     """A world fitted to data.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.showing import FieldsShown
 from trueup.tables.frames import Library, frame_of
 
 __all__ = ["Study", "StudyRow"]
@@ -17,7 +18,7 @@ SHOWN = 40
 
 
 @dataclass(frozen=True)
-class StudyRow:
+class StudyRow(FieldsShown):
     """One measure in one world at one n, over ``n_sets`` data sets.
 
     Attributes
@@ -82,7 +83,7 @@ COLUMNS = tuple(column.name for column in fields(StudyRow))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
+class Study(FieldsShown):
     """Rows for every world, measure and n.
 
     Attributes

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums
 from trueup.errors import Words, must_be
+from trueup.showing import TableShown
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinTable:
+class BinTable(TableShown):
     """Sufficient statistics of right-closed bins [e0, e1], (e1, e2], …, (e_{B−1}, e_B].
 
     Tables over the same edges add with ``+``; the sum over parts is the table of the whole.

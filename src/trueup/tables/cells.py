@@ -11,11 +11,12 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
+from trueup.showing import TableShown
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CellTable:
+class CellTable(TableShown):
     """Sufficient statistics of cells of the simplex; tables over the same cells add with ``+``.
 
     Attributes

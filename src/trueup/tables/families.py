@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import must_be
+from trueup.showing import TableShown
 from trueup.tables.bins import BinTable
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, repr=False)
-class TableFamily:
+class TableFamily(TableShown):
     """Bin tables of several induced problems, such as one per class; adds member by member.
 
     Attributes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums, engine
 from trueup.engines.cuts import cuts_of_groups
 from trueup.errors import must_be
+from trueup.showing import FieldsShown
 from trueup.specification import check_whole
 from trueup.tables.bins import BinTable
 
@@ -65,7 +66,7 @@ class Rebinned(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FineTable:
+class FineTable(FieldsShown):
     """Statistics of 10,240 dyadic cells of [0, 1]; fine tables always add with ``+``.
 
     From it come equal-mass bins and others that depend on the data, without the data. A cell

@@ -1,0 +1,84 @@
+"""How results look in a notebook: small HTML tables, the same for every result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from html import escape
+from typing import Any
+
+__all__ = ["FieldsShown", "TableShown", "html_table"]
+
+ROWS_SHOWN = 20
+LONGEST = 400
+
+
+class TableShown:
+    """Base of tables: a notebook shows their columns."""
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        columns: Mapping[str, Sequence[Any]] = self.columns()  # type: ignore[attr-defined]
+        names = list(columns)
+        n = len(columns[names[0]]) if names else 0
+        shown = min(n, ROWS_SHOWN)
+        rows = [[_cell(columns[name][i]) for name in names] for i in range(shown)]
+        more = f"<p>… and {n - shown:,} more rows</p>" if n > shown else ""
+        return html_table(type(self).__name__, names, rows) + more
+
+
+class FieldsShown:
+    """Base of results: a notebook shows their fields, one a line."""
+
+    def _repr_html_(self) -> str:
+        """Show every field in a notebook."""
+        found = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        rows = [[name, _cell(value)] for name, value in found if not _empty(value)]
+        return html_table(type(self).__name__, ["", ""], rows)
+
+
+def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with a title; numbers are set to the right.
+
+    >>> html_table("t", ["a"], [["<1"]])
+    '<p><b>t</b></p><table><thead><tr><th style="text-align:left">a</th></tr></thead><tbody><tr><td style="text-align:left">&lt;1</td></tr></tbody></table>'
+    """  # noqa: E501
+    head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f"<p><b>{escape(title)}</b></p><table>{inside}</table>"
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, or begins with one."""
+    return text[:1].isdigit() or (text[:1] in "-−" and text[1:2].isdigit())
+
+
+def _html_cell(text: str) -> str:
+    side = "right" if is_number(text) else "left"
+    return f'<td style="text-align:{side}">{escape(text)}</td>'
+
+
+def _cell(value: Any) -> str:
+    """A value as one reads it in a table."""
+    if hasattr(value, "item") and getattr(value, "size", 0) == 1:
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.4g}" if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
+    if isinstance(value, tuple | list):
+        return _short(", ".join(map(_cell, value)))
+    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "columns"):
+        found = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
+    return _short(str(value))
+
+
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, Mapping) and not value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
