@@ -14,21 +14,22 @@ KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-min lint bench coverage studies papers conformance docs clean
+.PHONY: help demo test test-slow test-min lint bench coverage figures studies papers conformance docs clean
 
 help:
-	@echo "make demo       train three classifiers, measure their calibration, print a table"
+	@echo "make demo       train classifiers, say which can be believed, repair the worst"
 	@echo "make test       lint, types and tests"
 	@echo "make test-slow  the thorough tests"
 	@echo "make test-min   the tests with the oldest supported packages"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
+	@echo "make figures    draw the pictures of docs/views.md"
 	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
 	@echo "make clean      remove everything that was built, the environments included"
 
 demo: $(VENV)/base.done $(VENV)/native.done
-	$(PY) examples/demo.py
+	$(PY) -m trueup demo
 
 test: lint $(VENV)/native.done
 	$(PY) -m pytest -n 2 -m "not slow"
@@ -56,6 +57,9 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 
+figures: $(VENV)/base.done $(VENV)/native.done
+	$(PY) examples/gallery.py
+
 papers:
 	@echo "The tables and figures of the papers come with a later issue."
 
@@ -73,7 +77,7 @@ clean:
 $(VENV)/base.done: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(PY) $(PIP) $(BUILD_TOOLS)
-	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e .
+	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[plot]"
 	touch $@
 
 # Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.

@@ -14,6 +14,8 @@ SOURCE = Path(__file__).parents[1] / "src"
 # Bottom first. A layer is a file or a package of that name in src/trueup.
 LAYERS = [
     "errors",
+    "atomic",
+    "showing",
     "specification",
     "native",
     "engines",
@@ -33,15 +35,16 @@ LAYERS = [
     "simulate",
     "recalibrate",
     "decisions",
-    "evaluate",
+    "evaluation",
     "io",
     "views",
     "report",
     "cli",
+    "__main__",
 ]
 
 # (layer, layer it may reach up to): only inside a function, so that nothing is loaded early.
-EXCEPTIONS = {("evaluate", "views"), ("evaluate", "report")}
+EXCEPTIONS = {("evaluation", "views"), ("evaluation", "report")}
 
 FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
@@ -132,7 +135,12 @@ def test_imports_go_down(name: str) -> None:
 
 def test_no_cycles() -> None:
     graph = {
-        name: {file_of(target) for target, _ in imports_of(name) if file_of(target) in FILES}
+        name: {
+            file_of(target)
+            for target, in_function in imports_of(name)
+            if file_of(target) in FILES
+            and not (in_function and (layer(name), layer(target)) in EXCEPTIONS)
+        }
         for name in MODULES
     }
     try:
@@ -154,9 +162,9 @@ def test_no_cycles() -> None:
         ("trueup.tables", "import trueup", 1),
         ("trueup.tables", "from trueup import BinnedError", 1),
         ("trueup.tables", "def f():\n    from trueup.cli import main", 1),
-        ("trueup.evaluate", "from trueup.views import draw", 1),
-        ("trueup.evaluate", "def plot():\n    from trueup.views import draw", 0),
-        ("trueup.evaluate", "def plot():\n    from trueup.cli import main", 1),
+        ("trueup.evaluation", "from trueup.views import draw", 1),
+        ("trueup.evaluation", "def plot():\n    from trueup.views import draw", 0),
+        ("trueup.evaluation", "def plot():\n    from trueup.cli import main", 1),
         ("trueup.tables", "import numpy as np", 0),
     ],
 )

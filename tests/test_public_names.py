@@ -125,6 +125,11 @@ PUBLIC = [
     "Comparison",
     "HypothesisResult",
     "Interval",
+    # one call, files and pictures
+    "Evaluation",
+    "evaluate",
+    "read",
+    "views",
     # the rest
     "CapabilityError",
     "InputError",

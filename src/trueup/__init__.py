@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         local as local,
         recalibrate as recalibrate,
         simulate as simulate,
+        views as views,
     )
     from trueup.bins import (
         EqualMass as EqualMass,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         cox as cox,
         observed_expected as observed_expected,
     )
+    from trueup.evaluation import Evaluation as Evaluation, evaluate as evaluate
     from trueup.forecasts import Forecasts as Forecasts
     from trueup.inference import (
         GroupErrors as GroupErrors,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         group_errors as group_errors,
         interval as interval,
     )
+    from trueup.io import read as read
     from trueup.lens import (
         Binary as Binary,
         Canonical as Canonical,
@@ -140,8 +143,10 @@ _HOME = {
         "BinnedError Brier Cox CumulativeError CurveError DensityError KernelError LogLoss MMCE "
         "PointwiseError SmoothError SweepError class_errors cox observed_expected"
     ),
+    "trueup.evaluation": "Evaluation evaluate",
     "trueup.forecasts": "Forecasts",
     "trueup.inference": ("GroupErrors calibration_test certify compare group_errors interval"),
+    "trueup.io": "read",
     "trueup.lens": (
         "Binary Canonical ClassWise OneVsRest Partition Pooled TopK TopLabel TopLabelGiven"
     ),
@@ -164,7 +169,7 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
-_PACKAGES = ("decisions", "engines", "inference", "local", "recalibrate", "simulate")
+_PACKAGES = ("decisions", "engines", "inference", "local", "recalibrate", "simulate", "views")
 
 __all__ = sorted([*_MODULE_OF, *_PACKAGES, "__version__"])
 

@@ -1,0 +1,214 @@
+"""Draw every view once: ``python examples/gallery.py`` writes docs/figures/*.png for docs/views.md.
+
+Digits are scikit-learn's; everything else is simulated, so the truth is known.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import trueup as tu
+from trueup import views
+from trueup.inference import class_tests, consistency_band, trade_off
+from trueup.inference.sensitivity import sensitivity
+from trueup.local import mlce_over_bandwidths
+from trueup.simulate import PUBLISHED, Beta, Power, World, study
+
+DOTS_PER_INCH = 80
+FOLDER = Path(__file__).parents[1] / "docs" / "figures"
+
+
+def over_confident(n: int = 4000, n_classes: int = 10, seed: int = 0) -> tu.Forecasts:
+    """Rows of a model whose logits are 1.6 times too large."""
+    rng = np.random.default_rng(seed)
+    logits = 1.5 * rng.normal(size=(n, n_classes))
+    odds = np.exp(logits)
+    true = odds / odds.sum(axis=1, keepdims=True)
+    labels = (rng.random((n, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
+    return tu.Forecasts.of(logits=1.6 * logits, labels=labels)
+
+
+def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Two regions, over- and under-confident, that cancel on the whole."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((n, 2))
+    probs = rng.uniform(0.6, 0.8, n)
+    true = probs + np.where(features[:, 0] < 0.5, -0.15, 0.15)
+    return probs, rng.random(n) < true, features
+
+
+def training() -> Any:
+    """Follow a network of scikit-learn over its epochs on the digits."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+    from sklearn.neural_network import MLPClassifier
+
+    digits = load_digits()
+    parts = train_test_split(digits.data / 16, digits.target, test_size=0.5, random_state=0)
+    model = MLPClassifier((64,), learning_rate_init=0.005, random_state=0)
+    trace = tu.Trace({"ece": tu.ece, "rmsce_debiased": tu.rmsce_debiased, "brier": tu.brier})
+    for epoch in range(1, 41):
+        model.partial_fit(parts[0], parts[2], classes=range(10))
+        trace.record(epoch, model.predict_proba(parts[1]), parts[3])
+    return views.draw_trace(trace.table())
+
+
+def reliability(form: str = "classical", binning: Any = None) -> Any:
+    """Bins of the most probable class, with bars where a calibrated model would be."""
+    table = tu.BinnedError(binning=binning or tu.UniformWidth(15)).table(over_confident())
+    return views.draw_reliability(table, band=consistency_band(table), form=form)  # type: ignore[arg-type]
+
+
+def simplex(n_classes: int) -> Any:
+    """Three or four classes at once."""
+    grid = tu.SimplexGrid({3: 7, 4: 4}[n_classes])
+    cells = tu.BinnedError(lens=tu.Canonical(), binning=grid).table(over_confident(4000, n_classes))
+    return (views.draw_simplex if n_classes == 3 else views.draw_tetrahedron)(cells)
+
+
+def null() -> Any:
+    """The consistency test of 300 rows."""
+    data = World(Beta(3.0, 1.0), Power(1.4)).draw(300, rng=0)
+    found = sensitivity(data, rng=0)
+    count, edges = np.histogram(found.null, 40)
+    bars = tu.Columns({"low": edges[:-1], "high": edges[1:], "count": count})
+    pvalue = tu.calibration_test(data, rng=0).pvalue
+    return views.draw_null(bars, found.observed, pvalue, measure="debiased squared error")
+
+
+def local(picture: str) -> Any:
+    """Local errors before and after LoRe, on rows it was not fitted on."""
+    fitted, new = planted(seed=1), planted(seed=2)
+    lore = tu.LocalRecalibration().fit(fitted[0], fitted[1], features=fitted[2])
+    repaired = lore.predict_proba(new[0], features=new[2])[:, 1]
+    error = tu.LocalError()
+    tables = {
+        "before": error.table(*new),
+        "after LoRe": error.table(repaired, new[1], new[2]),
+    }
+    if picture == "landscape":
+        return views.draw_lce_landscape(tables["before"])
+    if picture == "cdf":
+        return views.draw_lce_cdf(tables)
+    sweeps = {
+        "before": mlce_over_bandwidths(*new),
+        "after LoRe": mlce_over_bandwidths(repaired, new[1], new[2]),
+    }
+    return views.draw_mlce(sweeps)
+
+
+def decisions(picture: str) -> Any:
+    """What confidences are worth, before and after temperature scaling."""
+    fitted, new = over_confident(seed=1), over_confident(seed=2)
+    temperature = tu.TemperatureScaling().fit(fitted.rows(slice(0, fitted.n)), fitted.labels)
+    before = new.rows(slice(0, new.n))
+    models = {"as they are": before, "temperature scaling": temperature.predict_proba(before)}
+    if picture == "rewards":
+        tables = {k: tu.decisions.unsure_rewards(p, new.labels) for k, p in models.items()}
+        return views.draw_rewards(tables)
+    return views.draw_coverage(
+        {k: tu.decisions.accuracy_coverage(p, new.labels) for k, p in models.items()}
+    )
+
+
+def error_by_bins() -> Any:
+    """Plug-in and debiased errors of 500 rows for 1 to 100 bins."""
+    data = PUBLISHED["resnet110_c10"].draw(500, rng=0)
+    found = tu.evaluate(data, recalibrate=False, advice=False, metrics=["ece"], n_resamples=99)
+    bins = found.tables["bins"]
+    assert isinstance(bins, tu.Columns)
+    chosen = int(bins["n_bins"][bins["sweep"]][0])
+    return views.draw_error_by_bins(bins, chosen=chosen)
+
+
+def groups() -> Any:
+    """A model that is right for two groups and not for a third."""
+    rng = np.random.default_rng(0)
+    probs = rng.random(6000)
+    names = rng.choice(["north", "south", "west"], 6000, p=[0.5, 0.3, 0.2])
+    labels = rng.random(6000) < np.where(names == "west", probs**1.5, probs)
+    found = tu.group_errors(probs, labels, names, rng=0)
+    return views.draw_group_errors(found.table)
+
+
+def comparison() -> Any:
+    """Three models on the same rows."""
+    rng = np.random.default_rng(2)
+    true = rng.random(3000)
+    labels = rng.random(3000) < true
+    models = {"raw": true**1.5, "better": true**1.1, "best": true}
+    found = {name: tu.interval(tu.rmsce_debiased, p, labels) for name, p in models.items()}
+    columns = {
+        "model": np.array(list(found)),
+        "error": np.array([each.estimate for each in found.values()]),
+        "low": np.array([each.low for each in found.values()]),
+        "high": np.array([each.high for each in found.values()]),
+    }
+    return views.draw_comparison(tu.Columns(columns))
+
+
+def of_auto() -> Any:
+    """Candidates of `AutoCalibration`."""
+    data = over_confident()
+    auto = tu.AutoCalibration().fit(data.rows(slice(0, data.n)), data.labels)
+    return views.draw_recalibrations(auto.table_)
+
+
+def of_study() -> Any:
+    """The bias of estimators against the number of rows."""
+    measures = {
+        "ece": tu.BinnedError(),
+        "ece_debiased": tu.BinnedError(binning=tu.EqualMass(15), debias=True),
+        "ece_sweep": tu.SweepError(),
+    }
+    world = {"resnet110_c10": PUBLISHED["resnet110_c10"].calibrated()}
+    return views.draw_study(study(world, measures, [200, 500, 1000, 3000, 10000], n_sets=200))
+
+
+PICTURES: dict[str, Callable[[], Any]] = {
+    "reliability": reliability,
+    "reliability_deviation": lambda: reliability("deviation", tu.EqualMass(15)),
+    "reliability_tree": lambda: reliability("classical", tu.VarianceTree()),
+    "simplex": lambda: simplex(3),
+    "tetrahedron": lambda: simplex(4),
+    "classes": lambda: views.draw_class_errors(class_tests(over_confident(), rng=0)),
+    "psce": lambda: views.draw_psce(tu.PointwiseError().table(over_confident())),
+    "error_by_bins": error_by_bins,
+    "null": null,
+    "groups": groups,
+    "comparison": comparison,
+    "decomposition": lambda: views.draw_decomposition(
+        tu.Brier().decompose(World(Beta(3.0, 1.0), Power(2.0)).draw(4000, rng=0)),
+        score="Brier score",
+    ),
+    "trade_off": lambda: views.draw_trade_off(
+        trade_off(World(Beta(2.0, 1.0), Power(2.0)).draw(40_000, rng=0), rng=0)
+    ),
+    "recalibrations": of_auto,
+    "trace": training,
+    "landscape": lambda: local("landscape"),
+    "lce_cdf": lambda: local("cdf"),
+    "mlce": lambda: local("mlce"),
+    "rewards": lambda: decisions("rewards"),
+    "coverage": lambda: decisions("coverage"),
+    "study": of_study,
+    "overview": lambda: tu.evaluate(over_confident()).plot(),
+}
+
+
+def main(names: list[str]) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in names or PICTURES:
+        found = PICTURES[name]()
+        figure = found if hasattr(found, "savefig") else found.figure
+        figure.savefig(FOLDER / f"{name}.png", dpi=DOTS_PER_INCH)
+        print(f"docs/figures/{name}.png")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

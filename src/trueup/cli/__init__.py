@@ -1,0 +1,20 @@
+"""The command line: each command a short function on the public API; `trueup --help` lists them."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command `trueup` with the arguments of this process, and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without "…" must not end the work
+            stream.reconfigure(errors="replace")
+    try:
+        from trueup.cli.program import program
+
+        program.main()
+    except KeyboardInterrupt:
+        sys.exit(130)

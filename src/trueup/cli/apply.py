@@ -1,0 +1,140 @@
+"""`trueup apply`: correct the probabilities in a file, and leave its other columns as they are."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.commands import command
+from trueup.cli.data import FILE, check_output, data_options
+from trueup.cli.methods import load_calibrator
+from trueup.cli.program import say
+from trueup.cli.screen import working
+from trueup.errors import InputError, Words, must_be
+
+if TYPE_CHECKING:
+    from trueup.io import FoundScores, Table
+    from trueup.recalibrate import Recalibrator
+
+__all__ = ["apply"]
+
+TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+@command(
+    "Correct probabilities with what was learned.",
+    "trueup apply calibrator.json new.csv -o fixed.csv",
+    "trueup apply calibrator.json new.parquet --probs 'p_*' -o fixed.parquet",
+)
+@click.argument("calibrator", type=click.Path(dir_okay=False))
+@click.argument("file", type=FILE)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default="-",
+    help="Where to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
+)
+@data_options("weights", "clusters", "classes", "prediction", "logits", "normalize", "drop_missing")
+def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> None:
+    """Recalibrate the probabilities of FILE with what `trueup fit` wrote.
+
+    FILE needs no labels. Its probabilities are replaced and all other columns are kept. Whether
+    they are logits the CALIBRATOR knows. --groups or --features are needed if it was fitted with
+    them.
+    """
+    check_output(output)
+    from trueup.io import open_table, read_scores, write_table
+
+    with working("loading"):
+        loaded = load_calibrator(calibrator)
+    logits = loaded.input == "logits"
+    with working(f"reading {file}"):
+        table = open_table(file, columns.pop("format", None))
+        asked = {name: columns[name] for name in ("probs", "labels") if name in columns}
+        found = read_scores(table, **asked, logits=logits)
+        beside = _beside(loaded, table, columns)
+    say(f"{found.sentence}.")
+    kept = _kept(table, output, [name for name in table.names if name not in found.names])
+    new = _fixed(loaded, found, beside)
+    both = {**kept, **new}
+    write_table(output, {name: both[name] for name in table.names if name in both})
+    if output != "-":
+        say(f"wrote {len(found.values):,} rows to {output}.")
+
+
+def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any]) -> dict[str, Any]:
+    """The recalibrated columns, each in its old place."""
+    import numpy as np
+
+    n_columns = 1 if found.values.ndim == 1 else found.values.shape[1]
+    if n_columns != calibrator.n_features_in_:
+        wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
+        told = f"The calibrator was fitted to {wants} of probabilities"
+        raise InputError(f"{told}; got {n_columns}, {found.sentence}. Hint: say --probs.")
+    if n_columns == 1:
+        return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
+    order = _order(calibrator, found)
+    fixed = np.empty(found.values.shape)
+    fixed[:, order] = calibrator.predict_proba(found.values[:, order], **beside)
+    if len(found.names) == 1:
+        return {found.names[0]: fixed}
+    return dict(zip(found.names, fixed.T, strict=True))
+
+
+def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> dict[str, Any]:
+    """Groups or features, for a calibrator that asks for them."""
+    from trueup.io import choose
+    from trueup.recalibrate import GroupWise, LocalRecalibration
+
+    needs = {GroupWise: "groups", LocalRecalibration: "features"}.get(type(calibrator))
+    for option in ("groups", "features"):
+        if (option in columns) != (option == needs):
+            rule = "given, as they were to `trueup fit`" if option == needs else "left out"
+            got = Words(columns.get(option, "none"))
+            raise must_be(f"--{option}", f"{rule}, for a {type(calibrator).__name__}", got)
+    if needs is None:
+        return {}
+    asked = {name: columns[name] for name in ("probs", "labels", needs) if name in columns}
+    logits = calibrator.input == "logits"
+    chosen = choose(table.names, **asked, logits=logits, need_labels=False, table=table)
+    if chosen.groups is not None:
+        return {"groups": table.column(chosen.groups)}
+    return {"features": table.matrix(chosen.features)}
+
+
+def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
+    """Where the calibrator's classes are among the columns; by name where both have names."""
+    from trueup.io.picking import remainders
+
+    places = {name: at for at, name in enumerate(remainders(found.names))}
+    names = [str(name) for name in calibrator.classes_.tolist()]
+    same = set(names) == set(places)
+    return [places[name] for name in names] if same else list(range(len(names)))
+
+
+def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
+    """The other columns; from text to text as they are written, so that 007 stays 007."""
+    twice = [name for name in table.names if table.names.count(name) > 1]
+    if twice:
+        hint = "give its columns different names"
+        raise InputError(f"{table.shown}: has several columns called {twice[0]!r}. Hint: {hint}.")
+    texts = _texts(table) if output == "-" or output.lower().endswith(tuple(TEXT)) else None
+    if texts is not None:
+        return {name: texts[name] for name in names}
+    found = table.columns(names) if names else {}
+    return {name: column for name, column in found.items() if len(column) == table.n}
+
+
+def _texts(table: Table) -> dict[str, list[str]] | None:
+    """The cells of a text file as they stand; None for other files."""
+    if table.source.format not in ("csv", "tsv"):
+        return None
+    for delimiter in ",;\t|":
+        with open(table.source.path, encoding="utf-8-sig", newline="") as file:
+            records = (record for record in csv.reader(file, delimiter=delimiter) if record)
+            if tuple(next(records, [])) == tuple(table.names):
+                return dict(zip(table.names, map(list, zip(*records, strict=True)), strict=True))
+    return None

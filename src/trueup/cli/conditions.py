@@ -1,0 +1,96 @@
+"""Conditions for pipelines: `--fail-if 'ece_debiased > 0.02'` ends with 1 if it holds."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+
+from trueup.cli.program import MET, OK, say
+from trueup.errors import InputError, must_be
+
+__all__ = ["Condition", "condition_option", "exit_code"]
+
+OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+FORM = re.compile(r"\s*([A-Za-z][\w.]*)\s*(<=|>=|<|>)\s*(\S+)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A number by its name, compared with a limit."""
+
+    name: str
+    sign: str
+    limit: float
+
+    @classmethod
+    def of(cls, text: str) -> Condition:
+        """Read a condition.
+
+        >>> Condition.of("ece_debiased.low > 0.02")
+        Condition(name='ece_debiased.low', sign='>', limit=0.02)
+        """
+        found = FORM.fullmatch(text)
+        limit = _number(found[3]) if found else None
+        if found is None or limit is None:
+            rule = "a name, one of < <= > >=, and a number"
+            raise must_be("--fail-if", rule, text, hint="such as 'rmsce_debiased > 0.02'")
+        return cls(found[1], found[2], limit)
+
+    def check(self, names: Collection[str]) -> None:
+        """Refuse a name that is not among those there are."""
+        if self.name in names:
+            return
+        near = difflib.get_close_matches(self.name, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        listed = ", ".join(sorted(names))
+        raise InputError(f"--fail-if: there is no number {self.name!r}.{hint} There are: {listed}.")
+
+    def holds(self, values: Mapping[str, float | None]) -> bool:
+        """Whether it holds; a number that could not be computed is refused, not passed over."""
+        self.check(values)
+        value = values[self.name]
+        if value is None or math.isnan(value):
+            raise InputError(f"--fail-if: {self.name} could not be computed for these data.")
+        return bool(OPERATORS[self.sign](value, self.limit))
+
+    def __str__(self) -> str:
+        """Return the condition as one would type it."""
+        return f"{self.name} {self.sign} {self.limit:g}"
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _conditions(
+    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[Condition, ...]:
+    return tuple(Condition.of(text) for text in texts)
+
+
+condition_option = click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    callback=_conditions,
+    metavar="'NAME > NUMBER'",
+    help="End with exit code 1 if this holds (< <= > >=); may be given several times.",
+)
+
+
+def exit_code(conditions: Sequence[Condition], values: Mapping[str, float | None]) -> int:
+    """Say which conditions hold, and return the exit code."""
+    met = [condition for condition in conditions if condition.holds(values)]
+    for condition in met:
+        say(f"failed, because {condition} holds: {condition.name} is {values[condition.name]:.6g}.")
+    return MET if met else OK

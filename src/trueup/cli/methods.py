@@ -1,0 +1,73 @@
+"""Recalibrators by the names that one types: `--method temperature --param n_bins=20`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trueup.errors import InputError, must_be
+
+if TYPE_CHECKING:
+    from trueup.recalibrate import Recalibrator
+
+__all__ = ["METHODS", "load_calibrator", "make"]
+
+METHODS = {
+    "auto": "AutoCalibration",
+    "temperature": "TemperatureScaling",
+    "platt": "PlattScaling",
+    "beta": "BetaCalibration",
+    "vector": "VectorScaling",
+    "matrix": "MatrixScaling",
+    "dirichlet": "DirichletCalibration",
+    "isotonic": "IsotonicCalibration",
+    "histogram": "HistogramBinning",
+    "scaling-binning": "ScalingBinning",
+    "bayesian-binning": "BayesianBinning",
+    "venn-abers": "VennAbers",
+    "mmce": "MMCEScaling",
+    "local": "LocalRecalibration",
+}
+
+
+def make(method: str, texts: Sequence[str], logits: bool) -> Recalibrator:
+    """Make a recalibrator with the parameters that ``texts`` such as "n_bins=20" set."""
+    from trueup import recalibrate
+
+    made: Recalibrator = getattr(recalibrate, METHODS[method])()
+    known = [name for name in made.get_params(deep=False) if name not in ("input", "classes")]
+    params = dict(_parameter(text) for text in texts)
+    for name in params:
+        if name not in known:
+            listed = ", ".join(known) if known else "none"
+            raise InputError(f"--param: {method} has no parameter {name!r}. It has: {listed}.")
+    made.set_params(**params, input="logits" if logits else "probs")
+    return made
+
+
+def load_calibrator(path: str) -> Recalibrator:
+    """Read what `trueup fit` wrote."""
+    from trueup.recalibrate import load
+
+    try:
+        loaded: Recalibrator = load(path)
+    except InputError as error:
+        told = str(error).replace("trueup's `save` wrote", "`trueup fit` wrote")
+        raise InputError(told.replace("`path`", "The calibrator")) from error
+    return loaded
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip() or not value.strip():
+        raise must_be("--param", "a name, = and a value", text, hint="such as n_bins=20")
+    return name.strip(), _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    """A number, true, false or null as in JSON; any other text as it stands."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

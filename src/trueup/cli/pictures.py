@@ -1,0 +1,190 @@
+"""Pictures of an evaluation, by the names that one types, and their files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueup.cli.data import check_output
+from trueup.errors import InputError, must_be
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from trueup.evaluation import Evaluation
+
+__all__ = ["KINDS", "check_picture", "draw", "save_figure"]
+
+FORMATS = ("png", "svg", "pdf")
+RESOLUTION = 150
+
+# What one types: which table of the evaluation it needs.
+KINDS = {
+    "overview": "",
+    "reliability": "reliability",
+    "deviation": "reliability",
+    "equal-mass": "reliability_mass",
+    "tree": "reliability_tree",
+    "classes": "classes",
+    "groups": "groups",
+    "bins": "bins",
+    "null": "null",
+    "simplex": "simplex",
+    "psce": "psce",
+    "rewards": "rewards",
+    "coverage": "coverage",
+    "trade-off": "trade_off",
+    "recalibration": "repair",
+    "brier": "scores",
+    "local": "local",
+}
+
+
+def draw(found: Evaluation, kind: str) -> Figure:
+    """Draw one picture of an evaluation."""
+    if kind == "overview":
+        overview: Figure = found.plot()
+        return overview
+    there = [name for name in KINDS if name == "overview" or _has(found, KINDS[name])]
+    if kind not in there:
+        hint = _why_not(kind)
+        raise InputError(
+            f"There is no picture {kind!r} of these data; there are: {', '.join(there)}.{hint}"
+        )
+    figure: Figure = _DRAWN[kind](found).get_figure(root=True)
+    return figure
+
+
+def check_picture(path: str) -> None:
+    """Refuse, before the work, a file that no picture can be written to."""
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in FORMATS:
+        raise must_be("the picture's file", "called *.png, *.svg or *.pdf", path)
+    check_output(path)
+    from trueup.views.style import need_matplotlib
+
+    need_matplotlib()
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """Write a picture to a file, whole or not at all."""
+    from trueup.atomic import write_atomically
+
+    file = io.BytesIO()
+    figure.savefig(file, format=Path(path).suffix.lower().lstrip("."), dpi=RESOLUTION)
+    write_atomically(path, file.getvalue())
+
+
+def _has(found: Evaluation, table: str) -> bool:
+    if table in ("groups", "repair", "local"):
+        return getattr(found, table) is not None
+    if table == "scores":
+        return found.scores[0].decomposition is not None
+    return table in found.tables
+
+
+def _why_not(kind: str) -> str:
+    reasons = {
+        "groups": "say --groups COLUMN",
+        "local": "say --features COLUMNS",
+        "simplex": "it needs three or four classes",
+        "classes": "it needs a column of probabilities for each class",
+    }
+    return f" Hint: {reasons[kind]}." if kind in reasons else ""
+
+
+def _reliability(found: Evaluation, ending: str = "", **options: Any) -> Any:
+    from trueup.views.reliability import draw_reliability
+
+    band: Any = found.tables.get(f"band{ending}")
+    table: Any = found.tables[f"reliability{ending}"]
+    return draw_reliability(table, band=band, **options)
+
+
+def _table(module: str, view: str, name: str) -> Callable[[Evaluation], Any]:
+    """A picture of one table alone."""
+
+    def drawn(found: Evaluation) -> Any:
+        return getattr(import_module(f"trueup.views.{module}"), view)(found.tables[name])
+
+    return drawn
+
+
+def _groups(found: Evaluation) -> Any:
+    from trueup.views.groups import draw_group_errors
+
+    assert found.groups is not None
+    return draw_group_errors(found.groups.table, overall=found.estimates[0].value)
+
+
+def _bins(found: Evaluation) -> Any:
+    from trueup.views.bin_counts import draw_error_by_bins
+
+    columns: Any = found.tables["bins"]
+    chosen: Any = columns["n_bins"][columns["sweep"]]
+    return draw_error_by_bins(columns, chosen=int(chosen[0]) if len(chosen) else None)
+
+
+def _null(found: Evaluation) -> Any:
+    from trueup.views.null import draw_null
+
+    test = found.estimates[0].test
+    columns: Any = found.tables["null"]
+    assert test is not None
+    return draw_null(columns, test.statistic, test.pvalue, measure="debiased squared error")
+
+
+def _simplex(found: Evaluation) -> Any:
+    from trueup.views.simplex import draw_simplex
+    from trueup.views.tetrahedron import draw_tetrahedron
+
+    cells: Any = found.tables["simplex"]
+    view = draw_simplex if found.overview.n_classes == 3 else draw_tetrahedron
+    return view(cells, names=found.overview.classes)
+
+
+def _recalibration(found: Evaluation) -> Any:
+    from trueup.views.recalibrations import draw_recalibrations
+
+    assert found.repair is not None
+    return draw_recalibrations(found.repair.table)
+
+
+def _brier(found: Evaluation) -> Any:
+    from trueup.views.decomposition import draw_decomposition
+
+    part = found.scores[0].decomposition
+    assert part is not None
+    return draw_decomposition(part, score="Brier score")
+
+
+def _local(found: Evaluation) -> Any:
+    from trueup.views.local import draw_lce_landscape
+
+    assert found.local is not None
+    axes = draw_lce_landscape(found.local.landscape)
+    axes.set(xlabel=found.local.axes[0], ylabel=found.local.axes[1])
+    return axes
+
+
+_DRAWN: dict[str, Callable[[Evaluation], Any]] = {
+    "reliability": _reliability,
+    "deviation": lambda found: _reliability(found, form="deviation"),
+    "equal-mass": lambda found: _reliability(found, "_mass"),
+    "tree": lambda found: _reliability(found, "_tree"),
+    "classes": _table("classes", "draw_class_errors", "classes"),
+    "groups": _groups,
+    "bins": _bins,
+    "null": _null,
+    "simplex": _simplex,
+    "psce": _table("psce", "draw_psce", "psce"),
+    "rewards": _table("rewards", "draw_rewards", "rewards"),
+    "coverage": _table("rewards", "draw_coverage", "coverage"),
+    "trade-off": _table("trade_off", "draw_trade_off", "trade_off"),
+    "recalibration": _recalibration,
+    "brier": _brier,
+    "local": _local,
+}

@@ -1,0 +1,182 @@
+"""The program: which commands there are, and how it ends.
+
+Commands are loaded when they are called or listed, and none of them loads NumPy before it has work
+to do, so that `--help` and `--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from trueup.cli.wording import typed
+from trueup.errors import CapabilityError, InputError
+
+__all__ = ["program"]
+
+OK, MET, BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
+
+# In the order of the help. The command `name` is the function `name` of the module `name`.
+COMMANDS = (
+    "evaluate",
+    "plot",
+    "compare",
+    "fit",
+    "apply",
+    "certify",
+    "power",
+    "study",
+    "demo",
+    "completion",
+)
+
+HELP = """Are your model's probabilities true? Measure it, prove it, fix it.
+
+FILE is a table with one row per prediction: CSV, TSV, Parquet, Arrow or Feather, NPZ, JSON or JSON
+lines, or "-" for standard input. Which columns hold probabilities and labels is guessed and said,
+or told with --probs and --labels.
+
+\b
+Examples:
+  trueup evaluate predictions.csv
+  trueup fit predictions.csv -o calibrator.json
+  trueup apply calibrator.json new.csv -o fixed.csv
+  trueup demo
+
+\b
+Exit codes:
+  0    done
+  1    a condition of --fail-if is met
+  2    bad input: one sentence on standard error says what, and what to do
+  3    a fault of trueup itself
+  130  interrupted
+"""
+
+
+class Program(click.Group):
+    """A group of commands that ends with one sentence and the right exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Load a command."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"trueup.cli.{name}"), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; for a file in its place, say what was probably meant."""
+        if args and args[0] not in COMMANDS and os.path.isfile(args[0]):
+            ctx.fail(
+                f"{args[0]!r} is a file, not a command. Did you mean: trueup evaluate {args[0]}"
+            )
+        return super().resolve_command(ctx, args)
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
+    ) -> Any:
+        """Run, and leave the process; with ``standalone_mode=False`` return, as click does."""
+        extra["prog_name"] = "trueup"
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **extra)
+        run = super().main
+        sys.exit(self._ended(lambda: run(args, standalone_mode=False, **extra)))
+
+    def _ended(self, work: Callable[[], Any]) -> int:
+        """Do the work; return the exit code."""
+        try:
+            return int(work() or OK)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+        except click.UsageError as error:
+            path = "trueup" if error.ctx is None else error.ctx.command_path
+            say(f"{_sentence(error.format_message())} Hint: {path} --help shows how.")
+        except click.ClickException as error:
+            say(_sentence(error.format_message()))
+        except click.Abort:
+            say("Interrupted.")
+            return INTERRUPTED
+        except Exception:
+            traceback.print_exc()
+            say("This is a fault of trueup; please report it with the lines above.")
+            return FAULT
+        return BAD_INPUT
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what is wrong with its input is said in one sentence."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+            return code
+        except BrokenPipeError:
+            _leave_quietly()
+        except (InputError, CapabilityError) as error:
+            raise click.ClickException(typed(str(error))) from error
+        except OSError as error:
+            raise click.ClickException(_about_file(error)) from error
+        except MemoryError as error:
+            raise click.ClickException("The data do not fit into memory.") from error
+
+
+def say(sentence: str) -> None:
+    """Write a sentence for people to standard error."""
+    click.echo(f"trueup: {sentence}", err=True)
+
+
+def _sentence(text: str) -> str:
+    """One line that ends as sentences do."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "?", "!")) else f"{line}."
+
+
+def _about_file(error: OSError) -> str:
+    """What the system says of a file, in its words, or the words of who raised it."""
+    if error.strerror is None:
+        return str(error)
+    name = "" if error.filename is None else f"{os.fspath(error.filename)!s}: "
+    return f"{name}{error.strerror}"
+
+
+def _leave_quietly() -> NoReturn:
+    """Whoever read our output has gone: there is nobody left to tell."""
+    # Python would flush once more on its way out, and complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise click.exceptions.Exit(BROKEN_PIPE)
+
+
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"trueup {version('trueup')}")
+        ctx.exit()
+
+
+program = Program(
+    "trueup",
+    help=HELP,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Show the version and exit.",
+        )
+    ],
+)
+"""The command `trueup`."""

@@ -1,0 +1,56 @@
+"""Which data, which versions: so that a result can be found again."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from trueup.forecasts import Forecasts
+
+__all__ = ["fingerprint_of", "versions"]
+
+ROWS_AT_ONCE = 65_536
+
+
+def fingerprint_of(forecasts: Forecasts) -> str:
+    """Return a hash of predictions, labels, weights, groups and clusters, the same for equal data.
+
+    Predictions count as float64 numbers, so it does not matter which library or type they came
+    in, as long as the numbers are the same.
+    """
+    found = hashlib.sha256()
+    found.update(f"{forecasts.n} {forecasts.n_classes} {forecasts.is_matrix}".encode())
+    for first in range(0, forecasts.n, ROWS_AT_ONCE):
+        where = slice(first, min(first + ROWS_AT_ONCE, forecasts.n))
+        rows = forecasts.rows(where) if forecasts.is_matrix else forecasts.scores[where]
+        found.update(np.ascontiguousarray(rows, np.float64).data)
+    kind = np.float64 if forecasts.soft else np.int64
+    found.update(np.ascontiguousarray(forecasts.labels, kind).data)
+    for name in ("weights", "groups", "clusters", "features"):
+        beside = getattr(forecasts, name)
+        if beside is not None:
+            found.update(name.encode())
+            found.update(_bytes(beside))
+    return found.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the numbers depend on."""
+    found = {"python": platform.python_version()}
+    for name in ("trueup", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # used from a checkout that was never installed
+            found[name] = "unknown"
+    return found
+
+
+def _bytes(values: Any) -> bytes:
+    array = np.asarray(values)
+    if array.dtype.kind in "iufb":
+        return np.ascontiguousarray(array, np.float64).tobytes()
+    return "\x1f".join(map(str, array.tolist())).encode()

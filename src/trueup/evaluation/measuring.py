@@ -1,0 +1,219 @@
+"""Estimates with intervals and tests: which metrics, through which lens, tested how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from typing import Any, NamedTuple
+
+from trueup import metrics as glossary
+from trueup.bins import EqualMass
+from trueup.errors import must_be
+from trueup.estimators import BinnedError, Brier, Estimator, LogLoss, SweepError
+from trueup.estimators.base import chosen_lens
+from trueup.evaluation.sections import Finding, Score
+from trueup.forecasts import Forecasts
+from trueup.inference import calibration_test, infer, interval
+from trueup.inference.compositions import Metric, composition_of
+from trueup.lens import Binary, Canonical, ClassWise, FamilyLens, Lens, TopLabel
+from trueup.results import HypothesisResult
+
+__all__ = ["HEADLINE", "Asked", "findings", "further_tests", "headline", "proper_scores"]
+
+HEADLINE = "rmsce_debiased"
+"""The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
+
+OF_ONE_SCORE = ("rmsce_debiased", "ece_debiased", "ece", "ece_sweep", "mce")
+WITHOUT_BINS = ("ks_error", "smooth_ece")
+OF_ALL_CLASSES = ("marginal_error_debiased", "sce")
+
+MOST_ROWS_SORTED = 50_000
+"""Metrics without bins sort every resample; above so many rows they are left out unless asked."""
+MOST_CELLS_TESTED = 5_000_000
+"""Rows times classes up to which all classes are resampled together."""
+MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
+MOST_PAIRS_OF_SKCE = 12_000_000
+"""Pairs of rows times classes, for each of which `skce` compares every resample."""
+WORDS: dict[type[Lens], str] = {
+    Binary: "positive class",
+    TopLabel: "most probable class",
+    ClassWise: "all classes",
+    Canonical: "whole distribution",
+}
+
+
+class Asked(NamedTuple):
+    """What the caller wants of every metric."""
+
+    n_bins: int
+    confidence_level: float
+    n_resamples: int
+    seed: int
+
+
+def headline(n_bins: int) -> BinnedError:
+    """Return the estimator that the verdict rests on."""
+    return BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
+
+
+def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Finding, ...]:
+    """Measure every metric, the headline first."""
+    chosen = _chosen(forecasts, metrics, asked.n_bins)
+    plain = forecasts.clusters is None and not forecasts.soft
+    if not plain:
+        return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
+    together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
+    found = infer(
+        list(together.values()),
+        forecasts,
+        confidence_level=asked.confidence_level,
+        n_resamples=asked.n_resamples,
+        rng=asked.seed,
+    )
+    ready = {
+        name: Finding(name, lens_words(each, forecasts), repr(each), part.interval, part.test)
+        for (name, each), part in zip(together.items(), found, strict=True)
+    }
+    return tuple(
+        ready[name] if name in ready else _one(name, each, forecasts, asked)
+        for name, each in chosen.items()
+    )
+
+
+def proper_scores(forecasts: Forecasts, asked: Asked) -> tuple[Score, ...]:
+    """Brier score and log loss, with intervals and taken apart."""
+    found = []
+    for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
+        ends = interval(score, forecasts, confidence_level=asked.confidence_level)
+        parts = None if forecasts.soft else score.decompose(forecasts)
+        found.append(Score(name, ends, parts))
+    return tuple(found)
+
+
+def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisResult]:
+    """Tests of other kinds, by name, where rows are independent and not too many."""
+    if forecasts.clusters is not None or forecasts.soft:
+        return {}
+    found = {}
+    for method in ("spiegelhalter", "hosmer_lemeshow", "ks", "tcal", "skce"):
+        if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
+            continue
+        if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
+            continue
+        try:
+            found[method] = calibration_test(
+                forecasts, method=method, n_resamples=asked.n_resamples, rng=asked.seed
+            )
+        except ValueError:  # such a test cannot speak of these data: too few rows, weights
+            continue
+    return found
+
+
+def lens_words(estimator: Estimator, forecasts: Forecasts) -> str:
+    """Say what part of the predictions an estimator looks at."""
+    lens = chosen_lens(getattr(estimator, "lens", None), forecasts)
+    return WORDS.get(type(lens), repr(lens))
+
+
+def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Estimator]:
+    if metrics is None:
+        names: Sequence[str] = OF_ONE_SCORE
+        if forecasts.n <= MOST_ROWS_SORTED:
+            names = (*names, *WITHOUT_BINS)
+        if forecasts.is_matrix:
+            names = (*names, *OF_ALL_CLASSES)
+        return {name: _named(name, n_bins) for name in names}
+    if isinstance(metrics, str | bytes) or not isinstance(metrics, Sequence | Mapping):
+        hint = 'such as ["ece", "smooth_ece"] or {"mine": tu.BinnedError(norm=1)}'
+        raise must_be("metrics", "a list of metrics, or a dictionary by name", metrics, hint=hint)
+    if isinstance(metrics, Mapping):
+        given = {str(name): _estimator(each, n_bins) for name, each in metrics.items()}
+    else:
+        given = {_name_of(each): _estimator(each, n_bins) for each in metrics}
+    first = headline(n_bins)
+    if given.setdefault(HEADLINE, first) != first:
+        hint = "the verdict rests on it, with `n_bins` bins"
+        raise must_be("metrics", f"named otherwise than {HEADLINE!r}", given[HEADLINE], hint=hint)
+    return {HEADLINE: first, **given}
+
+
+def _name_of(metric: Any) -> str:
+    if isinstance(metric, str):
+        return metric
+    return str(getattr(metric, "__name__", repr(metric)))
+
+
+def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
+    if isinstance(metric, str):
+        return _named(metric, n_bins)
+    if metric in map(glossary.__dict__.get, glossary.__all__):
+        return _named(metric.__name__, n_bins)  # type: ignore[union-attr]
+    known = composition_of(metric, "metrics")
+    if known is None:
+        raise must_be("metrics", "named metrics or estimators", metric)
+    return known
+
+
+def _named(name: str, n_bins: int) -> Estimator:
+    metric = getattr(glossary, name, None) if name in glossary.__all__ else None
+    known = None
+    if metric is not None:
+        with_bins = "n_bins" in signature(metric).parameters
+        known = composition_of(partial(metric, n_bins=n_bins) if with_bins else metric, "metrics")
+    if known is None:
+        raise must_be("metrics", f"among {', '.join(glossary.__all__)}", name)
+    return known
+
+
+def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
+    """Why a test by resampling would take too long, or nothing."""
+    lens = chosen_lens(getattr(estimator, "lens", None), forecasts)
+    if isinstance(lens, FamilyLens):
+        many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
+        return "rows times classes are too many to resample" if many else ""
+    if isinstance(estimator, SweepError) and forecasts.n > 4 * MOST_ROWS_SORTED:
+        return "too many rows to sweep every resample"
+    return ""
+
+
+def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) -> Finding:
+    ends = interval(
+        estimator,
+        forecasts,
+        confidence_level=asked.confidence_level,
+        n_resamples=asked.n_resamples,
+        rng=asked.seed,
+    )
+    words = lens_words(estimator, forecasts)
+    test, reason = _test(estimator, forecasts, asked)
+    notes = {"no_test": reason} if reason else {}
+    return Finding(name, words, repr(estimator), ends, test, notes)
+
+
+def _test(
+    estimator: Estimator, forecasts: Forecasts, asked: Asked
+) -> tuple[HypothesisResult | None, str]:
+    if forecasts.soft:
+        return None, "labels are probabilities: there is no outcome to test"
+    reason = _too_costly(estimator, forecasts)
+    if reason:
+        return None, reason
+    method = "consistency"
+    if forecasts.clusters is not None:
+        method = "cluster_signs"
+        if isinstance(estimator, BinnedError) and estimator.debias:
+            # What is subtracted takes rows for independent; without it the test needs no such rows.
+            estimator = replace(estimator, debias=False)
+    try:
+        found = calibration_test(
+            forecasts,
+            statistic=estimator,
+            method=method,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except ValueError as error:
+        return None, str(error)
+    return found, ""

@@ -1,0 +1,269 @@
+"""`evaluate`: every question of one set of predictions, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from trueup.errors import Words, must_be
+from trueup.evaluation.advising import advised_estimator, detectable, local_finding, repair
+from trueup.evaluation.classes import class_findings, test_of_classes
+from trueup.evaluation.diagrams import diagrams, null_table
+from trueup.evaluation.fingerprint import fingerprint_of, versions
+from trueup.evaluation.grounds import Grounds
+from trueup.evaluation.measuring import Asked, findings, further_tests, headline, proper_scores
+from trueup.evaluation.result import Evaluation
+from trueup.evaluation.sections import Overview
+from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
+from trueup.forecasts import Forecasts
+from trueup.inference import compare_many, consistency_band, group_errors
+from trueup.inference.comparisons import checked_model, same_samples
+from trueup.inference.levels import check_level, check_resamples
+from trueup.inference.seeds import Seed, seed_of
+from trueup.inference.sensitivity import Sensitivity, sensitivity
+from trueup.lens import Binary, TopLabel
+from trueup.specification import check_flag, check_whole, is_whole
+from trueup.tables import BinTable
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    probs: object = None,
+    labels: object = None,
+    *,
+    models: Mapping[str, object] | None = None,
+    weights: object = None,
+    groups: object = None,
+    features: object = None,
+    clusters: object = None,
+    classes: Any = None,
+    metrics: object = None,
+    n_bins: int = 15,
+    confidence_level: float = 0.95,
+    n_resamples: int = 999,
+    recalibrate: bool = True,
+    advice: bool = True,
+    rng: Seed = 0,
+) -> Evaluation:
+    """Answer every question about some predictions: are they true, how sure are we, what to do?
+
+    Parameters
+    ----------
+    probs, labels
+        As everywhere; or one `Forecasts` in place of both and of what follows.
+    models
+        Several models' probabilities by name, in place of ``probs``: each is evaluated, and every
+        two are compared on the same rows. The verdict is that of the first.
+    weights, groups, features, clusters, classes
+        As for `Forecasts.of`. Groups are measured one by one; features give local errors; rows of
+        a cluster (patients, documents) are never taken for independent.
+    metrics
+        Names, metrics or estimators to measure, besides the headline `rmsce_debiased`; by default
+        the usual errors, of which those without bins only up to 50,000 rows.
+    n_bins
+        Bins of errors and diagrams.
+    confidence_level, n_resamples
+        Of intervals and tests.
+    recalibrate, advice
+        Whether to try recalibrators, and to simulate which estimator to trust.
+    rng
+        Seed of everything random; by default 0, so that the same data give the same numbers.
+
+    Returns
+    -------
+    Evaluation
+        ``print`` it, ``.plot()`` it, write it with ``.to_json(path)``.
+
+    Notes
+    -----
+    The verdict rests on the debiased root mean squared error over bins of equal size, its interval
+    and its consistency test (for several classes together with that of `marginal_error_debiased`,
+    both adjusted by Holm); other metrics are shown beside it, and their p-values are not adjusted
+    for one another. Very many rows are handled by parts: recalibrators are tried on a
+    random 100,000 rows (200,000 numbers, at least 5,000 rows, for more classes), the world of
+    ``advice`` is fitted to 50,000, local errors are those of 20,000.
+
+    Cost: some seconds for 100,000 rows of ten classes or a million of two.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> from trueup.simulate import Beta, Power, World
+    >>> data = World(Beta(2.0, 1.0), Power(2.0)).draw(2000, rng=0)
+    >>> found = tu.evaluate(data, recalibrate=False, advice=False)
+    >>> print(found.answers["calibrated"])
+    The probabilities are miscalibrated (p ≤ 0.001, 2,000 rows).
+    """
+    level = check_level(confidence_level)
+    many = check_resamples(n_resamples, level)
+    check_whole("n_bins", n_bins, 1)
+    check_flag("recalibrate", recalibrate)
+    check_flag("advice", advice)
+    seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
+    beside = {
+        "weights": weights,
+        "groups": groups,
+        "features": features,
+        "clusters": clusters,
+        "classes": classes,
+    }
+    asked = Asked(n_bins, level, many, seed)
+    settings = {
+        **asked._asdict(),
+        "recalibrate": bool(recalibrate),
+        "advice": bool(advice),
+    }
+    if models is not None:
+        return _of_models(models, probs, labels, beside, metrics, asked, settings)
+    forecasts = Forecasts.of(probs, labels, **beside)
+    return _of_one(forecasts, metrics, asked, settings)
+
+
+def _of_models(
+    models: Mapping[str, object],
+    probs: object,
+    labels: object,
+    beside: dict[str, Any],
+    metrics: object,
+    asked: Asked,
+    settings: dict[str, Any],
+) -> Evaluation:
+    hint = 'call it as evaluate(labels=labels, models={"name": probs, "other": more})'
+    if not isinstance(models, Mapping) or not models:
+        raise must_be("models", "probabilities by name", models, hint=hint)
+    if probs is not None and labels is None:
+        probs, labels = None, probs  # evaluate(labels, models=...)
+    if probs is not None:
+        raise must_be("probs", "left out when `models` are given", Words("both"), hint=hint)
+    names = [str(name) for name in models]
+    if len(set(names)) < len(names):
+        raise must_be("models", "named differently", Words(", ".join(names)))
+    given = zip(names, models.values(), strict=True)
+    checked = {name: checked_model(name, probs, labels, **beside) for name, probs in given}
+    same_samples(checked)
+    found = {
+        name: _of_one(forecasts, metrics, asked, settings) for name, forecasts in checked.items()
+    }
+    first = next(iter(found.values()))
+    if len(found) == 1:
+        return replace(first, models=found)
+    comparison = compare_many(
+        checked,
+        confidence_level=asked.confidence_level,
+        n_resamples=asked.n_resamples,
+        rng=asked.seed,
+    )
+    verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
+    return replace(first, verdict=verdict, models=found, comparison=comparison)
+
+
+def _of_one(
+    forecasts: Forecasts, metrics: object, asked: Asked, settings: dict[str, Any]
+) -> Evaluation:
+    estimates = findings(forecasts, metrics, asked)
+    settings = {**settings, "metrics": [each.metric for each in estimates]}
+    tables = diagrams(forecasts, asked.n_bins, asked.confidence_level, asked.seed)
+    every = next((each for each in estimates if each.metric == "marginal_error_debiased"), None)
+    tests = 1 if every is None or every.test is None else 2  # that decide, adjusted for each other
+    seen = _sensitivity(forecasts, asked, tests)
+    if seen is not None:
+        tables["null"] = null_table(seen)
+    if forecasts.is_matrix:
+        tables["classes"] = class_findings(forecasts, asked)
+        method, resamples = test_of_classes(forecasts, asked.n_resamples)
+        settings = {**settings, "test_of_classes": method, "resamples_of_classes": resamples}
+    by_group, level, dependent = None, asked.confidence_level, _dependent(forecasts)
+    if forecasts.groups is not None and not dependent:
+        by_group = group_errors(
+            forecasts,
+            estimator=headline(asked.n_bins),
+            confidence_level=level,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    found = detectable(seen) if seen is not None else None
+    repaired = repair(forecasts, asked) if settings["recalibrate"] else None
+    overview = _overview(forecasts)
+    table = tables["reliability_mass"]
+    assert isinstance(table, BinTable)
+    grounds = Grounds(
+        overview,
+        estimates[0],
+        every,
+        table,
+        None if dependent else consistency_band(table, confidence_level=level, simultaneous=True),
+        tables.get("classes"),  # type: ignore[arg-type]
+        by_group,
+        found,
+        repaired,
+        1 - level,
+        dependent if forecasts.groups is not None else "",
+    )
+    answers = answers_of(grounds)
+    return Evaluation(
+        verdict=verdict_of(answers),
+        answers=answers,
+        overview=overview,
+        estimates=estimates,
+        tests=further_tests(forecasts, asked),
+        tables=tables,
+        scores=proper_scores(forecasts, asked),
+        groups=by_group,
+        local=local_finding(forecasts, asked.n_bins, asked.seed),
+        repair=repaired,
+        detectable=found,
+        estimator_advice=advised_estimator(forecasts, asked) if settings["advice"] else None,
+        settings=settings,
+        versions=versions(),
+        fingerprint=fingerprint_of(forecasts),
+    )
+
+
+def _dependent(forecasts: Forecasts) -> str:
+    """Why tests of independent outcomes cannot be had, or nothing."""
+    if forecasts.soft:
+        return "labels are probabilities"
+    return "" if forecasts.clusters is None else "rows come in clusters"
+
+
+def _sensitivity(forecasts: Forecasts, asked: Asked, tests: int) -> Sensitivity | None:
+    if _dependent(forecasts):
+        return None
+    found = sensitivity(
+        forecasts,
+        statistic=headline(asked.n_bins),
+        alpha=(1 - asked.confidence_level) / tests,
+        n_resamples=asked.n_resamples,
+        rng=asked.seed,
+    )
+    return found if np.ptp(found.null) > 0 else None
+
+
+def _overview(forecasts: Forecasts) -> Overview:
+    lens = TopLabel() if forecasts.is_matrix else Binary()
+    pairs = lens.pairs(forecasts)
+    score = float(np.average(pairs.p, weights=pairs.w))
+    label = float(np.average(pairs.y, weights=pairs.w))
+    accuracy: float | None = None
+    if forecasts.is_matrix:
+        accuracy = None if forecasts.soft else label
+    elif not forecasts.soft:
+        accuracy = float(np.average((pairs.p > 0.5) == (pairs.y > 0.5), weights=pairs.w))
+    clusters = None if forecasts.clusters is None else len(np.unique(forecasts.clusters))
+    return Overview(
+        forecasts.n,
+        forecasts.n_classes,
+        "multiclass" if forecasts.is_matrix else "binary",
+        forecasts.classes,
+        accuracy,
+        score,
+        label,
+        forecasts.weights is not None,
+        forecasts.soft,
+        clusters,
+        len(np.unique(pairs.p)),
+    )

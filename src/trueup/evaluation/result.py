@@ -1,0 +1,150 @@
+"""The result of `evaluate`: all numbers and tables, frozen, ready for JSON, words and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trueup.atomic import write_atomically
+from trueup.errors import Words, must_be
+from trueup.evaluation import text
+from trueup.evaluation.encoding import Table, read_back, written
+from trueup.evaluation.sections import (
+    Detectable,
+    EstimatorAdvice,
+    Finding,
+    LocalFinding,
+    Overview,
+    Repair,
+    Score,
+)
+from trueup.inference import GroupErrors
+from trueup.results import HypothesisResult
+from trueup.tables import Columns
+
+__all__ = ["Evaluation"]
+
+SCHEMA = 1
+TEXT = tuple('{["')  # how JSON begins, and no path does
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Are these probabilities true, how sure are we, and what would fix them?
+
+    Attributes
+    ----------
+    verdict
+        The answer in one paragraph.
+    answers
+        The same by question: ``"calibrated"``, ``"how far"``, ``"where"``, ``"how sure"``,
+        ``"what to do"``, ``"gain"``.
+    overview
+        Rows, classes, accuracy, mean prediction and outcome.
+    estimates
+        Metrics with intervals and p-values; the first is the one the verdict rests on.
+    tests
+        Further tests of calibration by name.
+    tables
+        What the pictures are drawn from, by name.
+    scores
+        Brier score and log loss, taken apart.
+    groups, local
+        Errors of groups and among similar rows, where groups and features were given.
+    repair
+        The recommended recalibrator, and what it would gain.
+    detectable
+        Which error this many rows would have shown.
+    estimator_advice
+        Which estimator to trust for data like these.
+    models, comparison
+        With several models: each one's evaluation, and every pair compared.
+    settings, versions, fingerprint
+        What was asked, of which versions, and a hash of the data.
+    schema
+        Version of the form that `to_dict` writes.
+    """
+
+    verdict: str
+    answers: dict[str, str]
+    overview: Overview
+    estimates: tuple[Finding, ...]
+    tests: dict[str, HypothesisResult]
+    tables: dict[str, Table]
+    scores: tuple[Score, ...]
+    groups: GroupErrors | None
+    local: LocalFinding | None
+    repair: Repair | None
+    detectable: Detectable | None
+    estimator_advice: EstimatorAdvice | None
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    fingerprint: str
+    models: dict[str, Evaluation] = field(default_factory=dict)
+    comparison: Columns | None = None
+    schema: int = SCHEMA
+
+    def estimate(self, name: str) -> Finding:
+        """Return the finding of a metric by its name."""
+        for finding in self.estimates:
+            if finding.metric == name:
+                return finding
+        known = ", ".join(repr(finding.metric) for finding in self.estimates)
+        raise must_be("name", f"one of {known}", name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON, that `from_dict` reads back."""
+        return dict(written(self))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
+        """Read what `to_dict` wrote."""
+        found = data.get("schema") if isinstance(data, Mapping) else None
+        if type(found) is not int or found != SCHEMA:
+            rule = f"an evaluation of schema {SCHEMA}"
+            got = Words("something else" if found is None else f"schema {found!r}")
+            raise must_be("data", rule, got, hint="write it anew with this version of trueup")
+        try:
+            read = read_back(cls, data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            got = Words(f"something that cannot be read ({error})")
+            raise must_be("data", "what `to_dict` of an evaluation wrote", got) from error
+        assert isinstance(read, cls)
+        return read
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the evaluation as JSON, and write it to a file if a path is given."""
+        found = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+        if path is not None:
+            write_atomically(Path(path), found.encode())
+        return found
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Evaluation:
+        """Read a file, or the text itself, that `to_json` wrote."""
+        given = str(path)
+        content = given if given.lstrip()[:1] in TEXT else Path(path).read_text("utf-8")
+        try:
+            data = json.loads(content)
+        except json.JSONDecodeError as error:
+            raise must_be("path", "JSON of an evaluation", Words(str(error))) from error
+        return cls.from_dict(data)
+
+    def plot(self) -> Any:
+        """Return a matplotlib figure: the diagrams that say most about these predictions."""
+        from trueup.views.overview import draw_overview
+
+        return draw_overview(self)
+
+    def __str__(self) -> str:
+        """Print the verdict, then the table."""
+        return text.plain_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and the tables in a notebook."""
+        return text.html(self)

@@ -1,0 +1,196 @@
+"""Parts of an evaluation: small frozen values that turn into JSON and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trueup.results import Decomposition, HypothesisResult, Interval
+from trueup.showing import FieldsShown
+from trueup.tables import Columns
+
+__all__ = [
+    "Detectable",
+    "EstimatorAdvice",
+    "Finding",
+    "LocalFinding",
+    "Overview",
+    "Repair",
+    "Score",
+]
+
+
+@dataclass(frozen=True)
+class Overview(FieldsShown):
+    """What was looked at.
+
+    Attributes
+    ----------
+    n, n_classes
+        Rows and classes.
+    kind
+        ``"binary"`` for 1-D probabilities, ``"multiclass"`` for a matrix.
+    classes
+        Names of the classes, or None.
+    accuracy
+        Share of rows (of weight) whose most probable class came true; None for soft labels.
+    mean_score, mean_label
+        Mean probability of the positive class and how often it came true; for a matrix those of
+        the most probable class, mean confidence and accuracy.
+    weighted, soft, clusters
+        Whether rows had weights, labels were probabilities, and how many clusters there were.
+    distinct_scores
+        Number of different scores (of the most probable class).
+    """
+
+    n: int
+    n_classes: int
+    kind: str
+    classes: tuple[Any, ...] | None
+    accuracy: float | None
+    mean_score: float
+    mean_label: float
+    weighted: bool
+    soft: bool
+    clusters: int | None
+    distinct_scores: int
+
+
+@dataclass(frozen=True)
+class Finding(FieldsShown):
+    """One metric seen through one lens, with its interval and its test of calibration.
+
+    Attributes
+    ----------
+    metric, lens
+        Name of the metric, and what part of the predictions it looks at, in words.
+    estimator
+        Its specification, as one would type it.
+    interval
+        Estimate with the range that holds the truth.
+    test
+        Test of calibration with this metric as its statistic, or None (``notes`` say why).
+    notes
+        What a reader should know.
+    """
+
+    metric: str
+    lens: str
+    estimator: str
+    interval: Interval
+    test: HypothesisResult | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+        return self.interval.estimate
+
+    @property
+    def pvalue(self) -> float | None:
+        """The p-value, or None where there was no test."""
+        return None if self.test is None else self.test.pvalue
+
+
+@dataclass(frozen=True)
+class Score(FieldsShown):
+    """A proper score with its interval, taken apart; ``decomposition`` is None for soft labels."""
+
+    name: str
+    interval: Interval
+    decomposition: Decomposition | None = None
+
+
+@dataclass(frozen=True)
+class Detectable(FieldsShown):
+    """Which error this many rows would have shown.
+
+    Attributes
+    ----------
+    error
+        The smallest error that the test finds with probability ``power``, in the norm of the
+        headline metric; None where even an error of 1 would be missed.
+    power, alpha
+        That probability, and the level of the test.
+    table
+        For other errors: how many rows find them with that probability.
+    sentence
+        The same in words.
+    """
+
+    error: float | None
+    power: float
+    alpha: float
+    table: Columns
+    sentence: str
+
+
+@dataclass(frozen=True)
+class EstimatorAdvice(FieldsShown):
+    """Which estimator to trust for data like these, from a simulated world (`which_estimator`)."""
+
+    best: str
+    answer: str
+    weak: bool
+    table: Columns
+
+
+@dataclass(frozen=True)
+class Repair(FieldsShown):
+    """What a recalibrator would gain, from predictions for rows it was not fitted on.
+
+    Attributes
+    ----------
+    recommended
+        Name of the recalibrator to use; ``"NoRecalibration"`` where none is worth it.
+    specification
+        The call that makes it.
+    explanation
+        Why, in sentences.
+    before, after
+        Log loss and debiased calibration error out of fold, with their standard error or interval:
+        ``log_loss``, ``log_loss_se``, ``error``, ``error_low``, ``error_high``.
+    table
+        All candidates (`AutoCalibration.table_`).
+    rows
+        How many rows were used: all, or a random part of very many.
+    """
+
+    recommended: str
+    specification: str
+    explanation: str
+    before: dict[str, float]
+    after: dict[str, float]
+    table: Columns
+    rows: int
+
+
+@dataclass(frozen=True)
+class LocalFinding(FieldsShown):
+    """Errors among rows with similar features (Luo et al. 2022).
+
+    Attributes
+    ----------
+    bandwidth, largest, mean
+        The bandwidth, and the largest and mean local error there.
+    over_bandwidths
+        The same for many bandwidths (`mlce_over_bandwidths`).
+    quantiles
+        ``share`` and ``error``: the distribution of local errors over rows.
+    landscape
+        ``x1``, ``x2``, ``signed``, ``absolute``: local errors of rows over two features, or the
+        first two principal components of more.
+    axes
+        What x1 and x2 are.
+    rows
+        How many rows were used.
+    """
+
+    bandwidth: float
+    largest: float
+    mean: float
+    over_bandwidths: Columns
+    quantiles: Columns
+    landscape: Columns
+    axes: tuple[str, str]
+    rows: int

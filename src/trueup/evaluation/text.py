@@ -1,0 +1,162 @@
+"""An evaluation for people: plain text for a terminal, HTML for a notebook."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+from trueup.evaluation.sections import Finding, Overview, Repair, Score
+from trueup.showing import html_table, is_number
+
+__all__ = ["QUESTIONS", "Rows", "html", "plain_text", "tables_of"]
+
+Rows = tuple[Sequence[str], list[Sequence[str]]]
+"""Names of columns, and rows of text."""
+WIDTH = 88
+QUESTIONS = {
+    "calibrated": "Is it calibrated?",
+    "how far": "How far off, and in which direction?",
+    "where": "Where?",
+    "how sure": "How sure are we?",
+    "what to do": "What to do?",
+    "gain": "What would be gained?",
+}
+
+
+class Told(Protocol):
+    """What is read of an evaluation."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def answers(self) -> Mapping[str, str]: ...
+    @property
+    def overview(self) -> Overview: ...
+    @property
+    def estimates(self) -> Sequence[Finding]: ...
+    @property
+    def scores(self) -> Sequence[Score]: ...
+    @property
+    def repair(self) -> Repair | None: ...
+    @property
+    def models(self) -> Mapping[str, Told]: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+def plain_text(evaluation: Told) -> str:
+    """Verdict, then tables."""
+    parts = [textwrap.fill(evaluation.verdict, WIDTH)]
+    parts += [f"{title}\n{_aligned(rows)}" for title, rows in tables_of(evaluation).items()]
+    return "\n\n".join(parts)
+
+
+def html(evaluation: Told) -> str:
+    """Verdict and tables as they should look in a notebook, dark or light."""
+    answers = "".join(
+        f"<dt><b>{escape(QUESTIONS[key])}</b></dt><dd>{escape(answer)}</dd>"
+        for key, answer in evaluation.answers.items()
+        if answer
+    )
+    shown = "".join(
+        html_table(title, names, rows) for title, (names, rows) in tables_of(evaluation).items()
+    )
+    return f'<div class="trueup" style="max-width:60em"><dl>{answers}</dl>{shown}</div>'
+
+
+def tables_of(evaluation: Told) -> dict[str, Rows]:
+    """Return the tables a person looks at, by title."""
+    found = {
+        "Calibration errors": estimate_rows(evaluation),
+        "Proper scores": score_rows(evaluation),
+        "Recalibration, out of fold": repair_rows(evaluation),
+        "Models": model_rows(evaluation),
+    }
+    return {title: rows for title, rows in found.items() if rows[1]}
+
+
+def estimate_rows(evaluation: Told) -> Rows:
+    """Every metric with its interval and p-value."""
+    rows: list[Sequence[str]] = [
+        (
+            finding.metric,
+            finding.lens,
+            f"{finding.value:.4f}",
+            f"{finding.interval.low:.4f} … {finding.interval.high:.4f}",
+            "" if finding.pvalue is None else f"{finding.pvalue:.3g}",
+        )
+        for finding in evaluation.estimates
+    ]
+    level = evaluation.settings.get("confidence_level", 0.95)
+    return ("metric", "looks at", "estimate", f"{100 * level:g} % interval", "p-value"), rows
+
+
+def score_rows(evaluation: Told) -> Rows:
+    """Proper scores and their terms."""
+    names = ("score", "value", "interval", "miscalibration", "discrimination", "uncertainty")
+    rows: list[Sequence[str]] = []
+    for score in evaluation.scores:
+        ends, parts = score.interval, score.decomposition
+        terms = ["", "", ""]
+        binary = evaluation.overview.n_classes == 2
+        if parts is not None and (binary or score.name == "brier"):
+            # Terms of several classes are averages over them. The Brier score is their sum; the
+            # log loss of a whole distribution is not made of those of its classes.
+            times = 1 if binary else evaluation.overview.n_classes
+            found = (parts.miscalibration, parts.discrimination, parts.uncertainty)
+            terms = [f"{round(times * term, 4) + 0.0:.4f}" for term in found]  # no minus zero
+        high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
+        row = (score.name, f"{ends.estimate:.4f}", f"{ends.low:.4f} … {high}", *terms)
+        rows.append(row)
+    return names, rows
+
+
+def repair_rows(evaluation: Told) -> Rows:
+    """Before and after the recommended recalibration."""
+    found = evaluation.repair
+    names = ("", "log loss", "calibration error", "interval")
+    if found is None:
+        return names, []
+    lines = [("as they are", found.before)]
+    if found.recommended != "NoRecalibration":
+        lines.append((found.recommended, found.after))
+    rows: list[Sequence[str]] = [
+        (
+            name,
+            f"{line['log_loss']:.4f} ± {line['log_loss_se']:.4f}",
+            f"{line['error']:.4f}",
+            f"{line['error_low']:.4f} … {line['error_high']:.4f}",
+        )
+        for name, line in lines
+    ]
+    return names, rows
+
+
+def model_rows(evaluation: Told) -> Rows:
+    """Every model's headline."""
+    names = ("model", "error", "interval", "p-value", "log loss")
+    rows: list[Sequence[str]] = []
+    for name, model in evaluation.models.items():
+        first = model.estimates[0]
+        pvalue = "" if first.pvalue is None else f"{first.pvalue:.3g}"
+        ends = f"{first.interval.low:.4f} … {first.interval.high:.4f}"
+        loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
+        rows.append((name, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
+    return names, rows
+
+
+def _aligned(table: Rows) -> str:
+    names, rows = table
+    widths = [max(len(line[j]) for line in (names, *rows)) for j in range(len(names))]
+    words = [not any(is_number(line[j]) for line in rows) for j in range(len(names))]
+    return "\n".join(
+        "  "
+        + "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(line, widths, words, strict=True)
+        ).rstrip()
+        for line in (names, *rows)
+    )

@@ -1,0 +1,196 @@
+"""The answers in words: never more than the numbers carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.evaluation.grounds import Grounds
+from trueup.evaluation.places import standing_out, where
+from trueup.tables import Columns
+
+__all__ = ["answers_of", "verdict_of", "verdict_of_models"]
+
+LARGE = 0.1
+"""Where an error below this would go unnoticed, the rows are too few to reassure anyone."""
+FEW_CLUSTERS = 50
+
+
+def verdict_of(answers: dict[str, str]) -> str:
+    """One paragraph: the answers one after the other."""
+    return " ".join(text for text in answers.values() if text)
+
+
+def verdict_of_models(verdicts: Mapping[str, str], comparison: Columns) -> str:
+    """Return the verdict of the first model, and who of all is best as far as rows can tell."""
+    rank: dict[str, int] = {}
+    for which in ("first", "second"):
+        for name, place in zip(comparison[which], comparison[f"{which}_rank"], strict=True):
+            rank[str(name)] = int(place)
+    best = [name for name in verdicts if rank[name] == 1]
+    name, verdict = next(iter(verdicts.items()))
+    if len(best) == len(verdicts):
+        which = "none is shown to be better calibrated than another"
+    else:
+        which = f"{' and '.join(best)} {'is' if len(best) == 1 else 'are'} best calibrated"
+    return f"Of {len(verdicts)} models, {which}. Of {name}, the first: {verdict}"
+
+
+def answers_of(grounds: Grounds) -> dict[str, str]:
+    """Is it calibrated, how far off, where, how sure, what to do, what would be gained?"""
+    return {
+        "calibrated": _calibrated(grounds),
+        "how far": _how_far(grounds),
+        "where": where(grounds),
+        "how sure": _how_sure(grounds),
+        "what to do": _what_to_do(grounds),
+        "gain": _gain(grounds),
+    }
+
+
+def _calibrated(grounds: Grounds) -> str:
+    finding, every = grounds.headline, grounds.all_classes
+    if finding.test is None:
+        reason = finding.notes.get("no_test", "there was no test")
+        shown = "is above 0" if grounds.against else "may be 0"
+        return f"Not tested ({reason}); by its interval the error {shown}."
+    what = "The probabilities"
+    if grounds.overview.kind == "multiclass":
+        what = "The confidences of the most probable class"
+    slightly = "slightly " if grounds.small else ""
+    tested = f"{grounds.p(finding)}, {grounds.rows}"
+    if grounds.rejects(finding):
+        return f"{what} are {slightly}miscalibrated ({tested})."
+    if every is not None and grounds.rejects(every):
+        return (
+            f"{what} show no evidence of miscalibration ({tested}), but the probabilities of all "
+            f"classes are {slightly}miscalibrated ({grounds.p(every)})."
+        )
+    text = f"There is no evidence of miscalibration at this sample size ({tested})"
+    if grounds.detectable is not None:
+        return f"{text}; {grounds.detectable.sentence}."
+    return f"{text}; by its interval, an error of up to {finding.interval.high:.3f} is possible."
+
+
+def _how_far(grounds: Grounds) -> str:
+    ends = grounds.headline.interval
+    level = f"{100 * ends.confidence_level:g} % interval"
+    size = (
+        f"The error is estimated at {ends.estimate:.3f} (root mean square, debiased; "
+        f"{level} {ends.low:.3f} to {ends.high:.3f})"
+    )
+    mean = (
+        f"{grounds.overview.mean_score:.3f} predicted on average, "
+        f"{grounds.overview.mean_label:.3f} came true"
+    )
+    return f"{size}{_direction(grounds)}: {mean}."
+
+
+def _direction(grounds: Grounds) -> str:
+    """Say "too high", "too extreme" … where the lower and the upper half of scores agree on it."""
+    if not grounds.against:
+        return ""
+    table = grounds.table.nonempty()
+    gap, share = table.gap, table.share
+    error = np.sqrt(np.maximum(table.mean_score * (1 - table.mean_score), 0) * table.concentration)
+    if grounds.overview.clusters is not None:  # as if all rows of a cluster were the same
+        error = error * math.sqrt(grounds.overview.n / grounds.overview.clusters)
+    whole = _sign(gap, share, error)
+    if grounds.overview.kind == "multiclass" or table.mean_score.min() >= 0.5:
+        words = {1: "the model is over-confident", -1: "the model is under-confident"}
+        return f"; {words[whole]}" if whole else ""
+    upper = np.cumsum(share) - share / 2 > 0.5
+    low, high = (_sign(gap[half], share[half], error[half]) for half in (~upper, upper))
+    if upper.all() or not upper.any():
+        low = high = whole
+    words_of = {
+        (1, 1): "probabilities are too high",
+        (-1, -1): "probabilities are too low",
+        (-1, 1): "probabilities are too extreme",
+        (1, -1): "probabilities are too timid",
+        (1, 0): "low probabilities are too high",
+        (-1, 0): "low probabilities are too low",
+        (0, 1): "high probabilities are too high",
+        (0, -1): "high probabilities are too low",
+    }
+    return f"; {words_of[low, high]}" if (low, high) in words_of else ""
+
+
+def _sign(gap: Floats, share: Floats, error: Floats) -> int:
+    """+1, −1, or 0 where the mean gap is within two standard errors of 0."""
+    mean, noise = float(gap @ share), math.sqrt(float((share * error) @ (share * error)))
+    return 0 if abs(mean) <= 2 * noise else int(math.copysign(1, mean))
+
+
+def _how_sure(grounds: Grounds) -> str:
+    ends, many = grounds.headline.interval, grounds.overview.clusters
+    width = max(ends.high - ends.estimate, ends.estimate - ends.low)
+    text = f"With {grounds.rows} the error is known to within {width:.3f}"
+    found = grounds.detectable
+    if grounds.against and found is not None and found.error is not None:
+        text += f"; one of {found.error:.3f} would be found with probability {found.power:g}"
+    if many is not None and many < FEW_CLUSTERS and grounds.headline.test is not None:
+        text += "; with so few clusters p-values are rough, as a rule too small"
+    return f"{text}."
+
+
+def _what_to_do(grounds: Grounds) -> str:
+    if not grounds.against:
+        return _nothing_shown(grounds)
+    found = grounds.repair
+    if found is None:
+        return "Recalibrate on data that the model was not trained on, and evaluate again."
+    if found.recommended != "NoRecalibration":
+        apart = "fitted on data kept apart from training and test"
+        return f"Recalibrate with {found.recommended}, {apart}."
+    if grounds.small:
+        return "So small an error needs no fixing: no recalibrator predicted better out of fold."
+    return "No recalibrator that was tried predicts better out of fold than these probabilities."
+
+
+def _nothing_shown(grounds: Grounds) -> str:
+    """What to do where no test speaks against calibration."""
+    found, named = grounds.detectable, standing_out(grounds)
+    if named:
+        return f"Look at {' and '.join(named)} again with more rows.{_more_rows(grounds)}"
+    unseen = found.error if found is not None else grounds.headline.interval.high
+    if unseen is None or unseen > LARGE:
+        return f"So few rows neither clear nor refute the model.{_more_rows(grounds)}"
+    return f"Nothing needs fixing by this evidence.{_more_rows(grounds)}"
+
+
+def _more_rows(grounds: Grounds) -> str:
+    found = grounds.detectable
+    if found is None or not len(found.table):
+        return ""
+    more = np.flatnonzero(found.table["rows"] > grounds.overview.n)
+    if not len(more):
+        return ""
+    k = int(more[np.argmax(found.table["error"][more])])
+    error, rows = float(found.table["error"][k]), int(found.table["rows"][k])
+    return f" To find an error of {error:g}, about {_rounded(rows):,} rows are needed."
+
+
+def _rounded(rows: int) -> int:
+    """Two digits: the rest is not known."""
+    size = int(10 ** max(0, len(str(rows)) - 2))
+    return -(-rows // size) * size
+
+
+def _gain(grounds: Grounds) -> str:
+    found = grounds.repair
+    if found is None or found.recommended == "NoRecalibration" or not grounds.against:
+        return ""
+    before, after = found.before, found.after
+    first = f"{before['log_loss']:.4f}"
+    names = found.table["candidate"].tolist()
+    if found.table["zeros"][names.index("NoRecalibration")] > 0:
+        first = "infinity (some outcomes had probability 0)"
+    return (
+        f"Out of fold, that changes the log loss from {first} to {after['log_loss']:.4f}, and the "
+        f"error from {before['error']:.3f} to {after['error']:.3f} ({after['error_low']:.3f} to "
+        f"{after['error_high']:.3f})."
+    )

@@ -1,0 +1,20 @@
+"""Files in and out: predictions and labels from tables of any usual format, and tables back."""
+
+from trueup.io.columns import Chosen, choose
+from trueup.io.opening import open_table
+from trueup.io.reading import Found, FoundScores, read, read_forecasts, read_scores
+from trueup.io.table import Table
+from trueup.io.writing import write_table
+
+__all__ = [
+    "Chosen",
+    "Found",
+    "FoundScores",
+    "Table",
+    "choose",
+    "open_table",
+    "read",
+    "read_forecasts",
+    "read_scores",
+    "write_table",
+]

@@ -1,0 +1,82 @@
+"""Confidences in a predicted class: the binary problem of whether it was right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.io import guessing
+from trueup.io.classes import Outcomes, item
+from trueup.io.columns import Chosen
+from trueup.io.refusals import Place, refusal, short, spanned
+from trueup.io.table import Table
+
+
+def with_prediction(
+    table: Table,
+    chosen: Chosen,
+    values: NDArray[Any],
+    beside: dict[str, NDArray[Any]],
+    logits: bool,
+) -> Chosen:
+    """Take a column of predicted classes, where labels can be nothing but classes beside it."""
+    if chosen.prediction is not None or values.ndim == 2 or logits or chosen.labels is None:
+        return chosen
+    stem = guessing.parted(chosen.labels)[0]
+    here = [name for name in table.names if guessing.parted(name)[0] == stem]
+    used = {*chosen.probs, chosen.labels, *chosen.features, chosen.groups, chosen.clusters}
+    found = [x for x in guessing.named(here, guessing.PREDICTIONS) if x not in used]
+    if len(found) != 1:
+        return chosen
+    if not guessing.two_valued(beside[chosen.labels]):
+        said = chosen.sentence + f", prediction {found[0]}"
+        return replace(
+            chosen, prediction=found[0], sentence=said, guessed=chosen.guessed | {"prediction"}
+        )
+    about_right = guessing.named([chosen.labels], guessing.RIGHT)
+    confident = guessing.named(chosen.probs, guessing.CONFIDENCES)
+    if confident and not about_right and chosen.guessed & {"probs", "labels"}:
+        told = f"column {chosen.probs[0]!r} may be the probability of the label 1 or the "
+        told += f"confidence in the class in column {found[0]!r}"
+        hint = f"say prediction='{found[0]}' (--prediction) for the latter, or "
+        hint += f"probs='{chosen.probs[0]}' and labels='{chosen.labels}' for the former"
+        raise refusal(table.shown, told, hint=hint)
+    return chosen
+
+
+def refuse_beside_prediction(
+    table: Table,
+    chosen: Chosen,
+    values: NDArray[Any],
+    logits: bool,
+    classes: Sequence[Any] | None,
+    soft_labels: bool,
+    ignore_label: object,
+) -> None:
+    """Refuse what has no meaning where labels become "was right"."""
+    if values.ndim == 2 or logits:
+        told = "`prediction` goes with one column of confidences between 0 and 1"
+        raise refusal(table.shown, f"{told}; predictions are in {spanned(chosen.probs)}")
+    others = {"classes": classes, "soft_labels": soft_labels or None, "ignore_label": ignore_label}
+    given = next((name for name, value in others.items() if value is not None), None)
+    if given is not None:
+        raise refusal(table.shown, f"`{given}` has no meaning beside `prediction`")
+
+
+def was_right(
+    table: Place, name: str, labels: NDArray[Any], prediction: str, predicted: NDArray[Any]
+) -> Outcomes:
+    """Whether each prediction is the label: the outcomes that a confidence is about."""
+    if labels.ndim != 1 or predicted.ndim != 1 or len(labels) != len(predicted):
+        told = f"columns {name!r} and {prediction!r} must hold one class a row"
+        raise refusal(table.shown, told)
+    if (labels.dtype == object) != (predicted.dtype == object):
+        told = f"column {prediction!r} must name classes as column {name!r} does"
+        got = f"got {short(item(predicted[0]))} and {short(item(labels[0]))}"
+        raise refusal(table.shown, f"{told}; {got} in {table.where(0)}")
+    remark = f"right where {prediction} equals {name}"
+    return Outcomes(np.asarray(labels == predicted, dtype=bool), None, remark)

@@ -1,0 +1,101 @@
+"""What is wrong with a file, said in one sentence: the file, the column, the row, the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import InputError
+
+MOST_NAMED = 12
+
+
+class Place(Protocol):
+    """A file as messages speak of it."""
+
+    @property
+    def shown(self) -> str:
+        """What messages call the file."""
+
+    @property
+    def texts_are_numbers(self) -> bool:
+        """Whether the text 0.5 is how the file writes the number."""
+
+    def where(self, row: int) -> str:
+        """Say a row, counted from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Some rows of a file, by their numbers in it."""
+
+    file: Place
+    rows: NDArray[np.int64]
+
+    @property
+    def shown(self) -> str:
+        """What messages call the file."""
+        return self.file.shown
+
+    @property
+    def texts_are_numbers(self) -> bool:
+        """Whether the text 0.5 is how the file writes the number."""
+        return self.file.texts_are_numbers
+
+    def where(self, row: int) -> str:
+        """Say a row by its number in the file."""
+        return self.file.where(int(self.rows[row]))
+
+
+def refusal(shown: str, problem: str, *, hint: str = "") -> InputError:
+    """Build the error to raise about the file that messages call ``shown``.
+
+    >>> print(refusal("p.csv", "has no rows below its header", hint="was it cut short?"))
+    p.csv: has no rows below its header. Hint: was it cut short?
+    """
+    advice = "" if not hint else f" Hint: {hint}" + ("" if hint.endswith((".", "?")) else ".")
+    return InputError(printable(f"{shown}: {problem}.{advice}"))
+
+
+def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Name things in a row, the first few of many.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b, … (3 in all)'
+    """
+    told = ", ".join(names[:most])
+    return told if len(names) <= most else f"{told}, … ({len(names)} in all)"
+
+
+def spanned(names: Sequence[str]) -> str:
+    """Name the columns of a matrix: all of a few, the first and the last of many.
+
+    >>> spanned([f"p_{k}" for k in range(10)])
+    'p_0 … p_9'
+    """
+    return listed(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
+
+
+def printable(text: str) -> str:
+    r"""A text without line ends and control signs, which could rule a terminal.
+
+    >>> printable("two\nlines")
+    'two?lines'
+    """
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def told_by(problem: Exception) -> str:
+    """The first line of what another library says of a file."""
+    lines = str(problem).splitlines() or [type(problem).__name__]
+    return printable(lines[0]).rstrip(".")
+
+
+def short(value: object) -> str:
+    """A value as it stands in the file, never longer than a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

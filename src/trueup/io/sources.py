@@ -1,0 +1,161 @@
+"""Where a table comes from: a file, standard input or a stream; and in which format it is."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trueup.atomic import checked_path
+from trueup.errors import must_be
+from trueup.io.refusals import listed, refusal
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "npz", "json", "jsonl")
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npz": "npz",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+ALIASES = {"feather": "arrow", "ipc": "arrow", "ndjson": "jsonl", "pq": "parquet"}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"PK\x03\x04": "npz",
+    b"PK\x05\x06": "npz",
+}
+PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+GZIP = b"\x1f\x8b"
+SNIFFED = 64
+COPIED_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file to read, not compressed: its place, its name in messages, its format."""
+
+    path: Path
+    shown: str
+    format: str
+
+
+def format_named(format: str | None) -> str | None:
+    """Check the name of a format."""
+    if format is None:
+        return None
+    name = ALIASES.get(str(format).lower().lstrip("."), str(format).lower().lstrip("."))
+    if name not in FORMATS:
+        raise must_be("format", f"one of {', '.join(FORMATS)}", format)
+    return name
+
+
+def source_of(path: Any, format: str | None = None) -> Source:
+    """Find the file that ``path`` names, or keep what a stream holds in a temporary one."""
+    asked = format_named(format)
+    if path == "-":
+        return _spooled(sys.stdin.buffer, "standard input", asked)
+    if hasattr(path, "read"):
+        return _spooled(path, str(getattr(path, "name", "the stream")), asked)
+    place = checked_path(path)
+    shown = str(place)
+    if place.is_dir():
+        raise IsADirectoryError(f"{shown} is a directory: give the name of a file in it.")
+    if not place.exists():
+        raise FileNotFoundError(f"There is no file {shown}.")
+    if not place.is_file():
+        with open(place, "rb") as pipe:
+            return _spooled(pipe, shown, asked)
+    suffixes = [suffix.lower() for suffix in place.suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    opening = _opening(place, shown)
+    if opening.startswith(GZIP):
+        with gzip.open(place, "rb") as stream:
+            return _spooled(stream, shown, asked or SUFFIXES.get(suffix))
+    known = asked or SUFFIXES.get(suffix) or _refuse_suffix(shown, suffix, opening)
+    _refuse_mismatch(shown, known, opening)
+    return Source(place.resolve(), shown, known)
+
+
+def _spooled(stream: Any, shown: str, asked: str | None) -> Source:
+    directory = tempfile.mkdtemp(prefix="trueup-")
+    path = Path(directory, "table")
+    try:
+        _copy(stream, path, shown)
+        opening = _opening(path, shown)
+        if opening.startswith(GZIP):
+            with gzip.open(path, "rb") as packed:
+                return _spooled(packed, shown, asked)
+        known = asked or sniffed(opening)
+        _refuse_mismatch(shown, known, opening)
+        source = Source(path, shown, known)
+        weakref.finalize(source, shutil.rmtree, directory, ignore_errors=True)
+        directory = ""
+        return source
+    finally:
+        if directory:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _copy(stream: Any, path: Path, shown: str) -> None:
+    """Copy a stream to a file; what is cut short or damaged is never taken for the whole."""
+    try:
+        with open(path, "wb") as file:
+            shutil.copyfileobj(stream, file, COPIED_AT_ONCE)
+    except TypeError:
+        hint = "open it in binary mode, 'rb'"
+        raise must_be("path", "a stream of bytes, not of text", shown, hint=hint) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise refusal(shown, "is damaged: it cannot be decompressed") from None
+
+
+def _opening(path: Path, shown: str) -> bytes:
+    if os.path.getsize(path) == 0:
+        raise refusal(shown, "is empty")
+    with open(path, "rb") as file:
+        return file.read(SNIFFED)
+
+
+def sniffed(opening: bytes) -> str:
+    """The format of what begins with these bytes: what is not known is taken for CSV."""
+    for magic, format in MAGIC.items():
+        if opening.startswith(magic):
+            return format
+    text = opening.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return "jsonl"
+    return "json" if text.startswith(b"[") else "csv"
+
+
+def _refuse_suffix(shown: str, suffix: str, opening: bytes) -> str:
+    if suffix in PICKLES:
+        hint = "save the arrays with np.savez, or as CSV or Parquet"
+        raise refusal(shown, "is a pickle, which can run code and is never loaded", hint=hint)
+    what = f"the suffix {suffix!r}" if suffix else "a name without a suffix"
+    hint = f"say format='{sniffed(opening)}' if it is such a file (--format)"
+    raise refusal(shown, f"has {what}; read are {listed(list(SUFFIXES))}", hint=hint)
+
+
+def _refuse_mismatch(shown: str, known: str, opening: bytes) -> None:
+    looks = next((form for magic, form in MAGIC.items() if opening.startswith(magic)), None)
+    if looks is not None and looks != known:
+        hint = f"say format='{looks}' (--format {looks})"
+        raise refusal(shown, f"is read as {known}, but begins like a file of {looks}", hint=hint)

@@ -1,0 +1,150 @@
+"""Named columns of a file, as NumPy arrays that are read when they are asked for."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.io.numbers import as_numbers
+from trueup.io.picking import twice
+from trueup.io.refusals import listed, refusal
+from trueup.io.sources import Source
+
+SAMPLED = 10_000
+
+
+class Table(ABC):
+    """Named columns of one length.
+
+    Attributes
+    ----------
+    names
+        Names of the columns in the order of the file.
+    shown
+        What messages call the file.
+    """
+
+    names: tuple[str, ...]
+    shown: str
+    texts_are_numbers = False
+    columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
+
+    def __init__(self, source: Source) -> None:
+        self.source = source  # kept: a temporary file lives as long as this
+        self.shown = source.shown
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of rows; of the longest column where they differ (NPZ only)."""
+
+    @abstractmethod
+    def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
+        """Columns that are there, as numbers, booleans or objects, or 2-D where rows are lists."""
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One column: numbers or booleans; texts as objects, None where missing."""
+        return self.columns([name])[name]
+
+    def columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Several columns, read together."""
+        self._check(names)
+        return self._fetch(list(dict.fromkeys(names)), None)
+
+    def sample(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """The first rows of several columns, enough to tell what they hold."""
+        self._check(names)
+        return self._fetch(list(dict.fromkeys(names)), SAMPLED)
+
+    def matrix(self, names: Sequence[str]) -> NDArray[Any]:
+        """Numbers (n, K): a column each, or the one matrix of that name."""
+        numbers = self.gather(names, ())[0]
+        return numbers[:, None] if numbers.ndim == 1 else numbers
+
+    def gather(
+        self, matrix: Sequence[str], others: Sequence[str]
+    ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+        """Numbers of the columns ``matrix``, (n,) if there is one, and the columns ``others``.
+
+        float32 stays float32. All is read in as few passes, with as few copies, as can be.
+        """
+        self._check([*matrix, *others])
+        wanted, found = list(dict.fromkeys(matrix)), dict[str, NDArray[Any]]()
+        parts: NDArray[Any] | None = None
+        for start in range(0, len(wanted), self.columns_at_once):
+            names = wanted[start : start + self.columns_at_once]
+            missing = {*names, *others} - set(found)
+            found |= self._fetch([name for name in self.names if name in missing], None)
+            # Taken out of `found`, so that a column is freed once it is in the matrix.
+            here = {name: found[name] if name in others else found.pop(name) for name in names}
+            if len(wanted) == 1:
+                return as_numbers(self, wanted[0], here[wanted[0]]), found
+            parts = self._fill(parts, here, wanted, start)
+        assert parts is not None
+        return parts, found
+
+    def _fill(
+        self,
+        parts: NDArray[Any] | None,
+        here: dict[str, NDArray[Any]],
+        wanted: list[str],
+        start: int,
+    ) -> NDArray[Any]:
+        """Put columns start, start + 1, … into the matrix, which is made with the first."""
+        for at, name in enumerate(list(here), start):
+            column = as_numbers(self, name, here.pop(name))
+            if column.ndim != 1:
+                problem = f"column {name!r} is a matrix and cannot be one of several columns"
+                raise refusal(self.shown, problem, hint=f"say probs={name!r} alone")
+            short = column.dtype in (np.float16, np.float32)
+            if parts is None:
+                parts = np.empty((len(column), len(wanted)), np.float32 if short else np.float64)
+            elif not short and parts.dtype == np.float32:
+                parts = parts.astype(np.float64)
+            if len(column) != len(parts):
+                raise self.differ(wanted[0], len(parts), name, len(column))
+            parts[:, at] = column
+        assert parts is not None
+        return parts
+
+    def differ(self, one: str, n_one: int, other: str, n_other: int) -> Exception:
+        """Build the error about columns of different lengths."""
+        return refusal(
+            self.shown,
+            f"column {other!r} has {n_other} rows, but column {one!r} has {n_one}",
+        )
+
+    def line(self, row: int) -> int | None:
+        """The line of a text file that a row is in, counted from 1; None for other files."""
+        return None
+
+    def where(self, row: int) -> str:
+        """Say a row, counted from 0, and its line where the file has lines."""
+        line = self.line(row)
+        return f"row {row}" if line is None else f"row {row} (line {line})"
+
+    def _check(self, names: Sequence[str]) -> None:
+        for name in names:
+            times = self.names.count(name)
+            if times > 1:
+                raise twice(name, self.names, self.shown)
+            if times == 0:
+                raise refusal(self.shown, f"has no column {name!r}", hint=_advice(name, self.names))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.n
+
+    def __repr__(self) -> str:
+        """Say the file and its columns."""
+        return f"{type(self).__name__}({self.shown!r}, columns {listed(self.names)})"
+
+
+def _advice(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"is it {near[0]!r}?" if near else f"its columns are {listed(names)}"

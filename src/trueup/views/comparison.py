@@ -1,0 +1,80 @@
+"""Several models side by side: their errors with intervals, the best first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueup.tables import Columns
+from trueup.views.rows import INCHES_A_ROW, Kind, Rows, draw_rows, limit_errors
+from trueup.views.style import BLUE, INK, MUTED, SMALL, number, on, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 6.4
+MODEL = Kind("o", BLUE, "model")
+BESIDE = 1.24  # how much wider the axes are than the data, where p-values stand beside them
+
+
+def draw_comparison(
+    columns: Columns,
+    *,
+    reference: float | None = None,
+    measure: str = "calibration error",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the errors of several models with their intervals, the smallest first.
+
+    Intervals of single models say little about differences: two that overlap may differ clearly,
+    because the samples are the same. ``tu.compare`` tests differences.
+
+    Parameters
+    ----------
+    columns
+        ``model`` and ``error``; ``low`` and ``high`` where there are; where there is a ``pvalue``
+        it is written beside the model. Models without an error (NaN) are left out.
+    reference
+        Error to compare with, drawn as a line; by default the smallest.
+    measure
+        What the error is, for the axis.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    rows = Rows.of(columns, "model", pvalue="pvalue", worst_first=False)
+    axes = on(ax, (WIDTH, 1.2 + 1.4 * INCHES_A_ROW * max(len(rows), 2)))
+    draw_rows(axes, rows, [MODEL] * len(rows), [words(name) for name in rows.names], None)
+    axes.set_xlabel(measure)
+    line = float(rows.value[0]) if reference is None and len(rows) else reference
+    limit_errors(axes, rows, *([] if line is None else [line]))
+    if line is not None:
+        axes.axvline(line, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
+        what = "the smallest" if reference is None else "reference"
+        axes.set_xlabel(f"{measure}\n(dashed: {what}, {number(line)})")
+    if not np.isnan(rows.pvalue).all():
+        _pvalues(axes, rows)
+    return axes
+
+
+def _pvalues(axes: Axes, rows: Rows) -> None:
+    """Write p-values along the right side, beside the data."""
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, left + BESIDE * (right - left))
+    for place, pvalue in enumerate(rows.pvalue):
+        if not np.isnan(pvalue):
+            axes.text(
+                1,
+                place,
+                f"p = {number(float(pvalue))}",
+                ha="right",
+                va="center",
+                color=INK,
+                fontsize=SMALL,
+                transform=axes.get_yaxis_transform(),
+            )

@@ -1,0 +1,87 @@
+"""The error of every group of rows, with its size, interval and test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueup.tables import Columns
+from trueup.views.reading import numbers
+from trueup.views.rows import (
+    Rows,
+    check_alpha,
+    draw_overview,
+    draw_rows,
+    explain,
+    height_of,
+    limit_errors,
+    named,
+)
+from trueup.views.style import LONGEST_NAME, MUTED, number, on, words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 6.8
+
+
+def draw_group_errors(
+    columns: Columns,
+    *,
+    overall: float | None = None,
+    measure: str = "calibration error",
+    level: float | None = 0.05,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the error of every group, the largest first, with its interval.
+
+    Of more than 40 groups the 20 worst are drawn with their names, and all of them as a curve in
+    a strip below.
+
+    Parameters
+    ----------
+    columns
+        ``group`` and ``error``, as in ``group_errors(...).table``. Where there are: ``n`` stands
+        with the name; ``gap``, ``low``, ``high`` and ``pvalue_holm`` as for `draw_class_errors`.
+    overall
+        The error of all rows together, drawn as a line.
+    measure
+        What the error is, for the axis.
+    level
+        Of the tests; None fills all points.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    alpha = check_alpha(level)
+    rows = Rows.of(columns, "group", pvalue="pvalue_holm")
+    axes = on(ax, (WIDTH, height_of(len(rows))))
+    kinds, shown = rows.kinds(), named(len(rows))
+    draw_rows(axes, rows, kinds, _names(columns, rows)[:shown], alpha)
+    known = overall is not None and bool(np.isfinite(overall))
+    limit_errors(axes, rows, *([overall] if overall is not None and known else []))
+    axes.set_xlabel(measure)
+    if overall is not None and known:
+        axes.axvline(overall, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
+        axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
+    axes.set_ylabel("group" if shown == len(rows) else "worst groups")
+    if shown < len(rows):
+        draw_overview(axes, rows, "groups")
+    explain(axes, kinds, rows, alpha)
+    return axes
+
+
+def _names(columns: Columns, rows: Rows) -> list[str]:
+    """Names with the number of rows, where that is known."""
+    if "n" not in columns:
+        return [words(name) for name in rows.names]
+    sizes = numbers(columns, "n")[rows.order]
+    return [
+        f"{words(name, LONGEST_NAME - 8)} (n = {size:.0f})"
+        for name, size in zip(rows.names, sizes, strict=True)
+    ]

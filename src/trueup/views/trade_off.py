@@ -1,0 +1,101 @@
+"""How well bins predict against how well that can be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.engines.base import Floats
+from trueup.tables import Columns
+from trueup.views.curves import draw_series, finite, height_for, legend_of_series, named_tables
+from trueup.views.style import INK, SMALL, number_axis, on, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_trade_off"]
+
+LABEL = np.array([0.1, 0.06])  # width and height of a label, in shares of the axes
+
+
+def draw_trade_off(columns: Columns | Mapping[str, Columns], *, ax: Axes | None = None) -> Axes:
+    """Draw Brier score against certified bound, a point for each number of bins.
+
+    Down and to the left is better. A line joins the points that no other beats in both,
+    and the choice is among those. They have their numbers of bins below them, as have the first
+    and the last.
+
+    Parameters
+    ----------
+    columns
+        ``n_bins``, ``brier`` and ``upper_bound``, as of `trade_off`; several by name.
+    ax
+        Axes to draw on; by default new ones.
+
+    References
+    ----------
+    Kumar et al. 2019, "Verified uncertainty calibration", Fig. 17.
+    """
+    named = named_tables("columns", columns, "n_bins", "brier", "upper_bound")
+    ax = on(ax, (6.4, height_for(len(named))))
+    tidy(ax)
+    labelled = []
+    for index, (name, table) in enumerate(named.items()):
+        bound, brier = finite(table["upper_bound"]), finite(table["brier"])
+        points = draw_series(
+            ax, index, name, bound, brier, linestyle="none", markevery=None, alpha=0.45
+        )
+        best = _unbeaten(bound, brier)
+        draw_series(
+            ax,
+            index,
+            "",
+            bound[best],
+            brier[best],
+            markevery=None,
+            zorder=points.get_zorder() + 1,
+        )
+        shown = list(dict.fromkeys([*best, 0, len(table) - 1]))
+        labelled.append((table["n_bins"][shown], np.column_stack([bound, brier])[shown]))
+    ax.margins(0.12)
+    ax.autoscale_view()
+    for n_bins, where in labelled:
+        _write(ax, n_bins, where)
+    number_axis(ax.xaxis)
+    number_axis(ax.yaxis)
+    ax.set_xlabel("upper bound of the calibration error")
+    ax.set_ylabel("Brier score")
+    legend_of_series(ax)
+    return ax
+
+
+def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
+    """Write numbers of bins below points, but none over another."""
+    written: list[Floats] = []
+    for number, point in zip(n_bins, points, strict=True):
+        place = ax.transAxes.inverted().transform(ax.transData.transform(point))
+        if np.isnan(place).any() or any(np.all(np.abs(place - other) < LABEL) for other in written):
+            continue
+        written.append(place)
+        ax.annotate(
+            f"{number:.0f} bins",
+            point,
+            xytext=(0, -6),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            size=SMALL,
+            color=INK,
+        )
+
+
+def _unbeaten(bound: Floats, brier: Floats) -> list[int]:
+    """Return the points that no other is below and left of, from left to right."""
+    best: list[int] = []
+    for k in np.lexsort((brier, bound)).tolist():
+        known = not np.isnan(bound[k] + brier[k])
+        if known and (not best or brier[k] < brier[best[-1]]):
+            best.append(k)
+    return best

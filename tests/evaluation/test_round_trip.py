@@ -1,0 +1,119 @@
+"""JSON and back without losing anything; one clear sentence for what is no evaluation."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import trueup as tu
+from trueup.errors import InputError
+from trueup.evaluation.encoding import read_back, written
+from trueup.tables import Columns
+
+
+def differences(a, b, place: str = "it") -> list[str]:
+    """Where two values differ, types and NaN included."""
+    if type(a) is not type(b):
+        return [f"{place}: {type(a).__name__} and {type(b).__name__}"]
+    if isinstance(a, np.ndarray):
+        kinds = a.dtype.kind == b.dtype.kind and (a.dtype.kind == "U" or a.dtype == b.dtype)
+        same = kinds and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        return [] if same else [f"{place}: {a!r} and {b!r}"]
+    if is_dataclass(a):
+        pairs = [(f.name, getattr(a, f.name), getattr(b, f.name)) for f in fields(a)]
+    elif isinstance(a, dict):
+        if list(a) != list(b):
+            return [f"{place}: keys {list(a)} and {list(b)}"]
+        pairs = [(key, a[key], b[key]) for key in a]
+    elif isinstance(a, tuple | list):
+        if len(a) != len(b):
+            return [f"{place}: lengths {len(a)} and {len(b)}"]
+        pairs = [(str(i), x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))]
+    else:
+        same = a == b or (isinstance(a, float) and math.isnan(a) and math.isnan(b))
+        return [] if same else [f"{place}: {a!r} and {b!r}"]
+    return [text for name, x, y in pairs for text in differences(x, y, f"{place}.{name}")]
+
+
+def refuse_constant(name: str) -> None:
+    raise AssertionError(f"JSON has no {name}")
+
+
+def test_nothing_is_lost(each) -> None:
+    text = each.to_json()
+    again = tu.Evaluation.from_dict(json.loads(text, parse_constant=refuse_constant))
+    assert differences(each, again) == []
+    assert again.to_json() == text
+    assert str(again) == str(each)
+    assert again._repr_html_() == each._repr_html_()
+
+
+def test_by_a_file(found, tmp_path) -> None:
+    path = tmp_path / "found.json"
+    text = found("names").to_json(path)
+    assert path.read_text("utf-8") == text
+    for given in (path, str(path), text):
+        assert differences(found("names"), tu.Evaluation.from_json(given)) == []
+
+
+def test_values_of_every_kind() -> None:
+    value = {"a": (1, 2.0, None, True, math.inf, -math.inf), 3: {"x": math.nan}, 2.5: "text"}
+    text = json.dumps(written(value), allow_nan=False)
+    again = read_back(dict, json.loads(text))
+    assert list(again) == ["a", 3, 2.5]
+    assert again["a"][4:] == [math.inf, -math.inf]
+    assert [type(item) for item in again["a"][:4]] == [int, float, type(None), bool]
+    assert math.isnan(again[3]["x"])
+    columns = Columns({"name": np.array(["x", 3], object), "n": np.array([1, 2])})
+    back = read_back(Columns, json.loads(json.dumps(written(columns))))
+    assert differences(columns, back) == []
+
+
+def test_the_same_data_and_seed_give_the_same_json(found, data) -> None:
+    options = {"n_resamples": 99, "recalibrate": False, "advice": False}
+    again = [tu.evaluate(data("weights"), **options, rng=rng) for rng in (0, 1)]
+    assert again[0].to_json() == found("weights").to_json()
+    assert again[1].to_json() != found("weights").to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{garbage", "must be JSON of an evaluation"),
+        ("[1]", "evaluation of schema 1; got something else"),
+        ('"text"', "evaluation of schema 1; got something else"),
+        ("{}", "evaluation of schema 1; got something else"),
+        ('{"schema": 9}', "got schema 9. Hint: write it anew"),
+        ('{"schema": true}', "got schema True"),
+        ('{"schema": 1}', "`Evaluation` must be given with 'verdict'"),
+    ],
+)
+def test_garbage_gets_one_sentence(text, words) -> None:
+    with pytest.raises(InputError) as error:
+        tu.Evaluation.from_json(text)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"overview": 3},
+        {"estimates": {"a": 1}},
+        {"tables": {"reliability": {"kind": "bins"}}},
+        {"tables": {"reliability": {"kind": "what"}}},
+        {"tables": {"x": {"kind": "columns", "data": {"x": [{"$number": "zzz"}]}}}},
+    ],
+)
+def test_a_wrong_part_gets_one_sentence(found, wrong) -> None:
+    with pytest.raises(InputError, match=r"^`data` must be what `to_dict` of an evaluation wrote"):
+        tu.Evaluation.from_dict(found("one row").to_dict() | wrong)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError):
+        tu.Evaluation.from_json(tmp_path / "none.json")

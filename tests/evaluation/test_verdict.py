@@ -1,0 +1,243 @@
+"""The words: right direction, never more than the numbers carry, never a crash or a NaN."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import trueup as tu
+from trueup.evaluation.measuring import headline
+from trueup.inference.sensitivity import sensitivity
+
+FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
+
+
+def logistic(z: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-z))
+
+
+def logit(p: np.ndarray) -> np.ndarray:
+    return np.log(p / (1 - p))
+
+
+def said(n: int, truth, seed: int = 0, low: float = 0.0, **options) -> tu.Evaluation:
+    rng = np.random.default_rng(seed)
+    p = low + (1 - low) * rng.uniform(1e-3, 1 - 1e-3, n)
+    return tu.evaluate(p, rng.random(n) < truth(p), **(FAST | options))
+
+
+DIRECTIONS = {
+    "probabilities are too high": lambda p: 0.7 * p,
+    "probabilities are too low": lambda p: p + 0.3 * (1 - p),
+    "probabilities are too extreme": lambda p: logistic(logit(p) / 2),
+    "probabilities are too timid": lambda p: logistic(2 * logit(p)),
+    "high probabilities are too high": lambda p: np.where(p > 0.6, p - 0.3, p),
+    "low probabilities are too low": lambda p: np.where(p < 0.4, p + 0.3, p),
+}
+
+
+@pytest.mark.parametrize("words", DIRECTIONS)
+def test_direction_of_probabilities(words) -> None:
+    found = said(2000, DIRECTIONS[words])
+    assert found.answers["calibrated"].startswith("The probabilities are miscalibrated (p ≤ 0.01")
+    assert f"; {words}: " in found.answers["how far"]
+    assert "add most to it" in found.answers["where"]
+
+
+@pytest.mark.parametrize(("power", "words"), [(0.5, "over"), (2.0, "under")])
+def test_direction_of_confidences(power, words) -> None:
+    rng = np.random.default_rng(0)
+    g = rng.dirichlet(np.ones(3), 1500)
+    truth = g**power / (g**power).sum(axis=1, keepdims=True)
+    y = (rng.random(1500)[:, None] > np.cumsum(truth, axis=1)).sum(axis=1)
+    found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
+    assert "confidences of the most probable class are miscalibrated" in found.verdict
+    assert f"the model is {words}-confident" in found.answers["how far"]
+    assert "3 of 3 classes are miscalibrated" in found.answers["where"]
+
+
+def test_one_score_only() -> None:
+    y = np.arange(300) % 2
+    found = tu.evaluate(np.full(300, 0.3), y, **FAST)
+    assert "; probabilities are too low: 0.300 predicted" in found.answers["how far"]
+    assert found.answers["where"] == "All scores are in one bin."
+    sure = tu.evaluate(np.full(300, 0.9), y, **FAST)
+    assert "; the model is over-confident" in sure.answers["how far"]
+
+
+def test_tied_scores_are_named_as_what_they_are() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.9, 0.95, 0.99], 1000)
+    found = tu.evaluate(p, rng.random(1000) < p - 0.2, **FAST)
+    assert re.match(r"Scores of 0\.9[59]? add most to it \(3\d % of rows\)", found.answers["where"])
+
+
+def test_scores_near_one_are_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    p = 1 - 10 ** rng.uniform(-6, -3, 3000)
+    found = tu.evaluate(p, rng.random(3000) < 0.95, **FAST)
+    low, high = re.search(r"Scores from ([\d.]+) to ([\d.]+)", found.answers["where"]).groups()
+    assert float(low) < float(high)
+
+
+def test_a_small_error_of_very_many_rows_is_called_slight() -> None:
+    found = said(300_000, lambda p: p + 0.012 * (0.5 - p), metrics=[])
+    assert found.answers["calibrated"].startswith("The probabilities are slightly miscalibrated")
+    assert found.estimates[0].interval.high < 0.01
+    large = said(2000, lambda p: 0.7 * p, metrics=[])
+    assert "slightly" not in large.verdict
+
+
+@pytest.mark.parametrize("kind", ["binary", "hot", "ties", "few", "classes"])
+def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a level of 5 %: of 60 sets more than 8 with a probability of 0.3 %."""
+    quick = {"reliability_mass": headline(15)}
+    replaced = "trueup.evaluation.one_call"
+    tables = lambda f, *_: {name: each.table(f) for name, each in quick.items()}  # noqa: E731
+    monkeypatch.setattr(f"{replaced}.diagrams", tables)
+    monkeypatch.setattr(f"{replaced}.further_tests", lambda *_: {})
+    monkeypatch.setattr(f"{replaced}.proper_scores", lambda *_: ())
+    monkeypatch.setattr("trueup.evaluation.advising.ERRORS_OF_INTEREST", ())
+    monkeypatch.setattr("trueup.inference.sensitivity.DRAWS", 50)
+    accused = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        metrics = []
+        if kind == "classes":
+            g = rng.dirichlet(np.full(4, 0.5), 200)
+            y = np.minimum((rng.random(200)[:, None] > np.cumsum(g, axis=1)).sum(axis=1), 3)
+            metrics = ["marginal_error_debiased"]
+        else:
+            n = {"binary": 400, "hot": 400, "ties": 300, "few": 20}[kind]
+            g = rng.beta(8, 0.5, n) if kind == "hot" else rng.random(n)
+            g = rng.choice([0.5, 0.8, 0.9, 0.95], n) if kind == "ties" else g
+            y = rng.random(n) < g
+        text = tu.evaluate(g, y, metrics=metrics, **FAST, rng=seed).verdict
+        if "miscalibrated" in text:
+            accused += 1
+        else:
+            assert "no evidence of miscalibration at this sample size" in text
+            assert "would go unnoticed more than one time in five" in text or "mostly go" in text
+    assert accused <= 8
+
+
+def test_two_tests_of_several_classes_are_adjusted(found) -> None:
+    evaluation = found("three")
+    raw = [evaluation.estimates[0].pvalue, evaluation.estimate("marginal_error_debiased").pvalue]
+    adjusted = tu.inference.holm(raw)[0]
+    assert f"p = {adjusted:.2g} adjusted for two tests" in evaluation.answers["calibrated"]
+    assert "adjusted" not in found("binary").answers["calibrated"]
+
+
+def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
+    rng = np.random.default_rng(0)
+    g = np.tile([0.6, 0.3, 0.1], (1500, 1))
+    y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
+    found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
+    text = found.answers["calibrated"]
+    assert text.startswith("The confidences of the most probable class show no evidence")
+    assert "but the probabilities of all classes are miscalibrated" in text
+    assert "2 of 3 classes are miscalibrated; largest errors: class" in found.answers["where"]
+
+
+def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
+    rng = np.random.default_rng(4)
+    p, groups = rng.uniform(0.3, 0.7, 2000), np.repeat(["left", "right", "rest"], [100, 100, 1800])
+    truth = p + 0.25 * (groups == "left") - 0.25 * (groups == "right")
+    found = tu.evaluate(p, rng.random(2000) < truth, groups=groups, **FAST | {"n_resamples": 199})
+    assert "no evidence of miscalibration" in found.answers["calibrated"]
+    assert "But 2 of 3 groups stand out (p =" in found.answers["where"]
+    assert "miscalibrated;" not in found.verdict
+    assert re.search("Look at (left|right) again with more rows", found.answers["what to do"])
+
+
+def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return p, (rng.random(n) < p).astype(int)
+
+
+def _awkward():
+    rng = np.random.default_rng(0)
+    eye = np.eye(3)[np.arange(50) % 3]
+    wide = rng.dirichlet(np.full(1000, 0.02), 120)
+    p, y = rows(200)
+    return {
+        "one row": ([0.7], [1]),
+        "one row of a matrix": ([[0.7, 0.3]], [1]),
+        "two rows": ([0.7, 0.2], [1, 0]),
+        "twenty rows": rows(20),
+        "one class": (p, np.ones(200, int)),
+        "no class": (p, np.zeros(200, int)),
+        "all 1 and right": (np.ones(50), np.ones(50, int)),
+        "all 1, some wrong": (np.ones(50), np.r_[np.ones(45, int), np.zeros(5, int)]),
+        "certain and right": (eye, np.arange(50) % 3),
+        "certain, some wrong": (eye, (np.arange(50) + (np.arange(50) < 5)) % 3),
+        "constant": (np.full(80, 0.3), np.arange(80) % 3 == 0),
+        "ties": ((10 * p).round() / 10, y),
+        "a thousand classes": (wide, rng.integers(0, 1000, 120)),
+        "float32": (p.astype(np.float32), y),
+        "integers": (np.arange(60) % 2, (np.arange(60) // 2) % 2),
+    }
+
+
+AWKWARD = _awkward()
+
+
+@pytest.mark.parametrize("case", AWKWARD)
+def test_awkward_data_get_sensible_words(case) -> None:
+    p, y = AWKWARD[case]
+    recalibrate = case not in ("a thousand classes",)
+    metrics = ["ece", "smooth_ece"] if np.ndim(p) == 2 else None
+    found = tu.evaluate(p, y, metrics=metrics, **(FAST | {"recalibrate": recalibrate}))
+    for text in (found.verdict, str(found), found._repr_html_()):
+        assert not re.search(r"\b(nan|inf|None)\b|-0\.0000\b", text), text
+        assert " 1 rows" not in text
+    assert list(found.answers) == [
+        "calibrated", "how far", "where", "how sure", "what to do", "gain",
+    ]  # fmt: skip
+    for answer in found.answers.values():
+        assert answer == "" or (answer[0].isupper() and answer.endswith("."))
+        assert ".." not in answer
+        assert "  " not in answer
+    assert tu.Evaluation.from_json(found.to_json()).verdict == found.verdict
+
+
+def test_few_rows_clear_nobody() -> None:
+    found = tu.evaluate([0.7, 0.2], [1, 0], **FAST)
+    assert "with so few rows even a large error would mostly go unnoticed" in found.verdict
+    assert "So few rows neither clear nor refute the model." in found.answers["what to do"]
+
+
+def test_where_no_error_can_be_simulated_the_interval_speaks() -> None:
+    found = tu.evaluate(np.ones(50), np.ones(50, int), **FAST)
+    high = found.estimates[0].interval.high
+    assert f"by its interval, an error of up to {high:.3f} is possible" in found.verdict
+
+
+def test_an_infinite_log_loss_is_called_so() -> None:
+    y = np.r_[np.ones(45, int), np.zeros(5, int)]
+    found = tu.evaluate(np.ones(50), y, **(FAST | {"recalibrate": True}))
+    assert "from infinity (some outcomes had probability 0) to 0." in found.answers["gain"]
+
+
+def test_clusters_soft_labels_and_weights(found) -> None:
+    assert "300 rows in 100 clusters" in found("clusters").verdict
+    assert "Not tested (labels are probabilities" in found("soft").verdict
+    assert found("soft").answers["where"] == ""
+    p, y = rows(60)
+    few = tu.evaluate(p, y, clusters=np.arange(60) // 6, groups=np.arange(60) % 2, **FAST)
+    assert "with so few clusters p-values are rough" in few.answers["how sure"]
+    assert "Groups were not measured: rows come in clusters." in few.answers["where"]
+    same = tu.evaluate(p, y, weights=np.full(60, 3.0), metrics=[], **FAST)
+    plain = tu.evaluate(p, y, metrics=[], **FAST)
+    assert same.estimates[0].value == pytest.approx(plain.estimates[0].value)
+
+
+def test_the_error_that_would_go_unnoticed_is_that_of_the_test() -> None:
+    p, y = rows(500)
+    found = tu.evaluate(p, y, n_bins=5, metrics=[], **FAST)
+    seen = sensitivity(p, y, statistic=headline(5), n_resamples=99, rng=0)
+    assert f"an error below {seen.smallest_error(0.8):.3f} would" in found.verdict
