@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from oracles.isotonic import isotonic_fit
 from samples import Sample, binary_samples
-from trueup.engines import reference, using
+from trueup.engines import ordering, reference, using
 from trueup.engines.base import engine
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.isotonic import IsotonicFit
@@ -59,6 +59,16 @@ def test_blocks_of_very_large_totals_are_exact(groups: list[tuple[int, int]], un
         min(y * unit + i % 3, w) for i, ((_, y), w) in enumerate(zip(groups, weight, strict=True))
     ]
     found = engine().pool_rising(np.array(weight), np.array(label))
+    assert found.tolist() == starts_by_fractions(weight, label)
+
+
+@given(counts, st.integers(1, 7))
+def test_blocks_pooled_part_by_part(groups: list[tuple[int, int]], at_once: int):
+    weight, label = map(list, zip(*groups, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering, "POOLED_AT_ONCE", at_once)
+        found = engine().pool_rising(np.array(weight), np.array(label))
+    assert found.dtype == np.int64
     assert found.tolist() == starts_by_fractions(weight, label)
 
 

@@ -25,6 +25,7 @@ PART_ROWS = 1 << 14  # a part and its spare stay in the second-level cache
 MOST_PARTS = 256
 FITTED_ENTRIES = 1 << 16
 MOST_POOLED = 2**31 - 1  # products of two totals then fit into 63 bits
+POOLED_AT_ONCE = 1 << 16
 SAMPLE = 1 << 12
 ATOM_IN_SAMPLE = 8
 
@@ -209,6 +210,18 @@ def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
         return reference.pool_rising(weight, label)
     dtype = np.int64 if whole else np.float64
     weight, label = (np.ascontiguousarray(array, dtype) for array in (weight, label))
+    if not whole or len(weight) <= POOLED_AT_ONCE:
+        return _pooled(weight, label)
+    # Blocks of blocks are the same where sums are whole; few are left, so little memory is taken.
+    parts = [
+        start + _pooled(weight[start:stop], label[start:stop])
+        for start, stop in cut(len(weight), POOLED_AT_ONCE)
+    ]
+    start = np.concatenate(parts)
+    return start[_pooled(np.add.reduceat(weight, start), np.add.reduceat(label, start))]
+
+
+def _pooled(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
     start = np.empty(len(weight), np.int64)
     blocks = isotonic.pool(weight, label, start, np.empty_like(weight), np.empty_like(weight))
     return start[:blocks].copy()  # the rest of the memory goes back

@@ -40,8 +40,8 @@ class Brier(ProperScore):
             difference = forecasts.rows(where) - forecasts.one_hot(where)
             if forecasts.n_classes == 2:
                 difference = difference[:, 1:]
-            total += _weighted(np.einsum("ij,ij->i", difference, difference), forecasts, where)
-        return ScoreSums(total, _weight(forecasts))
+            total += weighted_sum(np.einsum("ij,ij->i", difference, difference), forecasts, where)
+        return ScoreSums(total, total_weight(forecasts))
 
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
@@ -93,8 +93,8 @@ class LogLoss(ProperScore):
                 low = (rows < forecasts.tiny) & (labels > 0)
                 clipped += int(low.any(axis=1).sum())
                 log_probs = np.log(np.maximum(rows, forecasts.tiny))
-            total -= _weighted(np.einsum("ij,ij->i", labels, log_probs), forecasts, where)
-        return ScoreSums(total, _weight(forecasts), {"clipped": clipped})
+            total -= weighted_sum(np.einsum("ij,ij->i", labels, log_probs), forecasts, where)
+        return ScoreSums(total, total_weight(forecasts), {"clipped": clipped})
 
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
@@ -120,11 +120,13 @@ class LogLoss(ProperScore):
         return -math.fsum(rate * math.log(rate) for rate in (base_rate, 1 - base_rate) if rate > 0)
 
 
-def _weighted(terms: Floats, forecasts: Forecasts, where: slice) -> float:
+def weighted_sum(terms: Floats, forecasts: Forecasts, where: slice) -> float:
+    """Return the sum over some rows, each with its weight."""
     return float(np.sum(terms if forecasts.weights is None else terms * forecasts.weights[where]))
 
 
-def _weight(forecasts: Forecasts) -> float:
+def total_weight(forecasts: Forecasts) -> float:
+    """Return the weight of all rows: how many there are, if they have none."""
     return float(forecasts.n if forecasts.weights is None else forecasts.weights.sum())
 
 

@@ -66,8 +66,7 @@ def repair(forecasts: Forecasts, asked: Asked) -> Repair | None:
     from trueup.recalibrate import AutoCalibration  # needs scikit-learn, which is slow to load
 
     auto = AutoCalibration(_candidates(some), cv=folds, rng=asked.seed)
-    probs = some.rows(slice(0, some.n)) if some.is_matrix else some.scores
-    auto.fit(probs, some.labels, sample_weight=some.weights)
+    auto.fit(some)
     table = auto.table_
     if "score" not in table:
         return None

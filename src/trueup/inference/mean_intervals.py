@@ -10,6 +10,7 @@ import numpy as np
 from trueup.engines.base import Floats
 from trueup.estimators import Brier
 from trueup.estimators.decomposition import ProperScore
+from trueup.estimators.scores import total_weight, weighted_sum
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
 from trueup.inference.ranges import possible_values
@@ -38,21 +39,21 @@ def row_losses(score: ProperScore, forecasts: Forecasts) -> Floats:
 
 
 def _losses(score: ProperScore, forecasts: Forecasts) -> Losses:
-    each, near, far = (np.empty(forecasts.n) for _ in range(3))
+    each, near, far = np.empty(forecasts.n), [], []
     for where in forecasts.blocks():
         rows = forecasts.rows(where)
         possible = _possible_losses(score, forecasts, rows, where)
         each[where] = np.einsum("ij,ij->i", forecasts.one_hot(where), possible)
         top, every = rows.argmax(axis=1), np.arange(len(rows))
-        near[where] = possible[every, top]
+        near.append(weighted_sum(possible[every, top], forecasts, where))
         rows = np.maximum(rows, SURE)
         rows[every, top] = 0
-        others = np.einsum("ij,ij->i", rows, possible)
-        far[where] = others / rows.sum(axis=1)
+        others = np.einsum("ij,ij->i", rows, possible) / rows.sum(axis=1)
+        far.append(weighted_sum(others, forecasts, where))
     if isinstance(score, Brier) and forecasts.soft:
         each = _soft_brier(forecasts)
-    near_mean, far_mean = (float(np.average(x, weights=forecasts.weights)) for x in (near, far))
-    return Losses(each, near_mean, far_mean)
+    total = total_weight(forecasts)
+    return Losses(each, math.fsum(near) / total, math.fsum(far) / total)
 
 
 def _possible_losses(
@@ -88,8 +89,7 @@ def mean_ends(score: ProperScore, forecasts: Forecasts, level: float) -> Ends:
     """
     from scipy.special import stdtrit
 
-    losses = _losses(score, forecasts)
-    weights = np.ones(forecasts.n) if forecasts.weights is None else forecasts.weights
+    losses, total = _losses(score, forecasts), total_weight(forecasts)
     number = None
     if forecasts.clusters is not None:
         number = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
@@ -98,15 +98,18 @@ def mean_ends(score: ProperScore, forecasts: Forecasts, level: float) -> Ends:
     if units < 2:
         return Ends(lowest, highest)
     t = float(stdtrit(units - 1, (1 + level) / 2))
+    weights = forecasts.weights
+    known = float(np.average(losses.each, weights=weights))
+    share = 1 / (units + 1)  # of the row to come
 
     def end(one_more: float, side: float) -> float:
-        every = np.append(losses.each, one_more)
-        share = np.append(weights, weights.sum() / units)
-        share /= share.sum()
-        mean = float(np.sum(share * every))
-        away: Floats = share * (every - mean)
+        mean = known + share * (one_more - known)
+        away: Floats = losses.each - mean
+        away *= (1 - share) / total if weights is None else weights * ((1 - share) / total)
         if number is not None:
-            away = np.bincount(np.append(number, units), away).astype(np.float64)
-        return mean + side * t * math.sqrt((units + 1) / units * float(np.sum(away**2)))
+            away = np.bincount(number, away).astype(np.float64, copy=False)
+        away *= away
+        squares = float(np.sum(away)) + (share * (one_more - mean)) ** 2
+        return mean + side * t * math.sqrt((units + 1) / units * squares)
 
     return Ends(max(lowest, end(losses.near, -1)), min(highest, end(losses.far, 1)))

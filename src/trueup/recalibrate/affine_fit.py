@@ -225,10 +225,10 @@ def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> f
     """1/T of the best temperature for scaled features, in a range that holds the identity."""
     from scipy.optimize import brentq
 
-    features = np.ascontiguousarray(features)
+    held = [np.ascontiguousarray(features)]
 
     def slope(inverse: float) -> float:
-        rows = engine().temper(features, labels, inverse)
+        rows = engine().temper(held[0], labels, inverse)
         return float(np.sum(weight * (rows.first / rows.total + rows.gap)))
 
     largest = max(LARGEST_START, identity)
@@ -236,4 +236,7 @@ def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> f
         return 0.0
     if slope(largest) <= 0:
         return largest
-    return float(brentq(slope, 0.0, largest, xtol=1e-9, rtol=1e-6, maxiter=1000))
+    try:
+        return float(brentq(slope, 0.0, largest, xtol=1e-9, rtol=1e-6, maxiter=1000))
+    finally:
+        held.clear()  # SciPy's wrapper of a function refers to itself, and lives on for a while
