@@ -125,3 +125,8 @@ def test_refusals() -> None:
         compare_rewards({"ratio": [0.5]}, [1])
     with pytest.raises(tu.InputError, match="a dictionary of probabilities"):
         compare_rewards({}, [1])
+
+
+def test_one_ratio_needs_no_list() -> None:
+    one, listed = (unsure_rewards([0.9, 0.4], [1, 1], ratios=r) for r in (4, [4]))
+    assert one.to_dict() == listed.to_dict()

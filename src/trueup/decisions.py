@@ -13,6 +13,7 @@ from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.lens import Lens, Pairs, PairsLens, TopLabel
+from trueup.specification import is_number
 from trueup.tables import Columns
 
 __all__ = ["accuracy_coverage", "compare_rewards", "unsure_rewards"]
@@ -196,7 +197,8 @@ def _parts(pairs: Pairs, rows: slice = slice(None)) -> tuple[Floats, Floats, Flo
 
 
 def _checked(ratios: object) -> list[float]:
-    array = as_floats("ratios", as_numpy("ratios", ratios)).astype(np.float64)
+    several = [ratios] if is_number(ratios) else ratios
+    array = as_floats("ratios", as_numpy("ratios", several)).astype(np.float64)
     good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
     if not good:
         hint = "where a wrong answer costs no more than none, always answer"

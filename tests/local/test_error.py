@@ -316,3 +316,26 @@ def test_intervals_resample_rows_with_their_features() -> None:
     found = tu.interval(measure, forecasts, n_resamples=50, rng=0)
     assert found.low <= found.high
     assert found.estimate == measure(forecasts)
+
+
+@pytest.mark.usefixtures("each_engine")
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e160, 1e300])
+def test_gaussian_kernels_of_any_unit(unit: float) -> None:
+    """Squares of such distances leave float64; the errors do not."""
+    p, y, x = [0.7] * 3, [1, 0, 0], np.array([0.0, 2.0, 9.0])
+    how = {"kernel": "gaussian", "standardize": False, "n_bins": 1}
+    expected = tu.lce(p, y, x, bandwidth=1.0, **how)
+    found = tu.lce(p, y, x * unit, bandwidth=unit, **how)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_row_of_many_classes_stays_on_its_edge() -> None:
+    """What adding up a thousand numbers rounds off is no reason to change them."""
+    row = np.full((1, 1000), 0.4 / 999)
+    row[0, 0] = 0.6  # 9/15, the upper edge of the ninth bin
+    assert tu.LocalError().measure(row, [0], [[0.0]]).table["bin"].tolist() == [8]
+
+
+def test_groups_are_called_what_they_were_given_as() -> None:
+    with pytest.raises(tu.InputError, match="`features` must be as long as `probs`"):
+        tu.lce([0.3, 0.4, 0.3], [0, 1, 1], features=[1, 2], kernel="group")

@@ -364,3 +364,12 @@ def test_awkward_data(case: str) -> None:
     z = np.array([[1000.0, -1000.0, 0.0], [0.0, 0.0, 0.0]])
     big = LocalRecalibration(input="logits").fit(z, [0, 1], features=[0.0, 1.0])
     assert np.isfinite(big.predict_proba(z, features=[0.0, 1.0])).all()
+
+
+@pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+def test_the_nearest_row_is_known_without_a_bandwidth(kernel: str) -> None:
+    model = LocalRecalibration(bandwidth=np.inf, kernel=kernel, standardize=False)
+    found = model.fit([0.7] * 3, [1, 0, 0], features=[0.0, 2.0, 9.0])
+    near = found.neighbours([0.7, 0.1], features=[5.0, 3.0])
+    np.testing.assert_array_equal(near["nearest"], [3.0, np.inf])
+    np.testing.assert_array_equal(near["similarity"], [1.0, 0.0])

@@ -27,7 +27,7 @@ from trueup.forecasts.arrays import (
 LOWEST = float(np.finfo(np.float64).min)
 LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
-ROUNDING = 4 * np.finfo(np.float64).eps  # a sum this close to 1 is 1, but for rounding
+ROUNDING = float(np.finfo(np.float64).eps)  # a sum of few or K terms is 1 up to 4 or K of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +227,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     away = np.abs(total - 1)
     if not are_logits:
         _check_totals(total, away, rows, normalize, _tolerance(values, n_classes))
-    off = away > ROUNDING
+    off = away > max(4, n_classes) * ROUNDING
     factor = np.where(off, 1 / total, 1.0) if off.any() else None
     if are_logits and factor is None:
         factor = np.ones(n)

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup.bins import Binning, UniformWidth
 from trueup.engines.base import Floats, Ints
-from trueup.errors import must_be
+from trueup.errors import InputError, must_be
 from trueup.estimators.base import Estimator, check_lens
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy
@@ -36,8 +36,9 @@ class LocalError(Estimator):
               k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
 
     and the value is its maximum over all x, MLCE. Without the bars it is the signed error: above 0
-    the model is too confident here. As γ → ∞ the maximum is the `mce`, as γ → 0 the largest
-    |p − y|: it is always too large by chance, and more so for small γ.
+    p is too high here, which for the confidence in a prediction is over-confident. As γ → ∞ the
+    maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by chance, and more
+    so for small γ.
 
     Parameters
     ----------
@@ -56,8 +57,8 @@ class LocalError(Estimator):
         What the value is: ``"max"``, ``"mean"``, or a number q in (0, 1) for that quantile.
     standardize
         Divide each coordinate by its (weighted, population) standard deviation, as the default
-        bandwidth supposes; those that never vary are dropped and not counted in d. This is ours:
-        the paper does not say what scale its features have.
+        bandwidth supposes; those that vary by no more than rounding are dropped and not counted in
+        d. This is ours: the paper does not say what scale its features have.
     reduce
         None; ``"pca"`` or ``("pca", d)``; ``"tsne"`` or ``("tsne", d)``; or a transformer in the
         manner of scikit-learn, as it is if fitted, else fitted on the features. Features are
@@ -66,13 +67,13 @@ class LocalError(Estimator):
 
     Notes
     -----
-    `measure` has in ``table`` the landscape, one row per sample (``row``, its number as given,
-    ``bin``, ``p``, ``y``, ``signed``, ``absolute``, ``mass``, the sum of weights × similarities,
-    and the first three coordinates ``x1`` …), and in ``notes`` ``bandwidth``, ``mean``,
-    ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A small mass says that an
-    error rests on few rows.
+    `measure` has in ``table`` the landscape, one row per sample (``row``, its number among those
+    given, or those of a `Forecasts`, ``bin``, ``p``, ``y``, ``signed``, ``absolute``, ``mass``, the
+    sum of weights × similarities, and the first three coordinates ``x1`` …), and in ``notes``
+    ``bandwidth``, ``mean``, ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A
+    small mass says that an error rests on few rows.
 
-    Cost: for the Laplacian in up to 4 dimensions n·log^d n, otherwise n² for each bin, on the
+    Cost: for the Laplacian in up to 4 dimensions n·log^(d−1) n, otherwise n² for each bin, on the
     device of ``features`` if they are a torch tensor: float32 features in float32.
 
     References
@@ -161,7 +162,7 @@ class LocalError(Estimator):
         *,
         weights: object = None,
     ) -> Floats:
-        """Return the signed error around each row as given; NaN for rows that were left out."""
+        """Return the signed error around each row; NaN for rows that were left out."""
         forecasts = self._forecasts(probs, labels, features, weights)
         problem = self.problem(forecasts, device_of(features))
         n = forecasts.n if weights is None else len(as_numpy("weights", weights))
@@ -204,7 +205,10 @@ class LocalError(Estimator):
         self, probs: object, labels: object, features: object, weights: object
     ) -> Forecasts:
         beside = {"groups" if self.kernel == "group" else "features": features}
-        return Forecasts.of(probs, labels, weights=weights, **beside)  # type: ignore[arg-type]
+        try:
+            return Forecasts.of(probs, labels, weights=weights, **beside)  # type: ignore[arg-type]
+        except InputError as problem:
+            raise InputError(str(problem).replace("`groups`", "`features`")) from problem
 
 
 def _as_given(rows: Ints, weights: object) -> Ints:

@@ -53,29 +53,20 @@ class Neighbourhood:
 
     def around(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Around:
         """Return the sums around new points, found on a device; without points, over bins."""
-        values = np.column_stack([self.weights, self.totals])
-        if points is None or math.isinf(self.scale):
-            most = 1 + max(int(bins.max(initial=0)), int(self.bins.max(initial=0)))
-            sums = np.zeros((most, 2))
-            np.add.at(sums, self.bins, values)
-            weight, total = sums[bins].T
-            return Around(weight, total, np.where(weight > 0, 0.0, np.inf))
-        found = sums_on(
-            device,
-            self.points,
-            values,
-            self.bins,
-            points,
-            bins,
-            kernel=self.kernel,  # type: ignore[arg-type]
-            scale=self.scale,
-            relative=True,
-        )
-        return Around(found.sums[:, 0], found.sums[:, 1], found.nearest)
+        if points is not None and math.isfinite(self.scale):
+            return self._met(points, bins, device, self.scale)
+        most = 1 + max(int(bins.max(initial=0)), int(self.bins.max(initial=0)))
+        sums = np.zeros((most, 2))
+        np.add.at(sums, self.bins, np.column_stack([self.weights, self.totals]))
+        weight, total = sums[bins].T
+        return Around(weight, total, np.where(weight > 0, 0.0, np.inf))
 
     def nearest(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Columns:
         """Return the bin of new points, its weight, and how far and how like its nearest row is."""
-        distance = self.around(points, bins, device).nearest
+        if points is not None and math.isinf(self.scale):  # any scale tells what is nearest
+            distance = self._met(points, bins, device, 1.0).nearest
+        else:
+            distance = self.around(points, bins, device).nearest
         similarity = self.similarity(distance)
         weight = np.bincount(self.bins, self.weights, minlength=int(bins.max(initial=0)) + 1)
         return Columns(
@@ -87,6 +78,20 @@ class Neighbourhood:
                 "far": similarity < FAR,
             }
         )
+
+    def _met(self, points: Floats, bins: Ints, device: Device | None, scale: float) -> Around:
+        found = sums_on(
+            device,
+            self.points,
+            np.column_stack([self.weights, self.totals]),
+            self.bins,
+            points,
+            bins,
+            kernel=self.kernel,  # type: ignore[arg-type]
+            scale=scale,
+            relative=True,
+        )
+        return Around(found.sums[:, 0], found.sums[:, 1], found.nearest)
 
     def similarity(self, distance: Floats) -> Floats:
         """Return the kernel of distances; 0 at infinity whatever the bandwidth."""

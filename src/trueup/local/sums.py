@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from trueup.engines.base import Floats, Ints, KernelSet, KernelTotals, engine, in_use
 from trueup.errors import Words, must_be
 from trueup.local.nearest import nearest_l1
-from trueup.local.steepness import steepness
+from trueup.local.steepness import WITHIN, steepness
 from trueup.specification import is_number
 
 Kernel = Literal["laplace", "gaussian"]
@@ -33,6 +33,7 @@ MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
 SEEN = 460.0  # e^{−460} is 1e-200: nearest points farther than so many scales have no plain sums
 FORGOTTEN = 45.0  # e^{−45} is 3e-20
+FURTHEST = 1e100  # squares of distances stay finite, and those of scales above 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +76,9 @@ def kernel_sums(
     -------
     KernelSums
         ``sums``, exact up to rounding (error below 1e-10 of the sum of absolute terms in
-        float64, terms below 1e-280 left out; below 1e-79 if ``relative``); ``nearest``, the
-        L1 (Gaussian: Euclidean) distance of the nearest point if ``relative``; ``method``.
+        float64, terms below 1e-280 left out; if ``relative``, for queries far from all points
+        terms whose kernel is below 1e-19 of that of the nearest); ``nearest``, the L1 (Gaussian:
+        Euclidean) distance of the nearest point if ``relative``; ``method``.
 
     Examples
     --------
@@ -129,6 +131,9 @@ def kernel_sums_by_bin(
             *tensor_sums(points, values, bins, queries, query_bins, kernel, scale, relative),
             method=f"brute force on {points.device}",
         )
+    power = 0
+    if kernel == "gaussian":
+        power, points, queries, scale = _in_reach(points, queries, scale)
     n = len(points) if queries is None else len(queries)
     sums = np.zeros((n, values.shape[1]))
     nearest = np.full(n, np.inf) if relative else None
@@ -137,8 +142,26 @@ def kernel_sums_by_bin(
     for row, one in zip(rows, found, strict=True):
         sums[row] = one.sums
         if nearest is not None and one.nearest is not None:
-            nearest[row] = np.sqrt(one.nearest) if kernel == "gaussian" else one.nearest
+            away = np.sqrt(one.nearest) if kernel == "gaussian" else one.nearest
+            nearest[row] = np.ldexp(away, power)
     return KernelSums(sums, nearest, method)
+
+
+def _in_reach(
+    points: Floats, queries: Floats | None, scale: float
+) -> tuple[int, Floats, Floats | None, float]:
+    """Points and scale divided by 2^power where squares of distances would leave float64."""
+    given = [points] if queries is None else [points, queries]
+    largest = max(float(np.abs(each).max(initial=0)) for each in given)
+    size, reach = np.frexp(largest)[1], np.frexp(FURTHEST)[1]
+    if largest == 0 or abs(size) < reach:
+        return 0, points, queries, scale
+    # To a scale of about 1, unless points would then be too far away or too near.
+    power = int(np.clip(np.frexp(scale)[1], size - reach, size + reach))
+    with np.errstate(under="ignore"):
+        moved = [np.ldexp(each, -power) for each in given]
+        near = float(np.clip(np.ldexp(scale, -power), WITHIN.tiny, WITHIN.max))
+    return power, moved[0], None if queries is None else moved[1], near
 
 
 def _sums_of_sets(

@@ -193,7 +193,7 @@ def _rows_that_sum(values: NDArray[Any]) -> NDArray[Any]:
     if away[row] > SUM_TOLERANCE:
         hint = 'divide each row by its sum, or pass input="logits" for raw scores'
         raise must_be("X", "sum to 1 in every row", total[row], row=row, hint=hint)
-    near = away <= 4 * np.finfo(values.dtype).eps
+    near = away <= max(4, values.shape[1]) * np.finfo(values.dtype).eps
     if near.all():
         return values
     # Row by row, so that an answer does not depend on the rows beside it.
