@@ -33,8 +33,8 @@ DIRECTIONS = {
     "probabilities are too low": lambda p: p + 0.3 * (1 - p),
     "probabilities are too extreme": lambda p: logistic(logit(p) / 2),
     "probabilities are too timid": lambda p: logistic(2 * logit(p)),
-    "high probabilities are too high": lambda p: np.where(p > 0.6, p - 0.3, p),
-    "low probabilities are too low": lambda p: np.where(p < 0.4, p + 0.3, p),
+    "the upper half of them is too high": lambda p: np.where(p > 0.6, p - 0.3, p),
+    "the lower half of them is too low": lambda p: np.where(p < 0.4, p + 0.3, p),
 }
 
 
@@ -64,7 +64,7 @@ def test_one_score_only() -> None:
     assert "; probabilities are too low: 0.300 predicted" in found.answers["how far"]
     assert found.answers["where"] == "All scores are in one bin."
     sure = tu.evaluate(np.full(300, 0.9), y, **FAST)
-    assert "; the model is over-confident" in sure.answers["how far"]
+    assert "; probabilities are too high" in sure.answers["how far"]
 
 
 def test_tied_scores_are_named_as_what_they_are() -> None:
@@ -150,7 +150,10 @@ def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
     assert "no evidence of miscalibration" in found.answers["calibrated"]
     assert "But 2 of 3 groups stand out (p =" in found.answers["where"]
     assert "miscalibrated;" not in found.verdict
-    assert re.search("Look at (left|right) again with more rows", found.answers["what to do"])
+    assert re.fullmatch(
+        "Look at group (left and group right|right and group left) again with more rows.",
+        found.answers["what to do"],
+    )
 
 
 def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -229,7 +232,7 @@ def test_clusters_soft_labels_and_weights(found) -> None:
     assert found("soft").answers["where"] == ""
     p, y = rows(60)
     few = tu.evaluate(p, y, clusters=np.arange(60) // 6, groups=np.arange(60) % 2, **FAST)
-    assert "with so few clusters p-values are rough" in few.answers["how sure"]
+    assert "with so few clusters p-values and intervals are rough" in few.answers["how sure"]
     assert "Groups were not measured: rows come in clusters." in few.answers["where"]
     same = tu.evaluate(p, y, weights=np.full(60, 3.0), metrics=[], **FAST)
     plain = tu.evaluate(p, y, metrics=[], **FAST)
@@ -241,3 +244,115 @@ def test_the_error_that_would_go_unnoticed_is_that_of_the_test() -> None:
     found = tu.evaluate(p, y, n_bins=5, metrics=[], **FAST)
     seen = sensitivity(p, y, statistic=headline(5), n_resamples=99, rng=0)
     assert f"an error below {seen.smallest_error(0.8):.3f} would" in found.verdict
+
+
+def test_an_impossible_outcome_speaks_against_any_model() -> None:
+    p, y = rows(2000)
+    p[:3], y[:3] = 0.0, 1
+    found = tu.evaluate(p, y, **FAST)
+    assert found.overview.impossible == 3
+    assert found.verdict.startswith("The probabilities cannot all be true: 3 outcomes that were")
+    assert "may be chance" not in found.verdict
+    assert "Nothing needs fixing" not in found.verdict
+    assert found.scores[1].interval.notes == {"clipped": 3}
+    assert "log_loss (3 of probability 0 cut off)" in str(found)
+    matrix = tu.evaluate(np.c_[1 - p, p], y, **FAST)
+    assert matrix.overview.impossible == 3
+    logits = np.where(p > 0, logit(np.maximum(p, 1e-9)), -800.0)
+    assert tu.evaluate(tu.Forecasts.of(None, y, logits=logits), **FAST).overview.impossible == 0
+
+
+def test_scores_of_one_half_have_an_error_that_can_be_found() -> None:
+    found = tu.evaluate(np.full(10_000, 0.5), np.arange(10_000) % 2, **FAST)
+    assert 0.01 < found.detectable.error < 0.02
+    assert (found.detectable.table["rows"] < 10**6).all()
+
+
+def test_one_of_very_many_groups_can_stand_out() -> None:
+    p, y = rows(3000)
+    groups = np.arange(3000) // 50
+    p[groups == 7], y[groups == 7] = 0.95, 0
+    found = tu.evaluate(p, y, groups=groups, **FAST)
+    assert found.settings["resamples_of_groups"] == 5999
+    assert "group 7 (0.950)" in found.answers["where"]
+
+
+def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    g = np.tile([0.6, 0.3, 0.1], (1500, 1))
+    y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
+    found = tu.evaluate(g, y, metrics=["ece"], **FAST)
+    assert "but the probabilities of all classes are miscalibrated" in found.verdict
+    assert "That of all classes is 0.1" in found.answers["how far"]
+
+
+def test_classes_that_cannot_be_tested_together_are_told_so(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    g = np.tile([0.6, 0.3, 0.1], (1500, 1))
+    monkeypatch.setattr("trueup.evaluation.measuring.MOST_CELLS_TESTED", 10)
+    wrong = tu.evaluate(g, rng.choice(3, 1500, p=[0.6, 0.1, 0.3]), **FAST)
+    assert "are miscalibrated by their interval (0.1" in wrong.answers["calibrated"]
+    assert "Nothing needs fixing" not in wrong.verdict
+    right = tu.evaluate(g, rng.choice(3, 1500, p=[0.6, 0.3, 0.1]), **FAST)
+    assert "all classes were not tested together: rows times" in right.answers["calibrated"]
+
+
+def test_an_error_is_large_beside_rare_outcomes() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 999, 100_000)
+    found = tu.evaluate(p, rng.random(100_000) < 5 * p, metrics=[], **FAST)
+    assert "slightly" not in found.verdict
+    assert not re.search(r"\b0\.000?\b", found.answers["where"] + found.answers["how sure"])
+
+
+def test_weighted_rows_are_worth_fewer() -> None:
+    p, y = rows(1000)
+    plain = tu.evaluate(p, y, metrics=[], **FAST).detectable.table
+    weights = np.random.default_rng(1).exponential(size=1000) ** 3
+    heavy = tu.evaluate(p, y, weights=weights, metrics=[], **FAST).detectable.table
+    k, j = (table["error"].tolist().index(0.05) for table in (plain, heavy))
+    assert heavy["rows"][j] > 4 * plain["rows"][k]
+
+
+def test_too_few_clusters_are_not_tested() -> None:
+    p, y = rows(60)
+    found = tu.evaluate(p, y, clusters=np.arange(60) // 12, **FAST)
+    assert "Not tested (5 clusters are too few for a test)" in found.verdict
+    assert found.estimates[0].test is None
+    assert tu.evaluate(p, y, clusters=np.arange(60) // 10, **FAST).estimates[0].test is not None
+
+
+def test_other_tests_that_see_more_are_told() -> None:
+    """A slight shift of every score: fifteen bins need more rows to see it than one sum does."""
+    unseen = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        p = rng.uniform(0.3, 0.7, 1500)
+        found = tu.evaluate(p, rng.random(1500) < p - 0.04, **FAST)
+        if "no evidence of miscalibration" in found.verdict:
+            unseen.append(found)
+    doubted = [each for each in unseen if min(t.pvalue for t in each.tests.values()) <= 0.05]
+    assert doubted
+    for found in doubted:
+        assert re.search(r"But \d+ of \d+ other tests have p ≤ 0\.05 \(", found.verdict)
+        assert "the tests do not agree" in found.answers["what to do"]
+
+
+def test_the_side_of_the_level_is_seen_in_the_digits() -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(200):
+        p, y = rows(60, seed)
+        found = tu.evaluate(
+            p, y, metrics=[], **(FAST | {"n_resamples": 399}), rng=int(rng.integers(99))
+        )
+        text = re.search(r"p [=≤] ([\d.e-]+)", found.answers["calibrated"]).group(1)
+        assert (float(text) <= 0.05) == (found.estimates[0].pvalue <= 0.05)
+        if abs(found.estimates[0].pvalue - 0.05) < 0.004:
+            break
+
+
+def test_comparisons_have_the_bins_of_the_headline() -> None:
+    p, y = rows(400)
+    found = tu.evaluate(labels=y, models={"a": p, "b": p**1.5}, n_bins=5, metrics=[], **FAST)
+    assert found.comparison["first_error"][0] == found.models["a"].estimates[0].value
+    assert "none is shown to be better calibrated than a" in found.verdict

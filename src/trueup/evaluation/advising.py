@@ -8,6 +8,7 @@ import numpy as np
 
 from trueup.bins import UniformWidth
 from trueup.engines.base import Ints
+from trueup.evaluation.grounds import amount
 from trueup.evaluation.measuring import Asked
 from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Repair
 from trueup.forecasts import Forecasts
@@ -32,24 +33,28 @@ DRAWS_OF_WORLD = 2_000_000
 MOST_ROWS_LOCAL = 20_000
 POINTS_SHOWN = 2_000
 POWER = 0.8
+FEWEST_ROWS_TO_PLAN = 20
 ERRORS_OF_INTEREST = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
-def detectable(found: Sensitivity) -> Detectable:
-    """Say which error the test would have found, and how many rows find others."""
+def detectable(found: Sensitivity, n: int) -> Detectable:
+    """Say which error the test would have found, and how many rows like these find others."""
     error = found.smallest_error(POWER)
-    rows = [(each, found.rows_for(each, POWER)) for each in ERRORS_OF_INTEREST]
-    needed = [(each, round(many)) for each, many in rows if many is not None]
+    # The bins of a few rows say too little of those of many.
+    asked = ERRORS_OF_INTEREST if n >= FEWEST_ROWS_TO_PLAN else ()
+    rows = [(each, found.rows_for(each, POWER)) for each in asked]
+    # With weights, rows are worth fewer; more rows will be worth as little each.
+    needed = [(each, round(many * n / found.rows)) for each, many in rows if many is not None]
     table = Columns(
         {
             "error": np.array([each for each, _ in needed]),
-            "rows": np.array([many for _, many in needed], np.int64),
+            "rows": np.array([many for _, many in needed]),
         }
     )
     if error is None:
         words = "with so few rows even a large error would mostly go unnoticed"
     else:
-        words = f"an error below {error:.3f} would go unnoticed more than one time in five"
+        words = f"an error below {amount(error)} would go unnoticed more than one time in five"
     return Detectable(error, POWER, found.alpha, table, words)
 
 

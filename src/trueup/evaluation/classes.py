@@ -19,14 +19,14 @@ from trueup.inference.seeds import seed_of
 from trueup.lens import Binary, ClassWise
 from trueup.tables import Columns
 
-__all__ = ["class_findings", "test_of_classes"]
+__all__ = ["class_findings", "resamples_of_groups", "test_of_classes"]
 
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
 ROWS_OF_A_RESAMPLE = 2_000
 """A resample takes, beyond its labels, as long as so many of them."""
-RESAMPLES_A_CLASS = 100
-"""Holm multiplies the smallest p-value by the number of classes, so each needs as many more."""
+RESAMPLES_A_PART = 100
+"""Holm multiplies the smallest p-value by the number of parts, so each needs as many more."""
 
 
 def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
@@ -38,11 +38,22 @@ def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
     """
     if forecasts.soft or forecasts.clusters is not None:
         return "none", 0
-    many = max(n_resamples, RESAMPLES_A_CLASS * forecasts.n_classes - 1)
-    labels = float(forecasts.n + ROWS_OF_A_RESAMPLE) * forecasts.n_classes * many
-    if labels > MOST_LABELS_DRAWN:
+    classes = forecasts.n_classes
+    many = max(n_resamples, RESAMPLES_A_PART * classes - 1)
+    if many > _most_resamples(forecasts.n * classes, classes):
         return "frequency", 0
     return "consistency", many
+
+
+def resamples_of_groups(forecasts: Forecasts, n_groups: int, n_resamples: int) -> int:
+    """Return how many resamples groups are tested with: as many more as there are of them."""
+    wanted = RESAMPLES_A_PART * n_groups - 1
+    return max(n_resamples, min(wanted, _most_resamples(forecasts.n, n_groups)))
+
+
+def _most_resamples(labels: int, parts: int) -> int:
+    """How often the labels of all parts can be drawn in bearable time."""
+    return int(MOST_LABELS_DRAWN / (labels + float(ROWS_OF_A_RESAMPLE) * parts))
 
 
 def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:

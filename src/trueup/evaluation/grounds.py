@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from trueup.evaluation.sections import Detectable, Finding, Overview, Repair
@@ -9,10 +10,22 @@ from trueup.inference import GroupErrors, holm
 from trueup.results import HypothesisResult
 from trueup.tables import BinTable, Columns
 
-__all__ = ["Grounds"]
+__all__ = ["Grounds", "amount"]
 
 SMALL = 0.01
-"""Below this, an error that is there is called small."""
+"""Below this, an error that is there is called small, if outcomes are not rare themselves."""
+SMALL_SHARE = 0.1
+"""Of how often the rarer outcome comes true, an error below this share is small."""
+
+
+def amount(value: float) -> str:
+    """Return a number to three decimals, or as many as show two digits.
+
+    >>> amount(0.1234), amount(0.00001234), amount(0.0)
+    ('0.123', '0.000012', '0.000')
+    """
+    digits = 3 if value <= 0 else max(3, 1 - math.floor(math.log10(value)))
+    return f"{value:.{digits}f}"
 
 
 class Grounds(NamedTuple):
@@ -28,7 +41,10 @@ class Grounds(NamedTuple):
     detectable: Detectable | None
     repair: Repair | None
     alpha: float
-    groups_left_out: str = ""
+    groups_left_out: str
+    resamples_of_groups: int
+    by_frequency: bool
+    others: dict[str, float]  # p-values of tests that do not decide
 
     @property
     def tests(self) -> list[HypothesisResult]:
@@ -50,17 +66,46 @@ class Grounds(NamedTuple):
         return pvalue is not None and pvalue <= self.alpha
 
     @property
+    def classes_above(self) -> bool:
+        """Whether all classes were not tested together, and their interval does not hold 0."""
+        every = self.all_classes
+        return every is not None and every.test is None and every.interval.low > 0
+
+    @property
     def against(self) -> bool:
-        """Whether a test speaks against calibration; without one, whether the interval does."""
+        """Whether a test, or an interval in its place, or an outcome speaks against the model."""
+        if self.overview.impossible or self.classes_above:
+            return True
         if self.headline.test is None:
             return self.headline.interval.low > 0
         return self.rejects(self.headline) or self.rejects(self.all_classes)
 
     @property
+    def only_classes(self) -> bool:
+        """Whether what speaks against the model are the probabilities of all classes alone."""
+        classes = self.rejects(self.all_classes) or self.classes_above
+        return classes and not self.rejects(self.headline)
+
+    @property
+    def rarer(self) -> float:
+        """How often the rarer outcome comes true, or is said to: what an error is large beside."""
+        both = (self.overview.mean_label, self.overview.mean_score)
+        return max(1 / self.overview.n, *(min(mean, 1 - mean) for mean in both))
+
+    @property
     def small(self) -> bool:
-        """Whether the error, if there is one, is small for certain."""
+        """Whether the error, if there is one, is small for certain, and beside how rare it is."""
+        if self.overview.impossible:
+            return False
+        beside = {self.headline.metric: self.rarer}
+        if self.all_classes is not None:
+            beside[self.all_classes.metric] = 1 / self.overview.n_classes
         findings = [each for each in (self.headline, self.all_classes) if self.rejects(each)]
-        return all(each.interval.high < SMALL for each in findings or [self.headline] if each)
+        return all(
+            each.interval.high < min(SMALL, SMALL_SHARE * beside[each.metric])
+            for each in findings or [self.headline]
+            if each
+        )
 
     @property
     def rows(self) -> str:
@@ -77,4 +122,9 @@ class Grounds(NamedTuple):
         least = 1 / (1 + test.notes["n_resamples"]) if "n_resamples" in test.notes else 0.0
         sign = "≤" if test.pvalue <= least * (1 + 1e-9) else "="
         several = " adjusted for two tests" if len(self.tests) > 1 else ""
-        return f"p {sign} {pvalue:.2g}{several}"
+        # As many digits as show on which side of the level it is.
+        digits = next((d for d in (2, 3, 4) if self._same_side(pvalue, f"{pvalue:.{d}g}")), 5)
+        return f"p {sign} {pvalue:.{digits}g}{several}"
+
+    def _same_side(self, pvalue: float, text: str) -> bool:
+        return (float(text) <= self.alpha) == (pvalue <= self.alpha)

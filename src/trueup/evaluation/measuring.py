@@ -8,6 +8,8 @@ from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from trueup import metrics as glossary
 from trueup.bins import EqualMass
 from trueup.errors import must_be
@@ -20,14 +22,24 @@ from trueup.inference.compositions import Metric, composition_of
 from trueup.lens import Binary, Canonical, ClassWise, FamilyLens, Lens, TopLabel
 from trueup.results import HypothesisResult
 
-__all__ = ["HEADLINE", "Asked", "findings", "further_tests", "headline", "proper_scores"]
+__all__ = [
+    "ALL_CLASSES",
+    "HEADLINE",
+    "Asked",
+    "findings",
+    "further_tests",
+    "headline",
+    "proper_scores",
+]
 
 HEADLINE = "rmsce_debiased"
 """The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
 
 OF_ONE_SCORE = ("rmsce_debiased", "ece_debiased", "ece", "ece_sweep", "mce")
 WITHOUT_BINS = ("ks_error", "smooth_ece")
-OF_ALL_CLASSES = ("marginal_error_debiased", "sce")
+ALL_CLASSES = "marginal_error_debiased"
+"""The other metric that decides, of the probabilities of every class."""
+OF_ALL_CLASSES = (ALL_CLASSES, "sce")
 
 MOST_ROWS_SORTED = 50_000
 """Metrics without bins sort every resample; above so many rows they are left out unless asked."""
@@ -136,6 +148,8 @@ def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Est
     if given.setdefault(HEADLINE, first) != first:
         hint = "the verdict rests on it, with `n_bins` bins"
         raise must_be("metrics", f"named otherwise than {HEADLINE!r}", given[HEADLINE], hint=hint)
+    if forecasts.is_matrix and not any(name == ALL_CLASSES for name in given):
+        given[ALL_CLASSES] = _named(ALL_CLASSES, n_bins)
     return {HEADLINE: first, **given}
 
 
@@ -202,7 +216,9 @@ def _test(
         return None, reason
     method = "consistency"
     if forecasts.clusters is not None:
-        method = "cluster_signs"
+        method, many = "cluster_signs", len(np.unique(forecasts.clusters))
+        if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
+            return None, f"{many} clusters are too few for a test"
         if isinstance(estimator, BinnedError) and estimator.debias:
             # What is subtracted takes rows for independent; without it the test needs no such rows.
             estimator = replace(estimator, debias=False)

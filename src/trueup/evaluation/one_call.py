@@ -10,13 +10,21 @@ import numpy as np
 
 from trueup.errors import Words, must_be
 from trueup.evaluation.advising import advised_estimator, detectable, local_finding, repair
-from trueup.evaluation.classes import class_findings, test_of_classes
+from trueup.evaluation.classes import class_findings, resamples_of_groups, test_of_classes
 from trueup.evaluation.diagrams import diagrams, null_table
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.grounds import Grounds
-from trueup.evaluation.measuring import Asked, findings, further_tests, headline, proper_scores
+from trueup.evaluation.measuring import (
+    ALL_CLASSES,
+    HEADLINE,
+    Asked,
+    findings,
+    further_tests,
+    headline,
+    proper_scores,
+)
 from trueup.evaluation.result import Evaluation
-from trueup.evaluation.sections import Overview
+from trueup.evaluation.sections import Finding, Overview
 from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band, group_errors
@@ -25,6 +33,7 @@ from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
 from trueup.inference.sensitivity import Sensitivity, sensitivity
 from trueup.lens import Binary, TopLabel
+from trueup.results import HypothesisResult
 from trueup.specification import check_flag, check_whole, is_whole
 from trueup.tables import BinTable
 
@@ -153,6 +162,7 @@ def _of_models(
         return replace(first, models=found)
     comparison = compare_many(
         checked,
+        estimator=headline(asked.n_bins),
         confidence_level=asked.confidence_level,
         n_resamples=asked.n_resamples,
         rng=asked.seed,
@@ -167,9 +177,9 @@ def _of_one(
     estimates = findings(forecasts, metrics, asked)
     settings = {**settings, "metrics": [each.metric for each in estimates]}
     tables = diagrams(forecasts, asked.n_bins, asked.confidence_level, asked.seed)
-    every = next((each for each in estimates if each.metric == "marginal_error_debiased"), None)
-    tests = 1 if every is None or every.test is None else 2  # that decide, adjusted for each other
-    seen = _sensitivity(forecasts, asked, tests)
+    every = next((each for each in estimates if each.metric == ALL_CLASSES), None)
+    deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
+    seen = _sensitivity(forecasts, asked, deciding)
     if seen is not None:
         tables["null"] = null_table(seen)
     if forecasts.is_matrix:
@@ -177,17 +187,21 @@ def _of_one(
         method, resamples = test_of_classes(forecasts, asked.n_resamples)
         settings = {**settings, "test_of_classes": method, "resamples_of_classes": resamples}
     by_group, level, dependent = None, asked.confidence_level, _dependent(forecasts)
+    for_groups = 0
     if forecasts.groups is not None and not dependent:
+        n_groups = len(set(np.asarray(forecasts.groups).tolist()))
+        for_groups = resamples_of_groups(forecasts, n_groups, asked.n_resamples)
+        settings = {**settings, "resamples_of_groups": for_groups}
         by_group = group_errors(
             forecasts,
             estimator=headline(asked.n_bins),
             confidence_level=level,
-            n_resamples=asked.n_resamples,
+            n_resamples=for_groups,
             rng=asked.seed,
         )
-    found = detectable(seen) if seen is not None else None
+    found = detectable(seen, forecasts.n) if seen is not None else None
     repaired = repair(forecasts, asked) if settings["recalibrate"] else None
-    overview = _overview(forecasts)
+    tests, overview = further_tests(forecasts, asked), _overview(forecasts)
     table = tables["reliability_mass"]
     assert isinstance(table, BinTable)
     grounds = Grounds(
@@ -202,6 +216,9 @@ def _of_one(
         repaired,
         1 - level,
         dependent if forecasts.groups is not None else "",
+        for_groups,
+        settings.get("test_of_classes") == "frequency",
+        _others(estimates, tests),
     )
     answers = answers_of(grounds)
     return Evaluation(
@@ -209,7 +226,7 @@ def _of_one(
         answers=answers,
         overview=overview,
         estimates=estimates,
-        tests=further_tests(forecasts, asked),
+        tests=tests,
         tables=tables,
         scores=proper_scores(forecasts, asked),
         groups=by_group,
@@ -228,6 +245,16 @@ def _dependent(forecasts: Forecasts) -> str:
     if forecasts.soft:
         return "labels are probabilities"
     return "" if forecasts.clusters is None else "rows come in clusters"
+
+
+def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) -> dict[str, float]:
+    """P-values of all tests that do not decide."""
+    found = {
+        each.metric: each.test.pvalue
+        for each in estimates
+        if each.test is not None and each.metric not in (HEADLINE, ALL_CLASSES)
+    }
+    return found | {f"{name} test": each.pvalue for name, each in tests.items()}
 
 
 def _sensitivity(forecasts: Forecasts, asked: Asked, tests: int) -> Sensitivity | None:
@@ -266,4 +293,14 @@ def _overview(forecasts: Forecasts) -> Overview:
         forecasts.soft,
         clusters,
         len(np.unique(pairs.p)),
+        0 if forecasts.soft or forecasts.log_probs_exact else _impossible(forecasts),
     )
+
+
+def _impossible(forecasts: Forecasts) -> int:
+    """Count rows whose label had been given probability 0."""
+    found = 0
+    for where in forecasts.blocks():
+        zero = forecasts.rows(where) == 0
+        found += int(np.count_nonzero(zero & (forecasts.one_hot(where) > 0)))
+    return found

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.evaluation.grounds import Grounds
+from trueup.evaluation.grounds import Grounds, amount
 from trueup.tables import BinTable, Columns
 
 __all__ = ["standing_out", "where"]
@@ -22,12 +22,12 @@ def where(grounds: Grounds) -> str:
 
 
 def standing_out(grounds: Grounds) -> list[str]:
-    """Return the worst class and the worst group, those whose error is more than chance."""
+    """Return the worst classes and groups, those whose error is more than chance."""
     found = []
-    if grounds.classes is not None and len(bad := _bad(grounds, grounds.classes)):
-        found.append(_name("class", grounds.classes["class"][bad[0]]))
-    if grounds.groups is not None and len(bad := _bad(grounds, grounds.groups.table)):
-        found.append(_name("group", grounds.groups.table["group"][bad[0]]))
+    groups = None if grounds.groups is None else grounds.groups.table
+    for kind, table in (("class", grounds.classes), ("group", groups)):
+        if table is not None:
+            found += [f"{kind} {table[kind][k]}" for k in _bad(grounds, table)[:NAMED]]
     return found
 
 
@@ -42,8 +42,10 @@ def _scores(grounds: Grounds) -> str:
     if not out.any():
         return "No range of scores stands out." if grounds.classes is None else ""
     worst = int(np.argmax(np.where(out, table.share * np.abs(table.gap), -1.0)))
-    share = f"{100 * table.share[worst]:.0f} % of rows"
-    means = f"{table.mean_score[worst]:.3f} predicted, {table.mean_label[worst]:.3f} came true"
+    of = "all weight" if grounds.overview.weighted else "rows"
+    share = f"{100 * table.share[worst]:.0f} % of {of}"
+    said, true = amount(table.mean_score[worst]), amount(table.mean_label[worst])
+    means = f"{said} predicted, {true} came true"
     if grounds.against:
         return f"{_range(table, worst)} add most to it ({share}): {means}."
     return f"{_range(table, worst)} look off ({share}: {means}), which may be chance."
@@ -55,24 +57,36 @@ def _range(table: BinTable, b: int) -> str:
     if square - mean * mean <= 1e-12:
         return f"Scores of {mean:.4g}"
     low, high = float(table.edges[b]), float(table.edges[b + 1])
-    digits = next((d for d in range(2, MOST_DIGITS) if round(low, d) < round(high, d)), MOST_DIGITS)
+    apart = next((d for d in range(2, MOST_DIGITS) if round(low, d) < round(high, d)), MOST_DIGITS)
     if b == 0:
-        return f"Scores up to {high:.{digits}f}"
+        return f"Scores up to {high:.{_digits(high, apart)}f}"
     if b == table.made - 1:
-        return f"Scores above {low:.{digits}f}"
+        return f"Scores above {low:.{_digits(low, apart)}f}"
+    digits = _digits(low, apart)
     return f"Scores from {low:.{digits}f} to {high:.{digits}f}"
+
+
+def _digits(bound: float, least: int) -> int:
+    """As many decimals as tell a bound from 0 and from 1."""
+    return next((d for d in range(least, MOST_DIGITS) if 0 < round(bound, d) < 1), MOST_DIGITS)
 
 
 def _classes(grounds: Grounds) -> str:
     if grounds.classes is None or "pvalue_holm" not in grounds.classes:
         return ""
-    return _of_parts(grounds, grounds.classes, "class", "classes")
+    found = _of_parts(grounds, grounds.classes, "class", "classes")
+    if found and grounds.by_frequency:
+        return f"{found[:-1]}, by how often each came true: errors that cancel are not seen."
+    return found
 
 
 def _groups(grounds: Grounds) -> str:
     if grounds.groups is None:
         why = grounds.groups_left_out
         return f"Groups were not measured: {why}." if why else ""
+    many = len(grounds.groups.table)
+    if many > grounds.alpha * (1 + grounds.resamples_of_groups):
+        return f"With {many:,} groups, p-values adjusted for all of them can single out none."
     return _of_parts(grounds, grounds.groups.table, "group", "groups")
 
 
@@ -80,7 +94,7 @@ def _of_parts(grounds: Grounds, table: Columns, one: str, many: str) -> str:
     bad = _bad(grounds, table)
     if not len(bad):
         return f"No {one} stands out." if len(table) > 1 else ""
-    named = ", ".join(f"{_name(one, table[one][k])} ({table['error'][k]:.3f})" for k in bad[:NAMED])
+    named = ", ".join(f"{one} {table[one][k]} ({table['error'][k]:.3f})" for k in bad[:NAMED])
     few = f"{len(bad)} of {len(table)} {many}"
     if grounds.against:
         verb = "is" if len(bad) == 1 else "are"
@@ -97,7 +111,3 @@ def _bad(grounds: Grounds, table: Columns) -> Any:
         return np.array([], np.int64)
     bad = np.flatnonzero(table["pvalue_holm"] <= grounds.alpha)
     return bad[np.argsort(-table["error"][bad], kind="stable")]
-
-
-def _name(kind: str, name: Any) -> str:
-    return str(name) if isinstance(name, str) else f"{kind} {name}"

@@ -41,6 +41,8 @@ class Overview(FieldsShown):
         Whether rows had weights, labels were probabilities, and how many clusters there were.
     distinct_scores
         Number of different scores (of the most probable class).
+    impossible
+        Rows whose label had been given probability 0; no model that is right has any.
     """
 
     n: int
@@ -54,6 +56,7 @@ class Overview(FieldsShown):
     soft: bool
     clusters: int | None
     distinct_scores: int
+    impossible: int = 0
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,9 @@ def score_rows(evaluation: Told) -> Rows:
             found = (parts.miscalibration, parts.discrimination, parts.uncertainty)
             terms = [f"{round(times * term, 4) + 0.0:.4f}" for term in found]  # no minus zero
         high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
-        row = (score.name, f"{ends.estimate:.4f}", f"{ends.low:.4f} … {high}", *terms)
+        cut = ends.notes.get("clipped", 0)  # rows of an infinite loss
+        name = f"{score.name} ({cut:,} of probability 0 cut off)" if cut else score.name
+        row = (name, f"{ends.estimate:.4f}", f"{ends.low:.4f} … {high}", *terms)
         rows.append(row)
     return names, rows
 

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.evaluation.grounds import Grounds
+from trueup.evaluation.grounds import Grounds, amount
 from trueup.evaluation.places import standing_out, where
+from trueup.evaluation.sections import Finding, Repair
+from trueup.results import Interval
 from trueup.tables import Columns
 
 __all__ = ["answers_of", "verdict_of", "verdict_of_models"]
 
 LARGE = 0.1
-"""Where an error below this would go unnoticed, the rows are too few to reassure anyone."""
+"""Where such an error, or one as large as the rarer outcome, would go unnoticed, nobody is sure."""
 FEW_CLUSTERS = 50
+NAMED = 3
 
 
 def verdict_of(answers: dict[str, str]) -> str:
@@ -32,10 +35,8 @@ def verdict_of_models(verdicts: Mapping[str, str], comparison: Columns) -> str:
             rank[str(name)] = int(place)
     best = [name for name in verdicts if rank[name] == 1]
     name, verdict = next(iter(verdicts.items()))
-    if len(best) == len(verdicts):
-        which = "none is shown to be better calibrated than another"
-    else:
-        which = f"{' and '.join(best)} {'is' if len(best) == 1 else 'are'} best calibrated"
+    than = "another" if len(best) == len(verdicts) else " or ".join(best)
+    which = f"none is shown to be better calibrated than {than}"
     return f"Of {len(verdicts)} models, {which}. Of {name}, the first: {verdict}"
 
 
@@ -52,10 +53,23 @@ def answers_of(grounds: Grounds) -> dict[str, str]:
 
 
 def _calibrated(grounds: Grounds) -> str:
+    many = grounds.overview.impossible
+    if not many:
+        return _tested(grounds)
+    what = "1 outcome that was" if many == 1 else f"{many:,} outcomes that were"
+    rest = _tested(grounds)
+    return (
+        f"The probabilities cannot all be true: {what} given probability 0 came true. Apart from "
+        f"that, {rest[0].lower()}{rest[1:]}"
+    )
+
+
+def _tested(grounds: Grounds) -> str:
+    """What the tests say, or where there is none, the intervals."""
     finding, every = grounds.headline, grounds.all_classes
     if finding.test is None:
         reason = finding.notes.get("no_test", "there was no test")
-        shown = "is above 0" if grounds.against else "may be 0"
+        shown = "is above 0" if finding.interval.low > 0 else "may be 0"
         return f"Not tested ({reason}); by its interval the error {shown}."
     what = "The probabilities"
     if grounds.overview.kind == "multiclass":
@@ -69,24 +83,62 @@ def _calibrated(grounds: Grounds) -> str:
             f"{what} show no evidence of miscalibration ({tested}), but the probabilities of all "
             f"classes are {slightly}miscalibrated ({grounds.p(every)})."
         )
+    if grounds.classes_above:
+        assert every is not None
+        return (
+            f"{what} show no evidence of miscalibration ({tested}), but the probabilities of all "
+            f"classes are {slightly}miscalibrated by their interval ({_ends(every)}); they were "
+            f"not tested together: {every.notes.get('no_test', 'there was no test')}."
+        )
     text = f"There is no evidence of miscalibration at this sample size ({tested})"
+    if every is not None and every.test is None:
+        text += f"; all classes were not tested together: {every.notes.get('no_test', 'no test')}"
     if grounds.detectable is not None:
-        return f"{text}; {grounds.detectable.sentence}."
-    return f"{text}; by its interval, an error of up to {finding.interval.high:.3f} is possible."
+        return f"{text}; {grounds.detectable.sentence}.{_other_tests(grounds)}"
+    high = amount(finding.interval.high)
+    return f"{text}; by its interval, an error of up to {high} is possible.{_other_tests(grounds)}"
+
+
+def _other_tests(grounds: Grounds) -> str:
+    """Say so where tests that do not decide see more."""
+    others = grounds.others
+    doubting = sorted(
+        (name for name, p in others.items() if p <= grounds.alpha), key=others.__getitem__
+    )
+    if not doubting:
+        return ""
+    few = ", ".join(f"{name} {others[name]:.2g}" for name in doubting[:NAMED])
+    adjusted = min(1.0, len(others) * others[doubting[0]])  # Holm, of the smallest
+    text = f" But {len(doubting)} of {len(others)} other tests have p ≤ {grounds.alpha:.2g} ({few})"
+    if adjusted <= grounds.alpha:
+        return f"{text}, more than looking at so many explains (p = {adjusted:.2g} adjusted)."
+    return f"{text}, which looking at so many may explain (p = {adjusted:.2g} adjusted)."
 
 
 def _how_far(grounds: Grounds) -> str:
     ends = grounds.headline.interval
     level = f"{100 * ends.confidence_level:g} % interval"
+    what = "The error"
+    if grounds.overview.kind == "multiclass":
+        what = "The error of the most probable class"
     size = (
-        f"The error is estimated at {ends.estimate:.3f} (root mean square, debiased; "
-        f"{level} {ends.low:.3f} to {ends.high:.3f})"
+        f"{what} is estimated at {amount(ends.estimate)} (root mean square, debiased; "
+        f"{level} {_span(ends)})"
     )
-    mean = (
-        f"{grounds.overview.mean_score:.3f} predicted on average, "
-        f"{grounds.overview.mean_label:.3f} came true"
-    )
-    return f"{size}{_direction(grounds)}: {mean}."
+    said, true = amount(grounds.overview.mean_score), amount(grounds.overview.mean_label)
+    mean = f"{said} predicted on average, {true} came true"
+    text = f"{size}{_direction(grounds)}: {mean}."
+    if grounds.only_classes and grounds.all_classes is not None:
+        text += f" That of all classes is {_ends(grounds.all_classes)}."
+    return text
+
+
+def _ends(finding: Finding) -> str:
+    return f"{amount(finding.interval.estimate)}, {_span(finding.interval)}"
+
+
+def _span(ends: Interval) -> str:
+    return f"{amount(ends.low)} to {amount(ends.high)}"
 
 
 def _direction(grounds: Grounds) -> str:
@@ -99,7 +151,7 @@ def _direction(grounds: Grounds) -> str:
     if grounds.overview.clusters is not None:  # as if all rows of a cluster were the same
         error = error * math.sqrt(grounds.overview.n / grounds.overview.clusters)
     whole = _sign(gap, share, error)
-    if grounds.overview.kind == "multiclass" or table.mean_score.min() >= 0.5:
+    if grounds.overview.kind == "multiclass":
         words = {1: "the model is over-confident", -1: "the model is under-confident"}
         return f"; {words[whole]}" if whole else ""
     upper = np.cumsum(share) - share / 2 > 0.5
@@ -111,10 +163,10 @@ def _direction(grounds: Grounds) -> str:
         (-1, -1): "probabilities are too low",
         (-1, 1): "probabilities are too extreme",
         (1, -1): "probabilities are too timid",
-        (1, 0): "low probabilities are too high",
-        (-1, 0): "low probabilities are too low",
-        (0, 1): "high probabilities are too high",
-        (0, -1): "high probabilities are too low",
+        (1, 0): "the lower half of them is too high",
+        (-1, 0): "the lower half of them is too low",
+        (0, 1): "the upper half of them is too high",
+        (0, -1): "the upper half of them is too low",
     }
     return f"; {words_of[low, high]}" if (low, high) in words_of else ""
 
@@ -128,18 +180,27 @@ def _sign(gap: Floats, share: Floats, error: Floats) -> int:
 def _how_sure(grounds: Grounds) -> str:
     ends, many = grounds.headline.interval, grounds.overview.clusters
     width = max(ends.high - ends.estimate, ends.estimate - ends.low)
-    text = f"With {grounds.rows} the error is known to within {width:.3f}"
+    text = f"With {grounds.rows} the error is known to within {amount(width)}"
     found = grounds.detectable
     if grounds.against and found is not None and found.error is not None:
-        text += f"; one of {found.error:.3f} would be found with probability {found.power:g}"
-    if many is not None and many < FEW_CLUSTERS and grounds.headline.test is not None:
-        text += "; with so few clusters p-values are rough, as a rule too small"
+        text += f"; one of {amount(found.error)} would be found with probability {found.power:g}"
+    if many is not None and many < FEW_CLUSTERS:
+        text += "; with so few clusters p-values and intervals are rough"
+    if grounds.rejects(grounds.headline) and ends.low <= 0:
+        text += ". The test rules out an error of 0; the interval, more cautious there, does not"
     return f"{text}."
 
 
 def _what_to_do(grounds: Grounds) -> str:
     if not grounds.against:
         return _nothing_shown(grounds)
+    if grounds.overview.impossible:
+        inside = "Give no outcome probability 0: write more digits, or move such scores inside."
+        return f"{inside} {_recalibration(grounds)}"
+    return _recalibration(grounds)
+
+
+def _recalibration(grounds: Grounds) -> str:
     found = grounds.repair
     if found is None:
         return "Recalibrate on data that the model was not trained on, and evaluate again."
@@ -155,9 +216,11 @@ def _nothing_shown(grounds: Grounds) -> str:
     """What to do where no test speaks against calibration."""
     found, named = grounds.detectable, standing_out(grounds)
     if named:
-        return f"Look at {' and '.join(named)} again with more rows.{_more_rows(grounds)}"
+        return f"Look at {' and '.join(named)} again with more rows."
+    if _other_tests(grounds):
+        return f"Look again with more rows: the tests do not agree.{_more_rows(grounds)}"
     unseen = found.error if found is not None else grounds.headline.interval.high
-    if unseen is None or unseen > LARGE:
+    if unseen is None or unseen > min(LARGE, grounds.rarer):
         return f"So few rows neither clear nor refute the model.{_more_rows(grounds)}"
     return f"Nothing needs fixing by this evidence.{_more_rows(grounds)}"
 
@@ -191,6 +254,16 @@ def _gain(grounds: Grounds) -> str:
         first = "infinity (some outcomes had probability 0)"
     return (
         f"Out of fold, that changes the log loss from {first} to {after['log_loss']:.4f}, and the "
-        f"error from {before['error']:.3f} to {after['error']:.3f} ({after['error_low']:.3f} to "
-        f"{after['error_high']:.3f})."
+        f"{_changed_error(grounds, found)}."
     )
+
+
+def _changed_error(grounds: Grounds, found: Repair) -> str:
+    """From what to what the error goes: that of all classes, where they alone are wrong."""
+    names = found.table["candidate"].tolist()
+    rows = names.index("NoRecalibration"), names.index(found.recommended)
+    kind = "marginal_error" if grounds.only_classes and "marginal_error" in found.table else "error"
+    before, after = (found.table[kind][row] for row in rows)
+    low, high = (found.table[f"{kind}_{end}"][rows[1]] for end in ("low", "high"))
+    what = "error of all classes" if kind == "marginal_error" else "error"
+    return f"{what} from {amount(before)} to {amount(after)} ({amount(low)} to {amount(high)})"

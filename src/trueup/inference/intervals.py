@@ -125,7 +125,8 @@ def interval(
     found = known.measure_forecasts(forecasts)
     if isinstance(known, ProperScore):
         ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
-        return Interval(*ends, found.value, level, "analytic", words, _alone(forecasts))
+        notes = {name: count for name, count in found.notes.items() if count}
+        return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
     assert isinstance(known, BinnedError | SweepError)
     return _from_table(known, forecasts, found, level, target)
 

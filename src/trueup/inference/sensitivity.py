@@ -38,8 +38,9 @@ class Sensitivity(FieldsShown):
 
     A model is made wrong by a temperature: of bins with mean score f the true rates become
     :math:`f + t (\sigma(\mathrm{logit}(f) / T) - f)`, over-confident for T = 2 and under-confident
-    for T = ½, which for a strength t is a root mean squared error e. Labels of every bin are drawn
-    with these rates, and e is found where S is above the threshold of the test. For other
+    for T = ½, which for a strength t is a root mean squared error e. Scores of ½ alone, which no
+    temperature moves, are moved by f(1 − f) up and down. Labels of every bin are drawn with these
+    rates, and e is found where S is above the threshold of the test. For other
     numbers of rows the threshold changes as 1/n.
 
     Attributes
@@ -83,7 +84,7 @@ class Sensitivity(FieldsShown):
     def rows_for(self, error: float, power: float = 0.8) -> float | None:
         """Return about how many rows find an error with probability ``power``.
 
-        None where no shape has so large an error with these scores.
+        None where no shape has so large an error with these scores, or no number of rows does.
         """
         if not 0 < error <= 1:
             raise must_be("error", "above 0 and at most 1", error)
@@ -94,7 +95,8 @@ class Sensitivity(FieldsShown):
             if self._reach(temperature) < strength:
                 continue
             rows.append(_first_enough(self._finder(temperature, strength), power))
-        return max(rows) if rows else None
+        known = [many for many in rows if many is not None]
+        return max(known, default=None)
 
     def _smallest(self, temperature: float, power: float) -> float | None:
         reach = self._reach(temperature)
@@ -206,16 +208,21 @@ def _sizes(table: BinTable) -> Floats:
 
 
 def _shift(score: Floats, temperature: float) -> Floats:
-    """How far a temperature moves scores: σ(logit(f) / T) − f."""
+    """How far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
     from scipy.special import expit, logit
 
     inside = np.clip(score, 1e-12, 1 - 1e-12)
-    return np.asarray(expit(logit(inside) / temperature) - inside)
+    shift = np.asarray(expit(logit(inside) / temperature) - inside)
+    if shift.any():
+        return shift
+    return np.asarray(score * (1 - score) * (1 if temperature < 1 else -1))
 
 
-def _first_enough(found: Callable[[float], float], power: float) -> float:
+def _first_enough(found: Callable[[float], float], power: float) -> float | None:
     """Return the first number of rows, to a hundredth of itself, that finds often enough."""
     low, high = 0.0, math.log(MOST_ROWS)
+    if found(MOST_ROWS) < power:
+        return None
     while high - low > 0.01:
         middle = (low + high) / 2
         low, high = (low, middle) if found(math.exp(middle)) >= power else (middle, high)
