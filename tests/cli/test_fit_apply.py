@@ -76,7 +76,7 @@ def test_parameters(run, files) -> None:
     assert load("c.json").n_bins == 7
     assert "It has: binning, lens, n_bins" in run(*fit, "bins=7", code=2).stderr
     assert "n_bins=20" in run(*fit, "n_bins", code=2).stderr
-    assert "--bins must be" in run(*fit, "n_bins=many", code=2).stderr
+    assert "--param n_bins must be" in run(*fit, "n_bins=many", code=2).stderr
 
 
 def test_classes_are_matched_by_name(run, files) -> None:
@@ -139,8 +139,9 @@ def test_logits(run, files) -> None:
     write_table("z.csv", {"logit": logits, "y": y})
     run("fit", "z.csv", "--logits", "--method", "temperature", "-o", "c.json")
     assert load("c.json").temperature_ == pytest.approx(3, rel=0.25)
-    run("apply", "c.json", "z.csv", "-o", "p.csv")
-    fixed = open_table("p.csv").matrix(["logit_0", "logit_1", "logit_2"])
+    told = run("apply", "c.json", "z.csv", "-o", "p.csv").stderr
+    assert "probabilities take the place of logits: logit_0 is now prob_0." in told
+    fixed = open_table("p.csv").matrix(["prob_0", "prob_1", "prob_2"])
     np.testing.assert_allclose(fixed.sum(axis=1), 1)
 
 
@@ -148,7 +149,16 @@ def test_logits(run, files) -> None:
     ("args", "words"),
     [
         (["apply", "wrong.csv", "wrong.csv"], "a file that `trueup fit` wrote"),
-        (["apply", "c.json", "three.csv"], "fitted to 1 column of probabilities; got 3"),
+        (["apply", "c.json", "three.csv"], "has no column p, which the calibrator was fitted to"),
+        (
+            ["apply", "c.json", "three.csv", "--probs", "p_*"],
+            "fitted to 1 column of probabilities; got 3",
+        ),
+        (["apply", "c.json", "gap.csv"], "1 of 2 rows has missing values"),
+        (["fit", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to as well"),
+        (["apply", "c.json", "wrong.csv", "-o", "./c.json"], "is read, so it cannot be written"),
+        (["evaluate", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to"),
+        (["fit", "wrong.csv", "-o", "c.json", "--logits"], "such as --probs 'p_*'"),
         (["apply", "c.json", "twice.csv"], "several columns called 'a'"),
         (["fit", "three.csv", "-o", "none/c.json"], "There is no directory"),
     ],
@@ -156,7 +166,41 @@ def test_logits(run, files) -> None:
 def test_refusals(run, files, args, words) -> None:
     run("fit", "wrong.csv", "--method", "platt", "-o", "c.json")
     (files / "twice.csv").write_text("a,p,a\n1,0.5,2\n")
-    assert words in run(*args, code=2).stderr
+    (files / "gap.csv").write_text("p,y\n0.5,1\n,0\n")
+    before = (files / "wrong.csv").read_text()
+    told = run(*args, code=2).stderr
+    assert words in told
+    assert "--drop-missing" not in told  # `apply` has no such option
+    assert (files / "wrong.csv").read_text() == before
+
+
+def test_a_calibrator_knows_its_columns(run, files) -> None:
+    """Whatever they are called, and none of other names takes their place unasked."""
+    data = overconfident()
+    write_table("odd.csv", {"win_chance": data["p"], "won": data["y"]})
+    run("fit", "odd.csv", "--method", "platt", "-o", "c.json")
+    write_table("new.csv", {"id": np.arange(600), "win_chance": data["p"]})
+    assert "using column win_chance" in run("apply", "c.json", "new.csv", "-o", "f.csv").stderr
+    write_table("other.csv", {"p": data["p"]})
+    assert "no column win_chance" in run("apply", "c.json", "other.csv", code=2).stderr
+    run("apply", "c.json", "other.csv", "--probs", "p", "-o", "g.csv")
+    np.testing.assert_array_equal(
+        open_table("f.csv").column("win_chance"), open_table("g.csv").column("p")
+    )
+
+
+def test_both_numbers_of_a_choice_are_the_same(run, files) -> None:
+    """What `auto` was chosen by, and what is shown of it, come from the same folds."""
+    found = json.loads(run("fit", "wrong.csv", "-o", "c.json", "--json").stdout)
+    lowered, error = found["gain"]["lowered"], found["gain"]["error"][1]["estimate"]
+    assert f"lowers the log loss by {lowered:.4f} ± " in found["explanation"]
+    assert f" to {error:.4f} (95 % interval" in found["explanation"]
+
+
+def test_one_outcome_alone_is_noted(run, files) -> None:
+    write_table("same.csv", {"p": [0.6, 0.7, 0.8, 0.9], "y": [1, 1, 1, 1]})
+    told = run("fit", "same.csv", "--method", "platt", "-o", "c.json").stdout
+    assert "only one class came true" in told
 
 
 def test_a_calibrator_is_whole_or_not_there(run, files) -> None:

@@ -165,15 +165,16 @@ def test_different_samples_are_refused():
 
 def test_words_where_order_and_verdicts_disagree():
     tests = [HypothesisResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
-    disagree = _sentence(Difference(-0.01, -0.05, 0.03, 0.6), 0.95, tests)
+    of = DEFAULT
+    disagree = _sentence(of, Difference(-0.01, -0.05, 0.03, 0.6), 0.95, tests)
     assert disagree.startswith("No difference in calibration is shown: -0.0100")
     assert "Warning: estimates and verdicts disagree. Only the first is shown" in disagree
     assert "the second may be as bad and harder to test" in disagree
-    unclear = _sentence(Difference(0.01, -0.03, 0.05, 0.6), 0.95, tests)
+    unclear = _sentence(of, Difference(0.01, -0.03, 0.05, 0.6), 0.95, tests)
     assert "does not show that the two differ" in unclear
-    clear = _sentence(Difference(0.04, 0.01, 0.07, 0.002), 0.95, tests)
+    clear = _sentence(of, Difference(0.04, 0.01, 0.07, 0.002), 0.95, tests)
     assert "Warning" not in clear
-    other = _sentence(Difference(0.04, -0.01, 0.07, 0.1), 0.95, tests[::-1])
+    other = _sentence(of, Difference(0.04, -0.01, 0.07, 0.1), 0.95, tests[::-1])
     assert "Only the second is shown to be miscalibrated" in other
 
 
@@ -204,3 +205,15 @@ def test_ranks_admit_ties():
     alone = compare(truth**3, truth, labels, n_resamples=499, rng=0)
     assert found["difference"][0] == alone.difference
     assert (found["low"][0], found["high"][0]) == (alone.interval.low, alone.interval.high)
+
+
+@pytest.mark.parametrize(("score", "words"), [(tu.brier, "Brier score"), (tu.log_loss, "log loss")])
+def test_a_proper_score_is_not_called_calibration(score, words):
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000)
+    labels = rng.random(2000) < truth
+    found = compare(truth**2, truth, labels, estimator=score, n_resamples=99, rng=0)
+    assert found.sentence.startswith(f"The second model has the lower {words}, by ")
+    same = compare(truth, truth, labels, estimator=score, n_resamples=99, rng=0)
+    assert same.sentence.startswith(f"No difference in {words} is shown")
+    assert "calibrat" not in found.sentence + same.sentence

@@ -30,7 +30,7 @@ def test_no_file_and_no_directory(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("p.csv", "", "is empty"),
-        ("p.csv.gz", gzip.compress(b""), "is empty"),
+        ("p.csv.gz", gzip.compress(b"", mtime=0), "is empty"),
         ("p.csv", "\n\n", "has no header in its first line"),
         ("p.csv", "p,y\n", "has no rows below its header"),
         ("p.xyz", "p,y\n0.5,1\n", r"has the suffix '.xyz'; read are .csv, .*format='csv'"),
@@ -45,8 +45,12 @@ def test_no_file_and_no_directory(tmp_path: Path) -> None:
         ("p.arrow", "p,y\n0.5,1\n", "cannot be read as Arrow"),
         ("p.npz", "p,y\n0.5,1\n", "is no NPZ file, or is damaged"),
         ("p.npz", b"PK\x05\x06" + b"\0" * 18, "holds no arrays"),
-        ("p.npz", gzip.compress(b"abc"), "is no NPZ file, or is damaged"),
-        ("p.csv.gz", gzip.compress(b"p,y\n" * 9999)[:-20], "is damaged: it cannot be decompressed"),
+        ("p.npz", gzip.compress(b"abc", mtime=0), "is no NPZ file, or is damaged"),
+        (
+            "p.csv.gz",
+            gzip.compress(b"p,y\n" * 9999, mtime=0)[:-20],
+            "is damaged: it cannot be decompressed",
+        ),
         ("p.csv", "p,y\n0.5,1\n0.25\n", r"line 3 has 1 field, but the header has 2\."),
         ("p.csv", "p,y\n0,5,1\n", r"line 2 has 3 fields, but the header has 2. Hint: write decim"),
         ("p.csv", 'p,y\n"0.5,1\n', "cannot be read: unexpected end of data in line 2"),
@@ -82,7 +86,7 @@ def test_no_file_and_no_directory(tmp_path: Path) -> None:
         ),
         (
             "p.csv",
-            "p_a,p_b,y\n0.5,0.9,1\n",
+            "p_a,p_b,y\n0.5,0.9,a\n",
             r"sum to 1 in every row; .* not the classes of one",
         ),
         ("p.csv", "p,y,y\n0.5,1,1\n", "labels may be in any|has 2 columns called 'y'"),

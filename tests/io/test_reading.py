@@ -75,7 +75,6 @@ def test_words_that_could_be_either_way(make: Make) -> None:
         ("p_1,p_2,y", "2,1", [1, 0], (1, 2)),
         ("p_1,p_0,y", "1,0", [1, 0], None),
         ("p_5,p_7,y", "7,5", [1, 0], (5, 7)),
-        ("p_dog,p_cat,y", "1,0", [1, 0], ("dog", "cat")),
     ],
 )
 def test_classes_from_the_names_of_columns(
@@ -93,9 +92,42 @@ def test_classes_from_the_names_of_columns(
     )
 
 
-def test_numbers_beside_columns_of_words_are_explained(make: Make) -> None:
-    found = read_forecasts(make("p.csv", "p_dog,p_cat,y\n0.25,0.75,1\n0.5,0.5,0\n"))
-    assert found.sentence.endswith("; classes in the order of columns, 0 = dog, 1 = cat")
+def test_numbers_beside_columns_of_words_are_not_guessed(make: Make) -> None:
+    path = make("p.csv", "p_dog,p_cat,y\n0.25,0.75,1\n0.5,0.5,0\n")
+    for probs in (None, "p_*"):
+        with pytest.raises(tu.InputError, match="column 'y' holds numbers, and columns p_dog, p"):
+            read(path, probs=probs)
+    found = read_forecasts(path, probs="p_cat,p_dog")
+    assert found.sentence.endswith("; classes in the order of columns, 0 = cat, 1 = dog")
+    assert read(path, classes="dog,cat").classes == ("dog", "cat")
+
+
+@pytest.mark.parametrize("column", ["prob_0", "p0", "p_neg", "proba_negative", "p_wrong"])
+def test_a_column_of_the_negative_class_is_not_taken_for_the_positive(make: Make, column) -> None:
+    path = make("p.csv", f"{column},label\n0.9,0\n0.2,1\n")
+    with pytest.raises(tu.InputError, match="looks like the probability of the negative class"):
+        read(path)
+    assert read(path, classes="1,0").labels.tolist() == [1, 0]
+
+
+def test_a_column_named_for_either_word_is_about_that_word(make: Make) -> None:
+    found = read_forecasts(make("p.csv", "proba_no,label\n0.9,no\n0.2,yes\n"))
+    assert found.sentence.endswith("; no counts as 1")
+    assert found.forecasts.labels.tolist() == [1, 0]
+
+
+def test_predicted_classes_are_no_probabilities(make: Make) -> None:
+    text = "y_true,y_pred\n1,1\n0,1\n0,0\n"
+    with pytest.raises(tu.InputError, match="'y_pred' holds 0 and 1 alone: classes, and no prob"):
+        read(make("p.csv", text))
+    assert read(make("p.csv", text), probs="y_pred").scores.tolist() == [1, 1, 0]
+    assert read(make("q.csv", "p,y\n1,1\n1,0\n")).scores.tolist() == [1, 1]
+
+
+def test_all_rows_with_gaps_are_counted(make: Make) -> None:
+    path = make("p.csv", "p,y\n0.5,1\n0.5,\n,0\n,1\n")
+    with pytest.raises(tu.InputError, match=r"3 of 4 rows have missing values, the first in .*'y'"):
+        read(path)
 
 
 def test_a_label_that_no_column_is_named_for(make: Make) -> None:

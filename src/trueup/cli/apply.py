@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,7 +46,7 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
     they are logits the CALIBRATOR knows. --groups or --features are needed if it was fitted with
     them.
     """
-    check_output(output)
+    check_output(output, file, calibrator)
     from trueup.io import open_table, read_scores, write_table
 
     with working("loading"):
@@ -53,16 +54,48 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
     logits = loaded.input == "logits"
     with working(f"reading {file}"):
         table = open_table(file, columns.pop("format", None))
-        asked = {name: columns[name] for name in ("probs", "labels") if name in columns}
+        if "probs" not in columns:
+            columns["probs"] = _columns_of_fit(loaded, table)
+        asked = {name: columns[name] for name in ("probs", "labels") if columns.get(name)}
         found = read_scores(table, **asked, logits=logits)
         beside = _beside(loaded, table, columns)
     say(f"{found.sentence}.")
     kept = _kept(table, output, [name for name in table.names if name not in found.names])
     new = _fixed(loaded, found, beside)
     both = {**kept, **new}
-    write_table(output, {name: both[name] for name in table.names if name in both})
+    called = {name: _called(name, table) if logits and name in new else name for name in both}
+    write_table(output, {called[name]: both[name] for name in table.names if name in both})
+    if any(called[name] != name for name in new):
+        first = next(iter(new))
+        say(f"probabilities take the place of logits: {first} is now {called[first]}.")
     if output != "-":
         say(f"wrote {len(found.values):,} rows to {output}.")
+
+
+def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
+    """The columns that the calibrator was fitted to; None where it does not know them.
+
+    Other names are refused: which column is which class would be a guess.
+    """
+    names = calibrator.fit_.get("columns")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    if all(name in table.names for name in names):
+        return names
+    from trueup.io.refusals import spanned
+
+    many = "s" * (len(names) > 1)
+    raise InputError(
+        f"{table.shown}: has no column{many} {spanned(names)}, which the calibrator was fitted to. "
+        "Hint: say --probs for the columns that take their place, in the same order."
+    )
+
+
+def _called(name: str, table: Table) -> str:
+    """What a column of logits is called once it holds probabilities."""
+    new = re.sub(r"(?i)logits?|(?<![a-z])z(?![a-z])", "prob", name, count=1)
+    new = new if new != name else f"prob_{name}"
+    return new if new not in table.names else f"{new}_recalibrated"
 
 
 def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +130,7 @@ def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> 
             raise must_be(f"--{option}", f"{rule}, for a {type(calibrator).__name__}", got)
     if needs is None:
         return {}
-    asked = {name: columns[name] for name in ("probs", "labels", needs) if name in columns}
+    asked = {name: columns[name] for name in ("probs", "labels", needs) if columns.get(name)}
     logits = calibrator.input == "logits"
     chosen = choose(table.names, **asked, logits=logits, need_labels=False, table=table)
     if chosen.groups is not None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
+
 
 @command(
     "Which model is better calibrated?",
@@ -39,7 +41,9 @@ __all__ = ["compare"]
 @click.option("--metric", metavar="NAME", help="What to compare.  [default: rmsce_debiased]")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="How sure.")
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the bootstrap.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the resamples.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resamples."
+)
 @data_options("groups", "features")
 @condition_option
 @json_option
@@ -167,7 +171,7 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
         "A model's p-value is of the test that it is calibrated; that of the difference, that both "
         "errors are the same."
     )
-    screen.table("Calibration error", table, note)
+    screen.table("Scores" if metric in SCORES else "Calibration error", table, note)
 
 
 def _named(sentence: str, names: list[str]) -> str:
@@ -184,7 +188,8 @@ def _show_many(screen: Screen, pairs: Columns, metric: str | None) -> None:
     order = sorted(ranks, key=lambda name: ranks[name])
     best = [name for name in order if ranks[name][0] == 1]
     words = " or ".join(best)
-    screen.paragraph(f"No model is shown to be better calibrated than {words}.", strong=True)
+    better = f"have a lower {SCORES[metric]}" if metric in SCORES else "be better calibrated"
+    screen.paragraph(f"No model is shown to {better} than {words}.", strong=True)
     table = {
         "model": order,
         "rank": [str(ranks[name][0]) for name in order],

@@ -12,11 +12,13 @@ import click
 
 from trueup.cli.program import say
 from trueup.cli.screen import working
+from trueup.errors import InputError
 
 if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
+    from trueup.io import Found
 
-__all__ = ["FILE", "as_typed", "check_output", "data_options", "json_option", "read"]
+__all__ = ["FILE", "as_typed", "check_output", "data_options", "json_option", "read", "read_found"]
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
 
@@ -88,11 +90,16 @@ json_option = click.option(
 )
 
 
-def check_output(path: str | None) -> None:
-    """Refuse a file that cannot be written, before the work is done."""
+def check_output(path: str | None, *inputs: str | None) -> None:
+    """Refuse a file that cannot be written, or is one that is read, before the work is done."""
     if path is None or path == "-":
         return
     place = Path(path)
+    for given in inputs:
+        if given is None or given == "-" or not Path(given).exists():
+            continue
+        if place.exists() and place.samefile(given):
+            raise InputError(f"{place} is read, so it cannot be written to as well.")
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
     if not place.parent.is_dir():
@@ -101,12 +108,17 @@ def check_output(path: str | None) -> None:
 
 def read(path: str, columns: dict[str, Any]) -> Forecasts:
     """Read predictions and labels; say on standard error which columns they were taken from."""
+    return read_found(path, columns).forecasts
+
+
+def read_found(path: str, columns: dict[str, Any]) -> Found:
+    """Read as `read` does, and return with the data what they were taken from."""
     from trueup.io import read_forecasts
 
     with working(f"reading {path}"):
         found = read_forecasts(path, **columns)
     say(f"{found.sentence}.")
-    return found.forecasts
+    return found
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:

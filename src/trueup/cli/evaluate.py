@@ -40,7 +40,9 @@ PARTS = ("low", "high", "pvalue")
 @click.option("--bins", type=int, default=15, show_default=True, help="Bins of the diagrams.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all chance."
+)
 @click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
 @click.option(
     "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."
@@ -71,11 +73,11 @@ def evaluate(
     with .low, .high and .pvalue; brier and log_loss; and pvalue, that of the verdict.
     """
     wanted = _checked(metrics, conditions)
-    check_output(output)
+    check_output(output, file)
     if picture is not None:
         from trueup.cli.pictures import check_picture
 
-        check_picture(picture)
+        check_picture(picture, file)
     forecasts = read(file, columns)
     with working("evaluating"):
         from trueup.evaluation import evaluate as evaluated

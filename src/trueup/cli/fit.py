@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trueup.cli.commands import command
-from trueup.cli.data import FILE, as_typed, check_output, data_options, json_option, read
+from trueup.cli.data import FILE, as_typed, check_output, data_options, json_option, read_found
 from trueup.cli.methods import METHODS, make
 from trueup.cli.screen import Screen, number, print_json, span, working
 from trueup.errors import InputError
@@ -27,7 +29,7 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
 @command(
     "Learn how to correct probabilities.",
     "trueup fit p.csv -o calibrator.json",
-    "trueup fit p.csv --method temperature -o calibrator.safetensors",
+    "trueup fit p.csv --method temperature -o calibrator.json",
     "trueup fit p.csv --method histogram --param n_bins=10 -o calibrator.json",
 )
 @click.argument("file", type=FILE)
@@ -44,7 +46,7 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
     "--output",
     type=click.Path(dir_okay=False),
     required=True,
-    help="Where to write the calibrator: JSON, or safetensors if it is large.",
+    help="Where to write the calibrator: a file of JSON, or of safetensors if it is large.",
 )
 @data_options("clusters")
 @json_option
@@ -62,15 +64,15 @@ def fit(
     """
     if method == "local" and "features" not in columns:
         raise InputError("--method local needs --features. Hint: --features 'x_*'.")
-    check_output(output)
+    check_output(output, file)
     with working("loading"):
         chosen: Any = make(method, params, bool(columns.get("logits")))
         from trueup.cli.gain import cross_fitted
-    forecasts = read(file, columns)
-    explanation = ""
+    found = read_found(file, columns)
+    forecasts, explanation = found.forecasts, ""
     if forecasts.classes is not None:
         chosen.set_params(classes=list(forecasts.classes))
-    with working("fitting"):
+    with working("fitting"), _in_words_of(params):
         if method == "auto":
             auto = chosen.fit(forecasts)
             explanation = auto.explanation_
@@ -81,9 +83,13 @@ def fit(
             chosen = GroupWise(chosen, input=chosen.input, classes=chosen.classes)
         fitted: Recalibrator = chosen.fit(forecasts)
         gain = cross_fitted(fitted, forecasts)
+    if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for
+        fitted.fit_["columns"] = list(found.names.probs)
+    if len(set(forecasts.labels.tolist())) == 1:
+        fitted.notes_.append("only one class came true in these rows: there is little to learn")
     fitted.save(output)
     if as_json:
-        found = {
+        shown = {
             "recalibrator": repr(fitted),
             "learned": _learned(fitted),
             "notes": fitted.notes_,
@@ -91,7 +97,7 @@ def fit(
             "gain": None if gain is None else gain.to_dict(),
             "path": output,
         }
-        print_json(found)
+        print_json(shown)
     else:
         screen = Screen()
         _show(screen, fitted, explanation, gain)
@@ -101,8 +107,21 @@ def fit(
         screen.commands(f"Written to {output}. To use it:", [line])
 
 
+@contextmanager
+def _in_words_of(params: tuple[str, ...]) -> Iterator[None]:
+    """Call a parameter what the caller typed."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for name in (each.partition("=")[0].strip() for each in params):
+            text = text.replace(f"`{name}`", f"--param {name}")
+        raise InputError(text) from error
+
+
 def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | None) -> None:
-    name, rows = type(fitted).__name__, f"{fitted.fit_['n']:,} rows"
+    many = fitted.fit_["n"]
+    name, rows = type(fitted).__name__, f"{many:,} row{'s' * (many != 1)}"
     sentence = "Too few rows to say what it gains." if gain is None else gain.sentence
     if name == "NoRecalibration":
         gain, what = None, "The calibrator in the file leaves probabilities as they are."

@@ -11,7 +11,9 @@ from sklearn.base import clone
 
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
+from trueup.inference.seeds import seed_of
 from trueup.metrics import brier, log_loss, rmsce_debiased
+from trueup.recalibrate.auto import stratified_folds
 
 if TYPE_CHECKING:
     from trueup.recalibrate import Recalibrator
@@ -58,17 +60,15 @@ class Gain:
 def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0) -> Gain | None:
     """Fit copies on all folds but one and judge them on that one; None where rows are too few.
 
-    Groups, features and weights of the forecasts go with their rows.
+    Groups, features and weights of the forecasts go with their rows. Folds are those by which
+    `AutoCalibration` chooses.
     """
-    n = forecasts.n
-    n_folds = min(FOLDS, n)
-    if n_folds < 2:
+    folds = stratified_folds(forecasts.labels.astype(np.int64), FOLDS, seed_of(seed))
+    if not folds:
         return None
-    fold = np.random.default_rng(seed).permutation(n) % n_folds
-    probs = np.empty((n, forecasts.n_classes))
-    for number in range(n_folds):
-        test = np.flatnonzero(fold == number)
-        copy = clone(recalibrator).fit(forecasts.take(np.flatnonzero(fold != number)))
+    probs = np.empty((forecasts.n, forecasts.n_classes))
+    for train, test in folds:
+        copy = clone(recalibrator).fit(forecasts.take(train))
         probs[test] = copy.predict_proba(forecasts.take(test))
     given = probs if forecasts.is_matrix else probs[:, 1]
     after = Forecasts.of(given, forecasts.labels, weights=forecasts.weights)
@@ -81,7 +81,7 @@ def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0
         (interval(rmsce_debiased, both[0]), interval(rmsce_debiased, after)),
         lowered,
         se,
-        n_folds,
+        len(folds),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueup.cli.data import check_output
-from trueup.errors import InputError, must_be
+from trueup.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,6 +49,8 @@ def draw(found: Evaluation, kind: str) -> Figure:
         overview: Figure = found.plot()
         return overview
     there = [name for name in KINDS if name == "overview" or _has(found, KINDS[name])]
+    if not found.settings["recalibrate"]:
+        there.insert(-1, "recalibration")  # it is only left out where another is asked for
     if kind not in there:
         hint = _why_not(kind)
         raise InputError(
@@ -58,12 +60,12 @@ def draw(found: Evaluation, kind: str) -> Figure:
     return figure
 
 
-def check_picture(path: str) -> None:
+def check_picture(path: str, *inputs: str) -> None:
     """Refuse, before the work, a file that no picture can be written to."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise must_be("the picture's file", "called *.png, *.svg or *.pdf", path)
-    check_output(path)
+        raise InputError(f"A picture must be called *.png, *.svg or *.pdf; got {path!r}.")
+    check_output(path, *inputs)
     from trueup.views.style import need_matplotlib
 
     need_matplotlib()

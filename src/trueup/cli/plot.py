@@ -37,11 +37,13 @@ __all__ = ["plot"]
     help="Which picture; overview has several.",
 )
 @click.option("--bins", type=int, default=15, show_default=True, help="Bins of the diagrams.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all chance."
+)
 @data_options()
 def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
     """Draw the reliability diagram of FILE, or another picture of it."""
-    check_picture(output)
+    check_picture(output, file)
     forecasts = read(file, columns)
     with working("drawing"):
         from trueup.evaluation import evaluate

@@ -27,7 +27,9 @@ __all__ = ["power"]
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--sets", type=int, default=1000, show_default=True, help="Data sets to draw.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws."
+)
 @data_options("groups", "features", "clusters")
 @json_option
 def power(
@@ -67,6 +69,6 @@ def power(
         rows = {
             "rows": [f"{each.n:,}" for each in tried],
             "found with probability": [number(each.power) for each in tried],
-            "±": [number(each.standard_error) for each in tried],
+            "standard error": [number(each.standard_error) for each in tried],
         }
         screen.table("What was tried", rows)

@@ -10,6 +10,7 @@ import click
 
 from trueup.cli.commands import command
 from trueup.cli.data import FILE, check_output, data_options, json_option, read
+from trueup.cli.program import say
 from trueup.cli.screen import Screen, number, print_json
 from trueup.errors import InputError, must_be
 
@@ -40,7 +41,9 @@ __all__ = ["study"]
 )
 @click.option("--n", metavar="NUMBERS", help="Rows of a data set: 100,1000. Of FILE: as it has.")
 @click.option("--sets", type=int, default=1000, show_default=True, help="Data sets of each.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws."
+)
 @click.option(
     "-o",
     "--output",
@@ -67,7 +70,7 @@ def study(
         return
     if file is None and not worlds:
         raise InputError("Give FILE or --world. Hint: trueup study --list shows the worlds.")
-    check_output(output)
+    check_output(output, file)
     named = _worlds(worlds)
     sizes = None if n is None else _sizes(n)
     measures = _measures(metrics)
@@ -84,7 +87,12 @@ def study(
     from trueup.simulate import study as studied
 
     kept = None if output is None else f"{output}.batches"
-    found = studied(named, measures, sizes or [1000], n_sets=sets, rng=seed, path=kept)
+    try:
+        found = studied(named, measures, sizes or [1000], n_sets=sets, rng=seed, path=kept)
+    except KeyboardInterrupt:
+        if kept is not None:
+            say("what was done is kept: the same command goes on from there.")
+        raise
     if output is not None:
         _write(output, found)
         with suppress(FileNotFoundError):

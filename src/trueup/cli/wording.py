@@ -32,6 +32,13 @@ OPTIONS = {
 }
 BOTH = re.compile(r"\b\w+=(?:'[^']*'|…|\w+) \((--[^)]*)\)")
 SETTING = re.compile(r"\b(\w+)=('[^']*')")
+# What arrays can be told and files cannot, or are told otherwise.
+OTHERWISE = (
+    (re.compile(r",? ?(?:or )?pass soft_labels=True[^.;]*"), ""),
+    (re.compile(r"pass classes=\[negative, positive\]"), "say --classes negative,positive"),
+    (re.compile(r"`correct` must hold"), "--labels must hold"),
+    (re.compile(r" Hint: *\.?$"), ""),
+)
 SAID_AGAIN = re.compile(r" \((--[\w-]+)\)")
 NAME = re.compile(r"`(\w+)`")
 OPTION = re.compile(r"`(--[\w-]+)`")
@@ -47,6 +54,8 @@ def typed(message: str) -> str:
     >>> typed("Hint: say which with classes='no,yes', the positive one last (--classes).")
     "Hint: say which with --classes 'no,yes', the positive one last."
     """
+    for pattern, words in OTHERWISE:
+        message = pattern.sub(words, message)
     message = BOTH.sub(r"\1", message)
     message = OPTION.sub(r"\1", SETTING.sub(_option_and_value, message))
     message = SAID_AGAIN.sub(lambda at: "" if message.count(at[1]) > 1 else at[0], message)

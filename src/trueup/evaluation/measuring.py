@@ -15,12 +15,13 @@ from trueup.bins import EqualMass
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss, SweepError
 from trueup.estimators.base import chosen_lens
+from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, infer, interval
 from trueup.inference.compositions import Metric, composition_of
 from trueup.lens import Binary, Canonical, ClassWise, FamilyLens, Lens, TopLabel
-from trueup.results import HypothesisResult
+from trueup.results import Decomposition, HypothesisResult
 
 __all__ = [
     "ALL_CLASSES",
@@ -100,8 +101,21 @@ def proper_scores(forecasts: Forecasts, asked: Asked) -> tuple[Score, ...]:
     for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
         ends = interval(score, forecasts, confidence_level=asked.confidence_level)
         parts = None if forecasts.soft else score.decompose(forecasts)
+        if parts is not None and forecasts.n_classes > 2:
+            parts = _of_whole_rows(score, parts, forecasts.n_classes)
         found.append(Score(name, ends, parts))
     return tuple(found)
+
+
+def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> Decomposition | None:
+    """The terms of all classes together, which were averaged: the Brier score is their sum.
+
+    The log loss of a whole distribution is not made of those of its classes.
+    """
+    if not isinstance(score, Brier):
+        return None
+    terms = ("score", "miscalibration", "discrimination", "uncertainty", "within")
+    return replace(parts, **{name: classes * getattr(parts, name) for name in terms})
 
 
 def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisResult]:

@@ -97,7 +97,10 @@ class Finding(FieldsShown):
 
 @dataclass(frozen=True)
 class Score(FieldsShown):
-    """A proper score with its interval, taken apart; ``decomposition`` is None for soft labels."""
+    """A proper score with its interval, taken apart.
+
+    ``decomposition`` is None for soft labels, and of the log loss of more than two classes.
+    """
 
     name: str
     interval: Interval

@@ -101,13 +101,9 @@ def score_rows(evaluation: Told) -> Rows:
     for score in evaluation.scores:
         ends, parts = score.interval, score.decomposition
         terms = ["", "", ""]
-        binary = evaluation.overview.n_classes == 2
-        if parts is not None and (binary or score.name == "brier"):
-            # Terms of several classes are averages over them. The Brier score is their sum; the
-            # log loss of a whole distribution is not made of those of its classes.
-            times = 1 if binary else evaluation.overview.n_classes
+        if parts is not None:
             found = (parts.miscalibration, parts.discrimination, parts.uncertainty)
-            terms = [f"{round(times * term, 4) + 0.0:.4f}" for term in found]  # no minus zero
+            terms = [f"{round(term, 4) + 0.0:.4f}" for term in found]  # no minus zero
         high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
         cut = ends.notes.get("clipped", 0)  # rows of an infinite loss
         name = f"{score.name} ({cut:,} of probability 0 cut off)" if cut else score.name

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.bins import EqualMass
 from trueup.errors import InputError, Words, must_be
-from trueup.estimators import BinnedError
+from trueup.estimators import BinnedError, Brier, LogLoss
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import holm
@@ -27,6 +27,7 @@ from trueup.tables import Columns
 __all__ = ["checked_model", "compare", "compare_many", "same_samples"]
 
 DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
+SCORES: dict[type[Estimator], str] = {Brier: "Brier score", LogLoss: "log loss"}
 TARGET = "the difference of the errors of all predictions to come, in the bins of these data"
 
 
@@ -101,7 +102,7 @@ def compare(
     tests = [_own_test(measure, f, m, seed) for f, m in ((first, one), (second, two))]
     notes = {"n_resamples": draws, "estimator": repr(measure)}
     paired = Interval(found.low, found.high, found.value, level, "percentile", TARGET, notes)
-    sentence = _sentence(found, level, tests)
+    sentence = _sentence(measure, found, level, tests)
     return Comparison(
         found.value, paired, found.pvalue, own[0], own[1], tests[0], tests[1], sentence
     )
@@ -187,16 +188,22 @@ def _own_test(
     return HypothesisResult(model.power, pvalue, "cluster bootstrap", null, notes)
 
 
-def _sentence(found: Difference, level: float, tests: list[HypothesisResult]) -> str:
+def _sentence(
+    estimator: Estimator, found: Difference, level: float, tests: list[HypothesisResult]
+) -> str:
     """Say who is better calibrated, and warn where estimates and verdicts would mislead."""
     alpha = 1 - level
     sure = f"{100 * level:g} % interval {found.low:.4f} to {found.high:.4f}, p = {found.pvalue:.3g}"
     clear = not found.low <= 0 <= found.high
+    name = SCORES.get(type(estimator), "")
     if clear:
         better = "second" if found.value > 0 else "first"
-        start = f"The {better} model is better calibrated, by {abs(found.value):.4f} ({sure})."
+        how = f"has the lower {name}" if name else "is better calibrated"
+        start = f"The {better} model {how}, by {abs(found.value):.4f} ({sure})."
     else:
-        start = f"No difference in calibration is shown: {found.value:+.4f} ({sure})."
+        start = f"No difference in {name or 'calibration'} is shown: {found.value:+.4f} ({sure})."
+    if name:  # of which calibration is a part only: verdicts on that need not agree
+        return start
     rejected = [test.pvalue <= alpha for test in tests]
     said = [
         f"{name} {'is' if no else 'is not'} shown to be miscalibrated (p = {test.pvalue:.3g})"

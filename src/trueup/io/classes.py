@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import must_be
+from trueup.errors import InputError, must_be
 from trueup.io.picking import remainders
 from trueup.io.refusals import Place, listed, refusal, short, spanned
 
@@ -25,6 +26,9 @@ PAIRS = (
     ("incorrect", "correct"),
     ("0", "1"),
 )
+# What a column of the negative class is called, but for letters that may mean anything.
+NEGATIVE = {negative for negative, _ in PAIRS} - {"n", "f"}
+NUMBERED = re.compile(r"^(?:p|prob|proba|probability|class|pred)(\d+)$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +48,12 @@ def outcomes_of(
     n_classes: int | None,
     classes: Sequence[Any] | None,
     ignore_label: object = None,
+    listed_in_order: bool = False,
 ) -> Outcomes:
     """Read the column ``name`` of labels for predictions in ``columns``.
 
-    ``n_classes`` is None where there is one probability a row.
+    ``n_classes`` is None where there is one probability a row. ``listed_in_order``: the caller
+    named the columns one by one, so that class numbers count them.
     """
     if labels.ndim != 1:
         return Outcomes(labels, None if classes is None else tuple(classes))
@@ -63,7 +69,7 @@ def outcomes_of(
             got = f"got {short(labels[0])} in {table.where(0)}"
             raise refusal(table.shown, f"{told}; {got}", hint=hint)
         return Outcomes(labels)
-    return _by_columns(table, name, labels, columns, ignore_label)
+    return _by_columns(table, name, labels, columns, ignore_label, listed_in_order)
 
 
 def _by_columns(
@@ -72,10 +78,13 @@ def _by_columns(
     labels: NDArray[Any],
     columns: Sequence[str],
     ignore_label: object,
+    listed_in_order: bool,
 ) -> Outcomes:
     rests = remainders(columns)
     if labels.dtype != object:
         if not all(rest.isdecimal() for rest in rests):
+            if not listed_in_order:
+                raise _numbers_beside_names(table, name, columns, rests)
             order = ", ".join(f"{k} = {rest}" for k, rest in enumerate(rests[:4]))
             more = ", …" if len(rests) > 4 else ""
             return Outcomes(labels, tuple(rests), f"classes in the order of columns, {order}{more}")
@@ -90,6 +99,18 @@ def _by_columns(
             return Outcomes(labels, names)
     _refuse_unknown(table, name, labels, tuple(rests), columns, ignore_label)
     return Outcomes(labels, tuple(rests))
+
+
+def _numbers_beside_names(
+    table: Place, name: str, columns: Sequence[str], rests: Sequence[str]
+) -> InputError:
+    """Build the error about class numbers beside columns that have names: which is which?"""
+    told = f"column {name!r} holds numbers, and columns {spanned(columns)} names"
+    order = ",".join(rests if len(rests) <= 4 else [*rests[:3], "…"])
+    hint = f"say the classes in the order of columns, as classes='{order}' if 0 is {rests[0]}"
+    listing = ",".join(columns if len(columns) <= 4 else [*columns[:3], "…"])
+    hint += f" (--classes), or name the columns in the order of the numbers, probs='{listing}'"
+    return refusal(table.shown, told, hint=hint)
 
 
 def _present(labels: NDArray[Any], ignore_label: object) -> set[Any]:
@@ -118,20 +139,26 @@ def _refuse_unknown(
 def _binary(
     table: Place, name: str, labels: NDArray[Any], column: str, ignore_label: object
 ) -> Outcomes:
-    if labels.dtype.kind in "if" and ignore_label is None and _is_signs(labels):
+    own = remainders([column])[0]
+    signs = labels.dtype.kind in "if" and ignore_label is None and _is_signs(labels)
+    if labels.dtype != object and (NUMBERED.sub(r"\1", own.lower()) in NEGATIVE):
+        told = f"column {column!r} looks like the probability of the negative class"
+        hint = f"say classes='1,{-1 if signs else 0}' (--classes) if it is, the class it is of last"
+        raise refusal(table.shown, told, hint=f"{hint}; if it is not, give it another name")
+    if signs:
         return Outcomes(labels, (-1, 1), "1 against -1")
     if labels.dtype != object:
         return Outcomes(labels)
     present = sorted(_present(labels, ignore_label), key=str)
     texts = {str(label).strip().lower(): label for label in present}
+    mine = texts.get(own.lower())
+    if len(present) == 2 and len(texts) == 2 and mine is not None:
+        other = present[1] if present[0] == mine else present[0]
+        return Outcomes(labels, (other, mine), f"{mine} counts as 1")
     for negative, positive in PAIRS:
         if set(texts) <= {negative, positive} and len(texts) == len(present) > 0:
             pair = (texts.get(negative, negative), texts.get(positive, positive))
             return Outcomes(labels, pair, f"{pair[1]} counts as 1")
-    own = remainders([column])[0]
-    if len(present) == 2 and own in present:
-        other = present[1] if present[0] == own else present[0]
-        return Outcomes(labels, (other, own), f"{own} counts as 1")
     told = f"column {name!r} must hold 0 and 1 beside the one column {column!r}"
     if len(present) == 2:
         pair_said = f"{present[0]},{present[1]}"

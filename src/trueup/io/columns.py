@@ -206,7 +206,7 @@ class _Guess:
         if len(sets) > 1:
             told = "; ".join(spanned(columns) for columns in sets[:6])
             first = ",".join(sets[0]) if len(sets[0]) <= 3 else f"{sets[0][0]},{sets[0][1]},…"
-            hint = f"say which, such as probs='{first}' (--probs)"
+            hint = f"say which, such as probs='{first}' (--probs {first})"
             raise refusal(self.shown, f"predictions may be in any of: {told}", hint=hint)
         if not self.logits:
             raw = guessing.prob_sets(names, logits=True)
@@ -218,7 +218,7 @@ class _Guess:
 
     def _by_values(self, names: list[str], label: str | None) -> tuple[str, ...]:
         told = f"no column is called like predictions; the columns are {listed(self.names)}"
-        hint = "say which, such as probs='p_*' (--probs)"
+        hint = "say which, such as probs='p_*' (--probs 'p_*')"
         if self.table is not None and label is not None and not self.logits:
             classes = guessing.columns_of_classes(names, self.table.column(label))
             if classes:

@@ -43,16 +43,18 @@ def fault(
     labels: NDArray[Any] | None,
     logits: bool,
     problem: InputError | None,
+    *,
+    options: bool = True,
 ) -> InputError:
     """Build the error to raise about data that did not pass: the first fault that is found.
 
     ``problem`` is what is said where no fault is found here, in the words of `Forecasts.of`.
+    Without ``options`` hints name none.
     """
-    found = _fault_in_predictions(place, chosen, values, logits)
-    if found is None and labels is not None and chosen.labels is not None:
-        bad = missing_rows(labels)
-        if bad.any():
-            found = _missing(place, chosen.labels, bad)
+    also = np.zeros(len(values), bool) if labels is None else missing_rows(labels)
+    found = _fault_in_predictions(place, chosen, values, logits, also, options)
+    if found is None and chosen.labels is not None and also.any():
+        found = _missing(place, chosen.labels, also, options)
     if found is not None:
         return found
     text = _in_words_of_the_file(place, chosen, str(problem))
@@ -84,12 +86,18 @@ def _fault_in_predictions(
     chosen: Chosen,
     values: NDArray[Any],
     logits: bool,
+    also_missing: NDArray[np.bool_],
+    options: bool,
 ) -> InputError | None:
     flat = values[:, None] if values.ndim == 1 else values
     missing = missing_rows(flat)
     if missing.any():
         column = int(np.argmax(np.isnan(flat[int(np.argmax(missing))])))
-        return _missing(place, _named(chosen, column), missing)
+        name = _named(chosen, column)
+        earlier = also_missing.any() and np.argmax(also_missing) < np.argmax(missing)
+        if chosen.labels is not None and earlier:
+            name = chosen.labels
+        return _missing(place, name, missing | also_missing, options)
     with np.errstate(invalid="ignore"):
         bad = ~np.isfinite(flat) if logits else ~((flat >= 0) & (flat <= 1))
     if not bad.any():
@@ -98,27 +106,30 @@ def _fault_in_predictions(
     column = int(np.argmax(bad[row]))
     rule = "finite logits" if logits else "probabilities between 0 and 1"
     told = f"column {_named(chosen, column)!r} must hold {rule}; got {flat[row, column]}"
-    hint = "" if logits else _advice(flat, flat[row, column])
+    hint = "" if logits else _advice(flat, flat[row, column], options)
     return refusal(place.shown, f"{told} in {place.where(row)}", hint=hint)
 
 
-def _advice(values: NDArray[Any], value: Any) -> str:
+def _advice(values: NDArray[Any], value: Any, options: bool) -> str:
     low, high = float(np.min(values)), float(np.max(values))
+    logits = "say logits=True (--logits) if these are logits"
+    if not options:
+        logits = "logits need a calibrator that was fitted to logits"
     if not np.isfinite(value):
         return "repair such rows or leave them out"
     if low >= -ROUNDED and high <= 1 + ROUNDED:
         return "clip to [0, 1] what is only rounding error"
     if low >= 0 and 2 < high <= 100:
-        return "divide percentages by 100; say logits=True (--logits) if these are logits"
-    return "say logits=True (--logits) if these are logits"
+        return f"divide percentages by 100; {logits}"
+    return logits
 
 
-def _missing(place: Place, name: str, bad: NDArray[np.bool_]) -> InputError:
+def _missing(place: Place, name: str, bad: NDArray[np.bool_], options: bool = True) -> InputError:
     first = place.where(int(np.argmax(bad)))
     n = int(bad.sum())
     count = f"{n} of {len(bad)} rows have" if n > 1 else f"1 of {len(bad)} rows has"
     told = f"{count} missing values, the first in column {name!r}, {first}"
-    return refusal(place.shown, told, hint=DROP)
+    return refusal(place.shown, told, hint=DROP if options else "leave such rows out")
 
 
 def _named(chosen: Chosen, column: int) -> str:

@@ -48,6 +48,17 @@ def with_prediction(
     return chosen
 
 
+def refuse_classes(table: Table, chosen: Chosen, values: NDArray[Any]) -> None:
+    """Refuse a guessed column of zeros and ones that is not called a probability."""
+    if "probs" not in chosen.guessed or values.ndim != 1 or len(values) < 2:
+        return
+    called = guessing.named(chosen.probs, guessing.PROBS) or guessing.prob_sets(chosen.probs, False)
+    if not called and bool(np.all((values == 0) | (values == 1))):
+        told = f"column {chosen.probs[0]!r} holds 0 and 1 alone: classes, and no probabilities"
+        hint = f"say probs='{chosen.probs[0]}' (--probs {chosen.probs[0]}) to take them as such"
+        raise refusal(table.shown, told, hint=hint)
+
+
 def refuse_beside_prediction(
     table: Table,
     chosen: Chosen,

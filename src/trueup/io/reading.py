@@ -18,7 +18,12 @@ from trueup.io.faults import fault, missing_rows, refuse_missing
 from trueup.io.numbers import as_numbers
 from trueup.io.opening import open_table
 from trueup.io.picking import Asked
-from trueup.io.predictions import refuse_beside_prediction, was_right, with_prediction
+from trueup.io.predictions import (
+    refuse_beside_prediction,
+    refuse_classes,
+    was_right,
+    with_prediction,
+)
 from trueup.io.refusals import Kept, Place, printable, refusal, spanned
 from trueup.io.table import Table
 
@@ -163,6 +168,7 @@ def read_forecasts(
         table=table,
     )
     values, beside = _gathered(table, chosen)
+    refuse_classes(table, chosen, values)
     if ignore_label is None and classes is None and not soft_labels:
         chosen = with_prediction(table, chosen, values, beside, logits)
     if chosen.prediction is not None and chosen.prediction not in beside:
@@ -188,8 +194,9 @@ def read_forecasts(
         outcomes = Outcomes(raw, None if classes is None else tuple(classes))
     else:
         n_classes = None if values.ndim == 1 else values.shape[1]
+        listed = probs is not None and not any(mark in str(probs) for mark in "*?[")
         outcomes = outcomes_of(
-            place, chosen.labels, raw, chosen.probs, n_classes, classes, ignore_label
+            place, chosen.labels, raw, chosen.probs, n_classes, classes, ignore_label, listed
         )
     if outcomes.remark:
         remarks.append(outcomes.remark)
@@ -228,7 +235,7 @@ def read_scores(
     values = table.gather(chosen.probs, ())[0]
     bad = missing_rows(values)
     if bad.any() or not (logits or bool(np.all((values >= 0) & (values <= 1)))):
-        raise fault(table, chosen, values, None, logits, None)
+        raise fault(table, chosen, values, None, logits, None, options=False)
     return FoundScores(values, chosen.probs)
 
 

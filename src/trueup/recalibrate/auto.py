@@ -124,7 +124,7 @@ class AutoCalibration(Recalibrator):
         data = read_fit(self, X, y, sample_weight)
         self.notes_ = []
         if is_whole(self.cv, 2):
-            folds = _stratified(data.labels, int(self.cv), seed_of(self.rng))
+            folds = stratified_folds(data.labels, int(self.cv), seed_of(self.rng))
         else:
             folds = _given(self.cv, data.labels if y is None else np.asarray(y), sample_weight)
         self._choose(data, folds)
@@ -200,7 +200,7 @@ class AutoCalibration(Recalibrator):
         return self.best_._top_of(scores)
 
 
-def _stratified(labels: Ints, n_folds: int, seed: int) -> Folds:
+def stratified_folds(labels: Ints, n_folds: int, seed: int) -> Folds:
     """Cut rows, in chance order, into folds that hold about as many of each class; fewer of few."""
     n = len(labels)
     n_folds = min(n_folds, n)
