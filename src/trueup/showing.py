@@ -33,18 +33,23 @@ class FieldsShown:
 
     def _repr_html_(self) -> str:
         """Show every field in a notebook."""
-        found = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
-        rows = [[name, _cell(value)] for name, value in found if not _empty(value)]
-        return html_table(type(self).__name__, ["", ""], rows)
+        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        said = found.pop("sentence", "")
+        rows = [[name, _cell(value)] for name, value in found.items() if not _empty(value)]
+        cells = "".join(f"<tr>{_left(name)}{_left(value)}</tr>" for name, value in rows)
+        first = f"<p>{escape(said)}</p>" if said else ""
+        title = f"<p><b>{escape(type(self).__name__)}</b></p>"
+        return f"{title}{first}<table><tbody>{cells}</tbody></table>"
 
 
 def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table with a title; numbers are set to the right.
 
     >>> html_table("t", ["a"], [["<1"]])
-    '<p><b>t</b></p><table><thead><tr><th style="text-align:left">a</th></tr></thead><tbody><tr><td style="text-align:left">&lt;1</td></tr></tbody></table>'
+    '<p><b>t</b></p><table><thead><tr><th style="text-align:left;padding-left:1em">a</th></tr></thead><tbody><tr><td style="text-align:left;padding-left:1em">&lt;1</td></tr></tbody></table>'
     """  # noqa: E501
-    head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in names)
+    style = "text-align:left;padding-left:1em"
+    head = "".join(f'<th style="{style}">{escape(name)}</th>' for name in names)
     body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f"<p><b>{escape(title)}</b></p><table>{inside}</table>"
@@ -55,9 +60,13 @@ def is_number(text: str) -> bool:
     return text[:1].isdigit() or (text[:1] in "-−" and text[1:2].isdigit())
 
 
+def _left(text: str) -> str:
+    return f'<td style="text-align:left">{escape(text)}</td>'
+
+
 def _html_cell(text: str) -> str:
     side = "right" if is_number(text) else "left"
-    return f'<td style="text-align:{side}">{escape(text)}</td>'
+    return f'<td style="text-align:{side};padding-left:1em">{escape(text)}</td>'
 
 
 def _cell(value: Any) -> str:

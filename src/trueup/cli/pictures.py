@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,8 +43,8 @@ KINDS = {
 }
 
 
-def draw(found: Evaluation, kind: str) -> Figure:
-    """Draw one picture of an evaluation."""
+def draw(found: Evaluation, kind: str, features: Sequence[str] = ()) -> Figure:
+    """Draw one picture of an evaluation; ``features`` are called as their columns."""
     if kind == "overview":
         overview: Figure = found.plot()
         return overview
@@ -56,7 +56,8 @@ def draw(found: Evaluation, kind: str) -> Figure:
         raise InputError(
             f"There is no picture {kind!r} of these data; there are: {', '.join(there)}.{hint}"
         )
-    figure: Figure = _DRAWN[kind](found).get_figure(root=True)
+    axes = _local(found, features) if kind == "local" else _DRAWN[kind](found)
+    figure: Figure = axes.get_figure(root=True)
     return figure
 
 
@@ -163,13 +164,26 @@ def _brier(found: Evaluation) -> Any:
     return draw_decomposition(part, score="Brier score")
 
 
-def _local(found: Evaluation) -> Any:
+def _local(found: Evaluation, features: Sequence[str]) -> Any:
     from trueup.views.local import draw_lce_landscape
+    from trueup.views.style import words
 
     assert found.local is not None
-    axes = draw_lce_landscape(found.local.landscape)
-    axes.set(xlabel=found.local.axes[0], ylabel=found.local.axes[1])
+    one = not found.local.axes[1]  # of a single feature errors themselves are the other axis
+    axes = draw_lce_landscape(found.local.landscape, y="signed" if one else "x2")
+    across, up = features if len(features) == 2 else found.local.axes
+    if one:
+        across, up = features[0] if features else across, "local calibration error"
+    axes.set(xlabel=words(across), ylabel=words(up, longest=40))
     return axes
+
+
+def _trade_off(found: Evaluation) -> Any:
+    from trueup.views.trade_off import draw_trade_off
+
+    columns: Any = found.tables["trade_off"]
+    of = " of the most probable class" if found.overview.kind == "multiclass" else ""
+    return draw_trade_off(columns, score=f"Brier score{of}")
 
 
 _DRAWN: dict[str, Callable[[Evaluation], Any]] = {
@@ -185,8 +199,7 @@ _DRAWN: dict[str, Callable[[Evaluation], Any]] = {
     "psce": _table("psce", "draw_psce", "psce"),
     "rewards": _table("rewards", "draw_rewards", "rewards"),
     "coverage": _table("rewards", "draw_coverage", "coverage"),
-    "trade-off": _table("trade_off", "draw_trade_off", "trade_off"),
+    "trade-off": _trade_off,
     "recalibration": _recalibration,
     "brier": _brier,
-    "local": _local,
 }

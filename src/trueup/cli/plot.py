@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trueup.cli.commands import command
-from trueup.cli.data import FILE, data_options, read
+from trueup.cli.data import FILE, data_options, read_found
 from trueup.cli.pictures import KINDS, check_picture, draw, save_figure
 from trueup.cli.program import say
 from trueup.cli.screen import working
@@ -44,7 +44,8 @@ __all__ = ["plot"]
 def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
     """Draw the reliability diagram of FILE, or another picture of it."""
     check_picture(output, file)
-    forecasts = read(file, columns)
+    read_from = read_found(file, columns)
+    forecasts = read_from.forecasts
     with working("drawing"):
         from trueup.evaluation import evaluate
 
@@ -56,5 +57,5 @@ def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[
             advice=False,
             rng=seed,
         )
-        save_figure(draw(found, kind), output)
+        save_figure(draw(found, kind, read_from.names.features), output)
     say(f"the picture is in {output}.")

@@ -51,9 +51,9 @@ SUMMARIES = {
 def draw_lce_landscape(
     landscape: Columns, *, x: str = "x1", y: str = "x2", ax: Axes | None = None
 ) -> Axes:
-    """Draw where in the space of two features a model is too confident, and where too little.
+    """Draw where in the space of two features predictions are too high, and where too low.
 
-    Up to 3,000 rows are points: ▲ too confident, ▼ not confident enough. More are gathered in
+    Up to 3,000 rows are points: ▲ too high (of confidences: over-confident), ▼ too low. More are in
     hexagons, coloured by the mean of their rows; those below 0 have a dot. Colours are symmetric
     around 0, and end where 95 % of the errors do.
 
@@ -86,8 +86,10 @@ def draw_lce_landscape(
     bar = ax.figure.colorbar(drawn[0], ax=ax, extend=extend, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
     bar.set_label(f"{'mean ' * gathered}local calibration error")
-    bar.ax.set_title("too confident" if gathered else "▲ too confident", fontsize=SMALL, pad=10)
-    under = "not confident\nenough (dots)" if gathered else "▼ not confident\nenough"
+    # Short lines: to the left are the numbers of the axes.
+    over = "predicted\ntoo high" if gathered else "▲ predicted\ntoo high"
+    under = "predicted\ntoo low (dots)" if gathered else "▼ predicted\ntoo low"
+    bar.ax.set_title(over, fontsize=SMALL, pad=10)
     bar.ax.set_xlabel(under, fontsize=SMALL, labelpad=16)
     return ax
 

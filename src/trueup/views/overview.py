@@ -17,7 +17,7 @@ from trueup.views.null import draw_null
 from trueup.views.recalibrations import draw_recalibrations
 from trueup.views.reliability import draw_reliability
 from trueup.views.simplex import draw_simplex
-from trueup.views.style import need_matplotlib
+from trueup.views.style import need_matplotlib, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,9 @@ def draw_overview(evaluation: Evaluation) -> Figure:
     from trueup.views.figures import ViewFigure
 
     panels = _panels(evaluation)
+    if len(evaluation.models) > 1:
+        first = words(next(iter(evaluation.models)))
+        panels = [panels[0], *((f"{title} ({first})", draw) for title, draw in panels[1:])]
     down = -(-len(panels) // ACROSS)
     figure = ViewFigure.of_size((ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1]))
     for place, (title, draw) in enumerate(panels, start=1):
@@ -97,7 +100,10 @@ def _panels(evaluation: Evaluation) -> list[Panel]:
             "Bins of equal size: observed less predicted",
             lambda ax: draw_reliability(bins, band=band, form="deviation", ax=ax),
         ),
-        ("Errors", lambda ax: draw_comparison(errors_of(evaluation), reference=0.0, ax=ax)),
+        (
+            "Errors, but for that of the worst bin",
+            lambda ax: draw_comparison(errors_of(evaluation), reference=0.0, ax=ax),
+        ),
     ]
     if headline.test is not None and "null" in tables:
         test = headline.test
@@ -121,11 +127,15 @@ def _panels(evaluation: Evaluation) -> list[Panel]:
         )
     )
     if "classes" in tables:
-        panels.append(("Classes", lambda ax: draw_class_errors(tables["classes"], ax=ax)))
+        panels.append(
+            ("Classes", lambda ax: _unlabelled(draw_class_errors(tables["classes"], ax=ax)))
+        )
     if evaluation.groups is not None:
         groups = evaluation.groups.table
         overall = headline.value
-        panels.append(("Groups", lambda ax: draw_group_errors(groups, overall=overall, ax=ax)))
+        panels.append(
+            ("Groups", lambda ax: _unlabelled(draw_group_errors(groups, overall=overall, ax=ax)))
+        )
     if "simplex" in tables and evaluation.overview.n_classes == 3:
         names = evaluation.overview.classes
         panels.append(
@@ -137,6 +147,12 @@ def _panels(evaluation: Evaluation) -> list[Panel]:
             ("Recalibrators out of fold", lambda ax: draw_recalibrations(candidates, ax=ax))
         )
     return panels
+
+
+def _unlabelled(axes: Axes) -> Axes:
+    """Leave out what the title says."""
+    axes.set_ylabel("")
+    return axes
 
 
 def _chosen(bins: Columns) -> int | None:

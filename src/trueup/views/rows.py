@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 40  # rows that still have names one can read
 WORST_NAMED = 20
 INCHES_A_ROW = 0.23
+LABEL_INCHES = 0.75  # below an axis: numbers, and two lines of label
 OVERVIEW = "all of them"
 
 
@@ -137,7 +138,11 @@ def draw_overview(axes: Axes, rows: Rows, what: str) -> None:
     """Draw all errors in order in a strip below, with the rows that have names marked."""
     from trueup.views.figures import strip_below
 
-    strip = strip_below(axes, OVERVIEW, share=0.2, gap=0.14, shared_x=False)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    inches = axes.get_position(original=True).height * figure.get_size_inches()[1]
+    gap = float(np.clip(LABEL_INCHES / (0.7 * inches), 0.14, 0.4))  # for two lines and ticks
+    strip = strip_below(axes, OVERVIEW, share=0.2, gap=gap, shared_x=False)
     rank = np.arange(1, len(rows) + 1)
     strip.axvspan(0.5, named(len(rows)) + 0.5, color=FAINT, linewidth=0)
     strip.plot(rank, rows.value, color=INK, linewidth=1.4)

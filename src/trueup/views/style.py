@@ -115,11 +115,15 @@ def tidy(ax: Axes, *, grid: str | None = "both") -> None:
 def words(name: object, longest: int = LONGEST_NAME) -> str:
     r"""Return a user's name as text to draw: one line, not too long, no formula.
 
-    >>> print(words("a $5 note"), words("x" * 40, longest=8))
-    a \$5 note xxxxxxx…
+    Long names lose their middle: many of one kind differ at the end.
+
+    >>> print(words("a $5 note"), words("region number 18 of the north", longest=14))
+    a \$5 note region nu…orth
     """
     text = " ".join(str(name).split())
-    text = text if len(text) <= longest else text[: longest - 1] + "…"
+    if len(text) > longest:
+        tail = longest // 3
+        text = f"{text[: longest - 1 - tail]}…{text[-tail:]}"
     # matplotlib reads $…$ as a formula and keeps labels that begin with _ out of legends.
     text = text.replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

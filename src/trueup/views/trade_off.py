@@ -10,17 +10,23 @@ import numpy as np
 from trueup.engines.base import Floats
 from trueup.tables import Columns
 from trueup.views.curves import draw_series, finite, height_for, legend_of_series, named_tables
-from trueup.views.style import INK, SMALL, number_axis, on, tidy
+from trueup.views.style import INK, SMALL, number_axis, on, tidy, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["draw_trade_off"]
 
+BEST, OTHERS = "none better in both", "other numbers of bins"
 LABEL = np.array([0.1, 0.06])  # width and height of a label, in shares of the axes
 
 
-def draw_trade_off(columns: Columns | Mapping[str, Columns], *, ax: Axes | None = None) -> Axes:
+def draw_trade_off(
+    columns: Columns | Mapping[str, Columns],
+    *,
+    score: str = "Brier score",
+    ax: Axes | None = None,
+) -> Axes:
     """Draw Brier score against certified bound, a point for each number of bins.
 
     Down and to the left is better. A line joins the points that no other beats in both,
@@ -31,6 +37,8 @@ def draw_trade_off(columns: Columns | Mapping[str, Columns], *, ax: Axes | None 
     ----------
     columns
         ``n_bins``, ``brier`` and ``upper_bound``, as of `trade_off`; several by name.
+    score
+        What the score is of, for the axis.
     ax
         Axes to draw on; by default new ones.
 
@@ -44,14 +52,22 @@ def draw_trade_off(columns: Columns | Mapping[str, Columns], *, ax: Axes | None 
     labelled = []
     for index, (name, table) in enumerate(named.items()):
         bound, brier = finite(table["upper_bound"]), finite(table["brier"])
+        alone = len(named) == 1 and not name
         points = draw_series(
-            ax, index, name, bound, brier, linestyle="none", markevery=None, alpha=0.45
+            ax,
+            index,
+            OTHERS if alone else name,
+            bound,
+            brier,
+            linestyle="none",
+            markevery=None,
+            alpha=0.45,
         )
         best = _unbeaten(bound, brier)
         draw_series(
             ax,
             index,
-            "",
+            BEST if alone else "",
             bound[best],
             brier[best],
             markevery=None,
@@ -66,7 +82,7 @@ def draw_trade_off(columns: Columns | Mapping[str, Columns], *, ax: Axes | None 
     number_axis(ax.xaxis)
     number_axis(ax.yaxis)
     ax.set_xlabel("upper bound of the calibration error")
-    ax.set_ylabel("Brier score")
+    ax.set_ylabel(words(score, longest=60))
     legend_of_series(ax)
     return ax
 
