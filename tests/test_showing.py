@@ -175,4 +175,4 @@ def test_numbers_are_set_to_the_right() -> None:
         True, True, True, True, False, False, False,
     ]  # fmt: skip
     html = html_table("t", ["a", "b"], [["1.5", "word"]])
-    assert re.search('right[^>]*>1.5</td><td[^>]*left[^>]*>word</td>', html)
+    assert re.search("right[^>]*>1.5</td><td[^>]*left[^>]*>word</td>", html)

@@ -33,8 +33,8 @@ DIRECTIONS = {
     "probabilities are too low": lambda p: p + 0.3 * (1 - p),
     "probabilities are too extreme": lambda p: logistic(logit(p) / 2),
     "probabilities are too timid": lambda p: logistic(2 * logit(p)),
-    "the upper half of them is too high": lambda p: np.where(p > 0.6, p - 0.3, p),
-    "the lower half of them is too low": lambda p: np.where(p < 0.4, p + 0.3, p),
+    "the upper half of the scores is too high": lambda p: np.where(p > 0.6, p - 0.3, p),
+    "the lower half of the scores is too low": lambda p: np.where(p < 0.4, p + 0.3, p),
 }
 
 
@@ -356,3 +356,10 @@ def test_comparisons_have_the_bins_of_the_headline() -> None:
     found = tu.evaluate(labels=y, models={"a": p, "b": p**1.5}, n_bins=5, metrics=[], **FAST)
     assert found.comparison["first_error"][0] == found.models["a"].estimates[0].value
     assert "none is shown to be better calibrated than a" in found.verdict
+
+
+def test_one_outcome_alone_teaches_no_recalibrator() -> None:
+    p, _ = rows(200)
+    found = tu.evaluate(p, np.ones(200, int), **(FAST | {"recalibrate": True}))
+    assert "Only one outcome occurs in these rows" in found.answers["what to do"]
+    assert found.answers["gain"] == ""

@@ -108,6 +108,11 @@ class Grounds(NamedTuple):
         )
 
     @property
+    def one_outcome(self) -> bool:
+        """Whether all outcomes of a binary problem are the same."""
+        return self.overview.kind == "binary" and self.overview.mean_label in (0.0, 1.0)
+
+    @property
     def rows(self) -> str:
         """How many rows, and clusters of them, in words."""
         found = f"{self.overview.n:,} row{'s' * (self.overview.n != 1)}"

@@ -62,8 +62,8 @@ def _range(table: BinTable, b: int) -> str:
         return f"Scores up to {high:.{_digits(high, apart)}f}"
     if b == table.made - 1:
         return f"Scores above {low:.{_digits(low, apart)}f}"
-    digits = _digits(low, apart)
-    return f"Scores from {low:.{digits}f} to {high:.{digits}f}"
+    first, last = _digits(low, apart), _digits(high, apart)
+    return f"Scores from {low:.{first}f} to {high:.{last}f}"
 
 
 def _digits(bound: float, least: int) -> int:

@@ -33,7 +33,9 @@ class Overview(FieldsShown):
     classes
         Names of the classes, or None.
     accuracy
-        Share of rows (of weight) whose most probable class came true; None for soft labels.
+        Share of rows (of weight) whose most probable class came true; None for soft labels. Of
+        1-D probabilities the class is 1 above 0.5; where they are confidences in predictions, the
+        accuracy of these is ``mean_label``.
     mean_score, mean_label
         Mean probability of the positive class and how often it came true; for a matrix those of
         the most probable class, mean confidence and accuracy.

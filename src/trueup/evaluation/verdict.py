@@ -163,10 +163,10 @@ def _direction(grounds: Grounds) -> str:
         (-1, -1): "probabilities are too low",
         (-1, 1): "probabilities are too extreme",
         (1, -1): "probabilities are too timid",
-        (1, 0): "the lower half of them is too high",
-        (-1, 0): "the lower half of them is too low",
-        (0, 1): "the upper half of them is too high",
-        (0, -1): "the upper half of them is too low",
+        (1, 0): "the lower half of the scores is too high",
+        (-1, 0): "the lower half of the scores is too low",
+        (0, 1): "the upper half of the scores is too high",
+        (0, -1): "the upper half of the scores is too low",
     }
     return f"; {words_of[low, high]}" if (low, high) in words_of else ""
 
@@ -202,6 +202,8 @@ def _what_to_do(grounds: Grounds) -> str:
 
 def _recalibration(grounds: Grounds) -> str:
     found = grounds.repair
+    if grounds.one_outcome:
+        return "Only one outcome occurs in these rows: recalibrate with rows in which both do."
     if found is None:
         return "Recalibrate on data that the model was not trained on, and evaluate again."
     if found.recommended != "NoRecalibration":
@@ -246,6 +248,8 @@ def _rounded(rows: int) -> int:
 def _gain(grounds: Grounds) -> str:
     found = grounds.repair
     if found is None or found.recommended == "NoRecalibration" or not grounds.against:
+        return ""
+    if grounds.one_outcome:
         return ""
     before, after = found.before, found.after
     first = f"{before['log_loss']:.4f}"
