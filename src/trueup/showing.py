@@ -12,6 +12,7 @@ __all__ = ["FieldsShown", "TableShown", "html_table"]
 
 ROWS_SHOWN = 20
 LONGEST = 400
+DETAILS = ("notes", "target", "null")  # of a result inside another, which are asked for when needed
 
 
 class TableShown:
@@ -61,7 +62,7 @@ def is_number(text: str) -> bool:
 
 
 def _left(text: str) -> str:
-    return f'<td style="text-align:left">{escape(text)}</td>'
+    return f'<td style="text-align:left;padding-right:1em">{escape(text)}</td>'
 
 
 def _html_cell(text: str) -> str:
@@ -80,7 +81,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, tuple | list):
         return _short(", ".join(map(_cell, value)))
     if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "columns"):
-        found = ((field.name, getattr(value, field.name)) for field in fields(value))
+        names = (field.name for field in fields(value) if field.name not in DETAILS)
+        found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
     return _short(str(value))
 
