@@ -101,6 +101,7 @@ class Grounds(NamedTuple):
         if self.all_classes is not None:
             beside[self.all_classes.metric] = 1 / self.overview.n_classes
         findings = [each for each in (self.headline, self.all_classes) if self.rejects(each)]
+        findings += [self.all_classes] if self.classes_above else []
         return all(
             each.interval.high < min(SMALL, SMALL_SHARE * beside[each.metric])
             for each in findings or [self.headline]

@@ -70,7 +70,10 @@ def _tested(grounds: Grounds) -> str:
     if finding.test is None:
         reason = finding.notes.get("no_test", "there was no test")
         shown = "is above 0" if finding.interval.low > 0 else "may be 0"
-        return f"Not tested ({reason}); by its interval the error {shown}."
+        text = f"Not tested ({reason}); by its interval the error {shown}"
+        if every is not None and grounds.classes_above:
+            text += f", and that of all classes is above 0 ({_ends(every)})"
+        return f"{text}."
     what = "The probabilities"
     if grounds.overview.kind == "multiclass":
         what = "The confidences of the most probable class"
