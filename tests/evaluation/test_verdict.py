@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import trueup as tu
+from trueup.evaluation.grounds import Grounds
 from trueup.evaluation.measuring import headline
 from trueup.inference.sensitivity import sensitivity
 
@@ -338,17 +340,17 @@ def test_other_tests_that_see_more_are_told() -> None:
         assert "the tests do not agree" in found.answers["what to do"]
 
 
-def test_the_side_of_the_level_is_seen_in_the_digits() -> None:
-    rng = np.random.default_rng(0)
-    for seed in range(200):
-        p, y = rows(60, seed)
-        found = tu.evaluate(
-            p, y, metrics=[], **(FAST | {"n_resamples": 399}), rng=int(rng.integers(99))
-        )
-        text = re.search(r"p [=≤] ([\d.e-]+)", found.answers["calibrated"]).group(1)
-        assert (float(text) <= 0.05) == (found.estimates[0].pvalue <= 0.05)
-        if abs(found.estimates[0].pvalue - 0.05) < 0.004:
-            break
+@pytest.mark.parametrize(
+    ("pvalue", "text"),
+    [(0.049, "0.049"), (0.0496, "0.0496"), (0.05, "0.05"), (0.0504, "0.0504"), (0.3, "0.3")],
+)
+def test_the_side_of_the_level_is_seen_in_the_digits(found, pvalue, text) -> None:
+    headline_found = found("binary").estimates[0]
+    test = replace(headline_found.test, pvalue=pvalue)
+    parts = dict.fromkeys(Grounds._fields) | {"alpha": 0.05}
+    grounds = Grounds(**parts | {"headline": replace(headline_found, test=test)})
+    assert grounds.p(grounds.headline) == f"p = {text}"
+    assert grounds.rejects(grounds.headline) == (float(text) <= 0.05)
 
 
 def test_comparisons_have_the_bins_of_the_headline() -> None:
