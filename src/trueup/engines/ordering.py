@@ -211,20 +211,22 @@ def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
     dtype = np.int64 if whole else np.float64
     weight, label = (np.ascontiguousarray(array, dtype) for array in (weight, label))
     if not whole or len(weight) <= POOLED_AT_ONCE:
-        return _pooled(weight, label)
+        return _pooled(weight, label)[0]
     # Blocks of blocks are the same where sums are whole; few are left, so little memory is taken.
-    parts = [
-        start + _pooled(weight[start:stop], label[start:stop])
-        for start, stop in cut(len(weight), POOLED_AT_ONCE)
-    ]
-    start = np.concatenate(parts)
-    return start[_pooled(np.add.reduceat(weight, start), np.add.reduceat(label, start))]
+    parts = []
+    for start, stop in cut(len(weight), POOLED_AT_ONCE):
+        first, *totals = _pooled(weight[start:stop], label[start:stop])
+        parts.append((start + first, *totals))
+    starts, weights, labels = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return np.asarray(starts[_pooled(weights, labels)[0]])
 
 
-def _pooled(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
-    start = np.empty(len(weight), np.int64)
-    blocks = isotonic.pool(weight, label, start, np.empty_like(weight), np.empty_like(weight))
-    return start[:blocks].copy()  # the rest of the memory goes back
+def _pooled(weight: NDArray[Any], label: NDArray[Any]) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
+    """First item, weight and label of every block."""
+    found = np.empty(len(weight), np.int64), np.empty_like(weight), np.empty_like(weight)
+    blocks = isotonic.pool(weight, label, *found)
+    start, weights, labels = (each[:blocks].copy() for each in found)  # the rest goes back
+    return start, weights, labels
 
 
 def pool_added(weight: NDArray[Any], label: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
