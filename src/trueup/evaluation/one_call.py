@@ -23,8 +23,9 @@ from trueup.evaluation.measuring import (
     headline,
     proper_scores,
 )
+from trueup.evaluation.overview import overview_of
 from trueup.evaluation.result import Evaluation
-from trueup.evaluation.sections import Finding, Overview
+from trueup.evaluation.sections import Finding
 from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band, group_errors
@@ -32,7 +33,6 @@ from trueup.inference.comparisons import checked_model, same_samples
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
 from trueup.inference.sensitivity import Sensitivity, sensitivity
-from trueup.lens import Binary, TopLabel
 from trueup.results import HypothesisResult
 from trueup.specification import check_flag, check_whole, is_whole
 from trueup.tables import BinTable
@@ -201,7 +201,7 @@ def _of_one(
         )
     found = detectable(seen, forecasts.n) if seen is not None else None
     repaired = repair(forecasts, asked) if settings["recalibrate"] else None
-    tests, overview = further_tests(forecasts, asked), _overview(forecasts)
+    tests, overview = further_tests(forecasts, asked), overview_of(forecasts)
     table = tables["reliability_mass"]
     assert isinstance(table, BinTable)
     grounds = Grounds(
@@ -268,39 +268,3 @@ def _sensitivity(forecasts: Forecasts, asked: Asked, tests: int) -> Sensitivity 
         rng=asked.seed,
     )
     return found if np.ptp(found.null) > 0 else None
-
-
-def _overview(forecasts: Forecasts) -> Overview:
-    lens = TopLabel() if forecasts.is_matrix else Binary()
-    pairs = lens.pairs(forecasts)
-    score = float(np.average(pairs.p, weights=pairs.w))
-    label = float(np.average(pairs.y, weights=pairs.w))
-    accuracy: float | None = None
-    if forecasts.is_matrix:
-        accuracy = None if forecasts.soft else label
-    elif not forecasts.soft:
-        accuracy = float(np.average((pairs.p > 0.5) == (pairs.y > 0.5), weights=pairs.w))
-    clusters = None if forecasts.clusters is None else len(np.unique(forecasts.clusters))
-    return Overview(
-        forecasts.n,
-        forecasts.n_classes,
-        "multiclass" if forecasts.is_matrix else "binary",
-        forecasts.classes,
-        accuracy,
-        score,
-        label,
-        forecasts.weights is not None,
-        forecasts.soft,
-        clusters,
-        len(np.unique(pairs.p)),
-        0 if forecasts.soft or forecasts.log_probs_exact else _impossible(forecasts),
-    )
-
-
-def _impossible(forecasts: Forecasts) -> int:
-    """Count rows whose label had been given probability 0."""
-    found = 0
-    for where in forecasts.blocks():
-        zero = forecasts.rows(where) == 0
-        found += int(np.count_nonzero(zero & (forecasts.one_hot(where) > 0)))
-    return found
