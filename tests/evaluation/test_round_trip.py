@@ -117,3 +117,22 @@ def test_a_wrong_part_gets_one_sentence(found, wrong) -> None:
 def test_a_missing_file_is_said_to_be_missing(tmp_path) -> None:
     with pytest.raises(FileNotFoundError):
         tu.Evaluation.from_json(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("kind", ["day", "second", object])
+def test_groups_named_by_days(kind) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    days = np.repeat(np.array(["2020-01-01", "2021-02-03"], "datetime64[D]"), 30)
+    groups = days.astype("datetime64[us]" if kind == "second" else "datetime64[D]")
+    groups = groups.astype(object if kind is object else groups.dtype)
+    fast = {"metrics": [], "recalibrate": False, "advice": False, "n_resamples": 99}
+    found = tu.evaluate(p, rng.random(60) < p, groups=groups, **fast)
+    again = tu.Evaluation.from_json(found.to_json())
+    assert differences(found, again) == []
+    assert type(again.groups.group) is type(found.groups.group)
+
+
+def test_groups_of_several_columns_are_refused() -> None:
+    with pytest.raises(tu.InputError, match="`groups` must be"):
+        tu.evaluate([0.5, 0.2], [0, 1], groups=[("a", 1), ("b", 2)])

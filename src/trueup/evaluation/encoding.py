@@ -6,6 +6,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from datetime import date, datetime
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -26,6 +27,7 @@ TABLES: dict[str, type[Any]] = {
     "columns": Columns,
 }
 NOT_FINITE = "$number"  # JSON has neither infinity nor NaN
+DATE, TIME = "$date", "$time"  # nor days, which groups and classes may be named by
 PAIRS = "$pairs"  # nor keys that are no text, such as the number of a class
 
 
@@ -53,6 +55,8 @@ def written(value: Any) -> Any:
         return written(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return {NOT_FINITE: str(value)}
+    if isinstance(value, date):
+        return {TIME if isinstance(value, datetime) else DATE: value.isoformat()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
@@ -118,7 +122,11 @@ def _table(value: Mapping[str, Any]) -> Any:
 def column_of(values: list[Any]) -> NDArray[Any]:
     """Return an array that gives the values back; those of several types stay what they are."""
     array = np.array(values)
-    if array.ndim == 1 and list(map(type, array.tolist())) == list(map(type, values)):
+    if (
+        array.ndim == 1
+        and array.dtype.kind != "M"
+        and list(map(type, array.tolist())) == list(map(type, values))
+    ):
         return array
     kept = np.empty(len(values), object)
     kept[:] = values
@@ -130,6 +138,10 @@ def _loose(value: Any) -> Any:
     if isinstance(value, Mapping):
         if set(value) == {NOT_FINITE}:
             return float(value[NOT_FINITE])
+        if set(value) == {DATE}:
+            return date.fromisoformat(value[DATE])
+        if set(value) == {TIME}:
+            return datetime.fromisoformat(value[TIME])
         if set(value) == {PAIRS}:
             return {_loose(key): _loose(item) for key, item in value[PAIRS]}
         return {key: _loose(item) for key, item in value.items()}

@@ -28,6 +28,7 @@ from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding
 from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
+from trueup.forecasts.beside import rows_of_groups
 from trueup.inference import compare_many, consistency_band, group_errors
 from trueup.inference.comparisons import checked_model, same_samples
 from trueup.inference.levels import check_level, check_resamples
@@ -38,6 +39,8 @@ from trueup.specification import check_flag, check_whole, is_whole
 from trueup.tables import BinTable
 
 __all__ = ["evaluate"]
+
+GROUPS = "call it as evaluate(probs, labels, groups=groups)"
 
 
 def evaluate(
@@ -189,7 +192,7 @@ def _of_one(
     by_group, level, dependent = None, asked.confidence_level, _dependent(forecasts)
     for_groups = 0
     if forecasts.groups is not None and not dependent:
-        n_groups = len(set(np.asarray(forecasts.groups).tolist()))
+        n_groups = len(rows_of_groups(forecasts.groups, GROUPS))
         for_groups = resamples_of_groups(forecasts, n_groups, asked.n_resamples)
         settings = {**settings, "resamples_of_groups": for_groups}
         by_group = group_errors(
