@@ -16,6 +16,7 @@ from trueup.cli.evaluate import numbers_of
 from trueup.cli.screen import Screen
 from trueup.cli.summary import next_commands, show
 from trueup.evaluation import Evaluation, evaluate
+from trueup.evaluation.grounds import Grounds
 
 QUICK = ("--resamples", "99", "--quick")
 
@@ -108,10 +109,13 @@ def test_the_pvalue_is_that_of_the_verdict(wrong, right) -> None:
     every = replace(
         headline, metric="marginal_error_debiased", test=replace(headline.test, pvalue=0.01)
     )
-    both = replace(right, estimates=(headline, every))
-    assert numbers_of(both)["pvalue"] == 0.02
-    untested = replace(right, estimates=(replace(headline, test=None),))
-    assert numbers_of(untested)["pvalue"] is None
+    empty = Grounds(**dict.fromkeys(Grounds._fields))
+    both = empty._replace(headline=headline, all_classes=every).deciding_pvalue
+    assert both == 0.02
+    assert numbers_of(replace(right, pvalue=both))["pvalue"] == 0.02
+    untested = empty._replace(headline=replace(headline, test=None)).deciding_pvalue
+    assert untested is None
+    assert numbers_of(replace(right, pvalue=untested))["pvalue"] is None
 
 
 def test_json_is_the_evaluation_and_alone_on_standard_output(run, files) -> None:

@@ -14,6 +14,7 @@ from trueup.evaluation.measuring import headline
 from trueup.inference.sensitivity import sensitivity
 
 FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
+DECIDING = ("rmsce_debiased", "marginal_error_debiased")
 
 
 def logistic(z: np.ndarray) -> np.ndarray:
@@ -365,3 +366,18 @@ def test_one_outcome_alone_teaches_no_recalibrator() -> None:
     found = tu.evaluate(p, np.ones(200, int), **(FAST | {"recalibrate": True}))
     assert "Only one outcome occurs in these rows" in found.answers["what to do"]
     assert found.answers["gain"] == ""
+
+
+def test_what_speaks_against_is_a_field(found) -> None:
+    """One place for it: the command line and studies read it there."""
+    for kind in ("binary", "three", "hundred"):
+        evaluation = found(kind)
+        decide = [f.pvalue for f in evaluation.estimates if f.metric in DECIDING]
+        assert evaluation.pvalue == pytest.approx(tu.inference.holm(decide).min())
+        assert evaluation.against == (evaluation.pvalue <= 0.05)
+    assert found("soft").pvalue is None
+    p, y = rows(500)
+    p[0], y[0] = 0.0, 1
+    impossible = tu.evaluate(p, y, metrics=[], **FAST)
+    assert impossible.against
+    assert impossible.pvalue > 0.05

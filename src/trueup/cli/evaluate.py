@@ -110,9 +110,7 @@ def evaluate(
 
 def numbers_of(found: Evaluation) -> dict[str, float | None]:
     """Every number that a condition can name."""
-    from trueup.cli.summary import deciding_pvalue
-
-    numbers: dict[str, float | None] = {"pvalue": deciding_pvalue(found)}
+    numbers: dict[str, float | None] = {"pvalue": found.pvalue}
     parts = [(each.metric, each.interval, each.pvalue) for each in found.estimates]
     parts += [(score.name, score.interval, None) for score in found.scores]
     for name, interval, pvalue in parts:

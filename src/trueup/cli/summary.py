@@ -11,15 +11,13 @@ from trueup.cli.data import as_typed
 from trueup.cli.methods import METHODS
 from trueup.cli.screen import Screen, number, pvalue, span
 from trueup.evaluation.text import Rows, estimate_rows, repair_rows, score_rows
-from trueup.inference import holm
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
     from trueup.tables import Columns
 
-__all__ = ["deciding_pvalue", "next_commands", "show"]
+__all__ = ["next_commands", "show"]
 
-ALL_CLASSES = "marginal_error_debiased"
 FEW = 5  # classes and groups that are shown, the worst first
 TERMS = "value = miscalibration − discrimination + uncertainty; recalibration removes the first."
 # How the recommended recalibrator is fitted: without groups, features and clusters.
@@ -67,7 +65,7 @@ def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list
         probs = as_typed(columns, "probs")
         lines.append(f"trueup fit {data} --method {method} -o calibrator.json")
         lines.append(f"trueup apply calibrator.json new.csv{probs} -o fixed.csv")
-    elif _is_wrong(found):
+    elif found.against:
         lines.append(f"trueup fit {data} -o calibrator.json")
     elif found.detectable is not None and found.detectable.error is not None:
         smaller = float(f"{found.detectable.error / 2:.1g}")
@@ -81,23 +79,6 @@ def _about(found: Evaluation) -> str:
     text = "0 is perfect; a p-value is of the test that the model is calibrated."
     reasons = {each.notes["no_test"] for each in found.estimates if "no_test" in each.notes}
     return " ".join([text, *(f"Not tested: {reason}." for reason in sorted(reasons))])
-
-
-def deciding_pvalue(found: Evaluation) -> float | None:
-    """Return the p-value of the verdict.
-
-    That of the headline, or, where all classes were tested too, the smaller of both, adjusted.
-    """
-    decide = (found.estimates[0].metric, ALL_CLASSES)
-    values = [each.pvalue for each in found.estimates if each.metric in decide]
-    present = [value for value in values if value is not None]
-    return float(holm(present).min()) if present else None
-
-
-def _is_wrong(found: Evaluation) -> bool:
-    """Whether the test of the verdict speaks against calibration."""
-    pvalue = deciding_pvalue(found)
-    return pvalue is not None and pvalue <= 1 - found.estimates[0].interval.confidence_level
 
 
 def _method(found: Evaluation) -> str | None:
@@ -125,9 +106,7 @@ def _show_parts(screen: Screen, what: str, columns: Columns) -> None:
         "said": few.numbers("mean_score"),
         "came true": few.numbers("mean_label"),
         "error": few.numbers("error"),
-        "interval": [
-            span(*ends) for ends in zip(few.floats("low"), few.floats("high"), strict=True)
-        ],
+        "interval": few.spans(),
         "p-value (Holm)": [pvalue(p) for p in few.floats("pvalue_holm")],
     }
     many = len(columns)

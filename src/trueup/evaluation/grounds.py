@@ -60,6 +60,12 @@ class Grounds(NamedTuple):
         adjusted = holm([test.pvalue for test in tests])
         return float(adjusted[[test is finding.test for test in tests].index(True)])
 
+    @property
+    def deciding_pvalue(self) -> float | None:
+        """The p-value of the verdict: the smallest of the tests that decide, adjusted."""
+        found = [test.pvalue for test in self.tests]
+        return float(holm(found).min()) if found else None
+
     def rejects(self, finding: Finding | None) -> bool:
         """Whether the test of a finding speaks against calibration."""
         pvalue = self.pvalue(finding)

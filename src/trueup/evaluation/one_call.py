@@ -226,6 +226,8 @@ def _of_one(
     answers = answers_of(grounds)
     return Evaluation(
         verdict=verdict_of(answers),
+        against=grounds.against,
+        pvalue=grounds.deciding_pvalue,
         answers=answers,
         overview=overview,
         estimates=estimates,

@@ -39,6 +39,9 @@ class Evaluation:
     ----------
     verdict
         The answer in one paragraph.
+    against, pvalue
+        Whether the evidence speaks against calibration, and the p-value of the tests that decide,
+        adjusted where there are two; None without a test.
     answers
         The same by question: ``"calibrated"``, ``"how far"``, ``"where"``, ``"how sure"``,
         ``"what to do"``, ``"gain"``.
@@ -69,6 +72,8 @@ class Evaluation:
     """
 
     verdict: str
+    against: bool
+    pvalue: float | None
     answers: dict[str, str]
     overview: Overview
     estimates: tuple[Finding, ...]

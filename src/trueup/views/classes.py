@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trueup.tables import Columns
-from trueup.views.rows import (
-    Rows,
-    check_alpha,
-    draw_overview,
-    draw_rows,
-    explain,
-    height_of,
-    limit_errors,
-    named,
-)
+from trueup.views.rows import Parts, Rows, check_alpha, draw_parts, height_of
 from trueup.views.style import on, words
 
 if TYPE_CHECKING:
@@ -54,19 +45,13 @@ def draw_class_errors(
     Axes
         The axes drawn on.
     """
-    alpha = check_alpha(level)
+    check_alpha(level)
     rows = Rows.of(columns, "class", pvalue="pvalue_holm")
     axes = on(ax, (WIDTH, height_of(len(rows))))
-    kinds, shown = rows.kinds(), named(len(rows))
-    draw_rows(axes, rows, kinds, [words(name) for name in rows.names[:shown]], alpha)
-    limit_errors(axes, rows)
     axes.set_xlabel(measure)
-    axes.set_ylabel("class" if shown == len(rows) else "worst classes")
     left_out = len(columns) - len(rows)
     if left_out:
         without = f"{left_out} class{'es' * (left_out != 1)} without predictions left out"
         axes.set_xlabel(f"{measure}\n({without})")
-    if shown < len(rows):
-        draw_overview(axes, rows, "classes")
-    explain(axes, kinds, rows, alpha)
+    draw_parts(axes, rows, [words(name) for name in rows.names], Parts("class", "classes"), level)
     return axes

@@ -8,16 +8,7 @@ import numpy as np
 
 from trueup.tables import Columns
 from trueup.views.reading import numbers
-from trueup.views.rows import (
-    Rows,
-    check_alpha,
-    draw_overview,
-    draw_rows,
-    explain,
-    height_of,
-    limit_errors,
-    named,
-)
+from trueup.views.rows import Parts, Rows, check_alpha, draw_parts, height_of, limit_errors
 from trueup.views.style import LONGEST_NAME, MUTED, number, on, words
 
 if TYPE_CHECKING:
@@ -58,21 +49,15 @@ def draw_group_errors(
     Axes
         The axes drawn on.
     """
-    alpha = check_alpha(level)
+    check_alpha(level)
     rows = Rows.of(columns, "group", pvalue="pvalue_holm")
     axes = on(ax, (WIDTH, height_of(len(rows))))
-    kinds, shown = rows.kinds(), named(len(rows))
-    draw_rows(axes, rows, kinds, _names(columns, rows)[:shown], alpha)
-    known = overall is not None and bool(np.isfinite(overall))
-    limit_errors(axes, rows, *([overall] if overall is not None and known else []))
     axes.set_xlabel(measure)
-    if overall is not None and known:
+    draw_parts(axes, rows, _names(columns, rows), Parts("group", "groups"), level)
+    if overall is not None and np.isfinite(overall):
+        limit_errors(axes, rows, overall)
         axes.axvline(overall, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
         axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
-    axes.set_ylabel("group" if shown == len(rows) else "worst groups")
-    if shown < len(rows):
-        draw_overview(axes, rows, "groups")
-    explain(axes, kinds, rows, alpha)
     return axes
 
 

@@ -45,6 +45,13 @@ class Kind(NamedTuple):
     label: str
 
 
+class Parts(NamedTuple):
+    """What rows are: one of them, and many."""
+
+    one: str
+    many: str
+
+
 TOO_HIGH = Kind(OVER_MARKER, OVER, "predicted too often")
 TOO_LOW = Kind(UNDER_MARKER, UNDER, "predicted too rarely")
 PLAIN = Kind("o", GREEN, "on the whole as\noften as it occurs")
@@ -132,6 +139,17 @@ def limit_errors(axes: Axes, rows: Rows, *others: float) -> None:
 
 def _top(ends: Floats) -> float:
     return float(np.nanmax(ends, initial=0)) or 0.01
+
+
+def draw_parts(axes: Axes, rows: Rows, names: Sequence[str], what: Parts, level: object) -> None:
+    """Draw the errors of all classes or groups: the worst by name, very many in a strip below."""
+    alpha, kinds, shown = check_alpha(level), rows.kinds(), named(len(rows))
+    draw_rows(axes, rows, kinds, names[:shown], alpha)
+    limit_errors(axes, rows)
+    axes.set_ylabel(what.one if shown == len(rows) else f"worst {what.many}")
+    if shown < len(rows):
+        draw_overview(axes, rows, what.many)
+    explain(axes, kinds, rows, alpha)
 
 
 def draw_overview(axes: Axes, rows: Rows, what: str) -> None:
