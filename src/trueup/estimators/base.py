@@ -9,7 +9,7 @@ from typing import Any
 
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, Lens, TopLabel
+from trueup.lens import Lens, chosen_lens
 from trueup.results import Estimate
 from trueup.specification import Specification, is_number
 
@@ -37,6 +37,15 @@ class Estimator(Specification):
         """Return the estimate for checked data."""
         raise NotImplementedError
 
+    def default_lens(self, forecasts: Forecasts) -> Lens:
+        """Return the lens where none was given: `Binary` for 1-D probabilities, else `TopLabel`."""
+        return chosen_lens(None, forecasts)
+
+    def lens_for(self, forecasts: Forecasts) -> Lens:
+        """Return the lens that `measure` looks through; every report of a lens asks here."""
+        given: Lens | None = getattr(self, "lens", None)
+        return self.default_lens(forecasts) if given is None else given
+
     def statistics(self, forecasts: Forecasts) -> Any | None:
         """Return sums that add over batches with ``+``; None where all rows are needed at once."""
         return None
@@ -44,19 +53,6 @@ class Estimator(Specification):
     def conclude(self, statistics: Any) -> Estimate:
         """Return the estimate for added-up `statistics`."""
         raise NotImplementedError
-
-
-def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
-    """Return the lens, by default Binary for 1-D probabilities and TopLabel for a matrix."""
-    if lens is not None:
-        return lens
-    return TopLabel() if forecasts.is_matrix else Binary()
-
-
-def check_lens(lens: object) -> None:
-    """Refuse what is not a lens, such as its class or a binning in its place."""
-    if lens is not None and not isinstance(lens, Lens):
-        raise must_be("lens", "a lens, such as TopLabel(), or None", lens)
 
 
 def check_norm(norm: float) -> None:

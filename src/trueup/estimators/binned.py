@@ -11,14 +11,7 @@ import numpy as np
 from trueup.bins import Binning, FixedEdges, SimplexGrid, UniformWidth
 from trueup.engines.base import Sums, engine
 from trueup.errors import must_be
-from trueup.estimators.base import (
-    Estimator,
-    average,
-    check_lens,
-    check_norm,
-    chosen_lens,
-    root_of,
-)
+from trueup.estimators.base import Estimator, average, check_norm, root_of
 from trueup.estimators.pairwise import over_members
 from trueup.estimators.powers import (
     debiased_power,
@@ -37,6 +30,7 @@ from trueup.lens import (
     PairsLens,
     SimplexLens,
     TopLabelGiven,
+    check_lens,
 )
 from trueup.results import Estimate
 from trueup.specification import check_flag
@@ -126,7 +120,7 @@ class BinnedError(Estimator):
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        lens = chosen_lens(self.lens, forecasts)
+        lens = self.lens_for(forecasts)
         if isinstance(lens, SimplexLens):
             return self._on_simplex(forecasts, lens)
         if isinstance(lens, FamilyLens):

@@ -10,10 +10,9 @@ import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
-from trueup.estimators.base import check_lens
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, Lens, Pairs, PairsLens
+from trueup.lens import Binary, Lens, Pairs, PairsLens, check_lens
 from trueup.showing import FieldsShown
 
 EPS_OF_TINY = {

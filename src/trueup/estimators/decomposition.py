@@ -16,12 +16,23 @@ from trueup.bins import Binning
 from trueup.engines.base import Floats, engine
 from trueup.engines.threads import cut, run
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, check_lens
+from trueup.estimators.base import Estimator
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.isotonic import IsotonicFit
 from trueup.estimators.pairwise import over_members
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, ClassWise, FamilyLens, Lens, Member, Pairs, PairsLens, TopLabelGiven
+from trueup.lens import (
+    Binary,
+    Canonical,
+    ClassWise,
+    FamilyLens,
+    Lens,
+    Member,
+    Pairs,
+    PairsLens,
+    TopLabelGiven,
+    check_lens,
+)
 from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, Curve, TableFamily
 
@@ -61,6 +72,10 @@ class ProperScore(Estimator):
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
         return self.conclude(self.statistics(forecasts))
+
+    def default_lens(self, forecasts: Forecasts) -> Lens:
+        """Return `Canonical` for a matrix, whose rows are scored whole, else `Binary`."""
+        return Canonical() if forecasts.is_matrix else Binary()
 
     def statistics(self, forecasts: Forecasts) -> ScoreSums:
         """Return the sums of the mean score."""

@@ -116,7 +116,7 @@ class KernelError(PairsEstimator):
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        lens = self.lens_for(forecasts)
         if not isinstance(lens, SimplexLens):
             return super().measure_forecasts(forecasts)
         two_columns = isinstance(lens, Canonical) and forecasts.n_classes == 2

@@ -8,11 +8,20 @@ from typing import Any, NamedTuple, TypeVar
 
 from trueup.engines.threads import get_threads, run
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, average, check_lens, chosen_lens, root_of
+from trueup.estimators.base import Estimator, average, root_of
 from trueup.estimators.groups import ScoreGroups
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
-from trueup.lens import ClassWise, FamilyLens, Lens, Member, Pairs, PairsLens, TopLabelGiven
+from trueup.lens import (
+    ClassWise,
+    FamilyLens,
+    Lens,
+    Member,
+    Pairs,
+    PairsLens,
+    TopLabelGiven,
+    check_lens,
+)
 from trueup.results import Estimate
 from trueup.tables import BinTable, Curve, TableFamily
 
@@ -61,10 +70,6 @@ class PairsEstimator(Estimator):
         """Return the power of counted rows, hard labels without weights, sorted before."""
         raise NotImplementedError
 
-    def default_lens(self, forecasts: Forecasts) -> Lens:
-        """Return the lens where none was given."""
-        return chosen_lens(None, forecasts)
-
     def power_of_average(self) -> float:
         """Return the p of the powers that `measure_pairs` returns."""
         return 1
@@ -76,7 +81,7 @@ class PairsEstimator(Estimator):
     def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
         """Return the estimate as a float."""
         forecasts = Forecasts.of(probs, labels, weights=weights)
-        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        lens = self.lens_for(forecasts)
         if isinstance(lens, PairsLens):
             return self.value_of(self.power_of_pairs(lens.pairs(forecasts)))
         if isinstance(lens, FamilyLens):
@@ -89,7 +94,7 @@ class PairsEstimator(Estimator):
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        lens = self.lens_for(forecasts)
         if isinstance(lens, PairsLens):
             part = self.measure_pairs(lens.pairs(forecasts))
             return Estimate(self.value_of(part.power), part.power, part.table, part.notes)

@@ -101,7 +101,7 @@ class PointwiseError(PairsEstimator):
         which nothing looks at, are left out.
         """
         forecasts = Forecasts.of(probs, labels, weights=weights)
-        lens = self.default_lens(forecasts) if self.lens is None else self.lens
+        lens = self.lens_for(forecasts)
         if isinstance(lens, PairsLens):
             return self._errors(lens.pairs(forecasts))
         if not isinstance(lens, ClassWise) or lens.where is not None:

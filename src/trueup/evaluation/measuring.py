@@ -14,13 +14,12 @@ from trueup import metrics as glossary
 from trueup.bins import EqualMass
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss, SweepError
-from trueup.estimators.base import chosen_lens
 from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, infer, interval
 from trueup.inference.compositions import Metric, composition_of
-from trueup.lens import Binary, Canonical, ClassWise, FamilyLens, Lens, TopLabel
+from trueup.lens import FamilyLens
 from trueup.results import Decomposition, HypothesisResult
 
 __all__ = [
@@ -49,12 +48,6 @@ MOST_CELLS_TESTED = 5_000_000
 MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
 MOST_PAIRS_OF_SKCE = 12_000_000
 """Pairs of rows times classes, for each of which `skce` compares every resample."""
-WORDS: dict[type[Lens], str] = {
-    Binary: "positive class",
-    TopLabel: "most probable class",
-    ClassWise: "all classes",
-    Canonical: "whole distribution",
-}
 
 
 class Asked(NamedTuple):
@@ -86,7 +79,7 @@ def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Findi
         rng=asked.seed,
     )
     ready = {
-        name: Finding(name, lens_words(each, forecasts), repr(each), part.interval, part.test)
+        name: Finding(name, each.lens_for(forecasts).label, repr(each), part.interval, part.test)
         for (name, each), part in zip(together.items(), found, strict=True)
     }
     return tuple(
@@ -135,12 +128,6 @@ def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisRes
         except ValueError:  # such a test cannot speak of these data: too few rows, weights
             continue
     return found
-
-
-def lens_words(estimator: Estimator, forecasts: Forecasts) -> str:
-    """Say what part of the predictions an estimator looks at."""
-    lens = chosen_lens(getattr(estimator, "lens", None), forecasts)
-    return WORDS.get(type(lens), repr(lens))
 
 
 def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Estimator]:
@@ -197,7 +184,7 @@ def _named(name: str, n_bins: int) -> Estimator:
 
 def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
     """Why a test by resampling would take too long, or nothing."""
-    lens = chosen_lens(getattr(estimator, "lens", None), forecasts)
+    lens = estimator.lens_for(forecasts)
     if isinstance(lens, FamilyLens):
         many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
         return "rows times classes are too many to resample" if many else ""
@@ -214,7 +201,7 @@ def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) ->
         n_resamples=asked.n_resamples,
         rng=asked.seed,
     )
-    words = lens_words(estimator, forecasts)
+    words = estimator.lens_for(forecasts).label
     test, reason = _test(estimator, forecasts, asked)
     notes = {"no_test": reason} if reason else {}
     return Finding(name, words, repr(estimator), ends, test, notes)

@@ -11,7 +11,6 @@ import numpy as np
 from trueup.bins import EqualMass
 from trueup.engines.base import Ints, engine
 from trueup.errors import Words, must_be
-from trueup.estimators.base import check_lens, chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.error_bounds import Bounds, asymptotic_bounds, finite_sample_bounds
 from trueup.inference.levels import check_inside, check_level
@@ -24,7 +23,7 @@ from trueup.inference.tally import (
     tally_of_outputs,
     which_output,
 )
-from trueup.lens import Lens, Pairs, PairsLens
+from trueup.lens import Lens, Pairs, PairsLens, check_lens, chosen_lens
 from trueup.results import Certificate
 from trueup.specification import check_choice, is_number, is_whole
 from trueup.tables import BinTable, Columns

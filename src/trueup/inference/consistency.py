@@ -20,7 +20,7 @@ from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import cut, run
 from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError
-from trueup.estimators.base import Estimator, chosen_lens
+from trueup.estimators.base import Estimator
 from trueup.estimators.pairwise import PairsEstimator
 from trueup.forecasts import Forecasts
 from trueup.inference.fused import can_fuse, fused_powers
@@ -183,13 +183,11 @@ def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, For
     If labels follow the predicted distributions, such an outcome follows its score, and rows
     stay independent: drawing it alone has the same law, and no matrix need be read.
     """
-    if isinstance(statistic, BinnedError):
-        lens = chosen_lens(statistic.lens, forecasts)
-    elif (
+    if isinstance(statistic, BinnedError) or (
         isinstance(statistic, PairsEstimator)
         and type(statistic).measure_forecasts is PairsEstimator.measure_forecasts
     ):
-        lens = statistic.default_lens(forecasts) if statistic.lens is None else statistic.lens
+        lens = statistic.lens_for(forecasts)
     else:
         return statistic, forecasts
     if type(lens) not in ONE_OUTCOME:

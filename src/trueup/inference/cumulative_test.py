@@ -8,7 +8,6 @@ import numpy as np
 
 from trueup.errors import must_be
 from trueup.estimators import CumulativeError
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
     NullPairs,
@@ -49,7 +48,7 @@ def ks(
     elif not isinstance(statistic, CumulativeError):
         rule = "None, a lens or a CumulativeError for this test"
         raise must_be("statistic", rule, statistic)
-    lens = check_lens_of_test(chosen_lens(statistic.lens, forecasts), simplex=False)
+    lens = check_lens_of_test(statistic.lens_for(forecasts), simplex=False)
     assert isinstance(lens, PairsLens)
     pairs = lens.pairs(forecasts)
     rows = NullPairs.in_order(pairs)

@@ -19,11 +19,19 @@ from trueup.bins import EqualMass, FixedEdges, SimplexGrid, UniformWidth, Varian
 from trueup.engines.base import Bits, Floats, Ints, Sums, engine
 from trueup.engines.draws import binned_limits, class_limits, limits_of
 from trueup.estimators import BinnedError
-from trueup.estimators.base import chosen_lens
 from trueup.estimators.powers import debiased_powers, plugin_powers
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, Canonical, ClassWise, Lens, Pairs, Partition, SimplexLens, TopK
+from trueup.lens import (
+    Binary,
+    Canonical,
+    ClassWise,
+    Lens,
+    Pairs,
+    Partition,
+    SimplexLens,
+    TopK,
+)
 from trueup.tables import BinTable, TableFamily
 
 OF_SCORES = (EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree)  # never of labels
@@ -37,7 +45,7 @@ def can_fuse(statistic: object, forecasts: Forecasts) -> bool:
         return False
     if statistic.label_binned or statistic.debias == "residual":
         return False  # these need more than the sums of labels
-    lens = chosen_lens(statistic.lens, forecasts)
+    lens = statistic.lens_for(forecasts)
     if type(lens) is ClassWise:
         return forecasts.is_matrix and lens.where is None
     return type(lens) in (Canonical, Partition, TopK) or _plain_binary(lens, forecasts)
@@ -45,7 +53,7 @@ def can_fuse(statistic: object, forecasts: Forecasts) -> bool:
 
 def fused_powers(statistic: BinnedError, forecasts: Forecasts, keys: Bits) -> Floats:
     """Power of the data, then of the resample of each key; `can_fuse` must hold."""
-    lens = chosen_lens(statistic.lens, forecasts)
+    lens = statistic.lens_for(forecasts)
     if isinstance(lens, SimplexLens):
         return _of_cells(statistic, lens, forecasts, keys)
     if isinstance(lens, ClassWise):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.estimators.base import Estimator, chosen_lens
+from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.forecasts.beside import rows_of_groups
 from trueup.inference.compositions import Metric, estimator_of
@@ -19,7 +19,7 @@ from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.null_labels import check_test
 from trueup.inference.parts import with_adjusted
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import PairsLens
+from trueup.lens import PairsLens, chosen_lens
 from trueup.results.plain import plain
 from trueup.showing import FieldsShown
 from trueup.tables import Columns
@@ -128,7 +128,7 @@ def group_errors(
 
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
-    lens = chosen_lens(getattr(estimator, "lens", None), part)
+    lens = estimator.lens_for(part)
     if not isinstance(lens, PairsLens):
         lens = chosen_lens(None, part)
     assert isinstance(lens, PairsLens)

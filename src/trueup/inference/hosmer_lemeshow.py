@@ -12,7 +12,6 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
     TINY,
@@ -59,7 +58,7 @@ def hosmer_lemeshow(
         lens, binning = statistic, DEFAULT.binning
     elif statistic is None or isinstance(statistic, BinnedError):
         chosen = statistic or DEFAULT
-        lens, binning = chosen_lens(chosen.lens, forecasts), chosen.binning
+        lens, binning = chosen.lens_for(forecasts), chosen.binning
     else:
         rule = "None, a lens or a BinnedError for the Hosmer–Lemeshow test"
         raise must_be("statistic", rule, statistic)

@@ -8,7 +8,6 @@ from typing import Any
 
 from trueup.errors import Words, must_be
 from trueup.estimators import BinnedError, SweepError
-from trueup.estimators.base import chosen_lens
 from trueup.estimators.decomposition import ProperScore
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Bins, Ends, binned_ends
@@ -142,7 +141,7 @@ def why_not_analytic(estimator: Any, forecasts: Forecasts, target: str) -> str:
     population = target == "population"
     if population and estimator.norm not in (1, 2):
         return "for the population in norms other than 1 and 2"
-    lens = chosen_lens(estimator.lens, forecasts)
+    lens = estimator.lens_for(forecasts)
     if population and not lens.independent:
         return f"for the population of {lens!r}, whose pairs depend on each other"
     if isinstance(estimator, SweepError):
@@ -171,7 +170,7 @@ def _from_table(
         ends = cell_ends(table, str(estimator.distance), norm, level)
         words = _words(norm, target, "" if estimator.distance == "tv" else "‖·‖²")
     else:
-        independent = chosen_lens(estimator.lens, forecasts).independent
+        independent = estimator.lens_for(forecasts).independent
         debias = getattr(estimator, "debias", False)
         if independent and target == "conditional" and (norm == 2 or debias):
             table, merged = _without_singles(table)

@@ -169,5 +169,5 @@ def _chosen(statistic: object, forecasts: Forecasts, form: str) -> tuple[KernelE
     else:
         rule = f'None, a lens or a KernelError of form="{form}" for this test'
         raise must_be("statistic", rule, statistic)
-    lens = estimator.lens or estimator.default_lens(forecasts)
+    lens = estimator.lens_for(forecasts)
     return replace(estimator, lens=lens), check_lens_of_test(lens, simplex=True)

@@ -11,12 +11,12 @@ import numpy as np
 from trueup.bins import Binning
 from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
-from trueup.estimators.base import Estimator, chosen_lens, root_of
+from trueup.estimators.base import Estimator, root_of
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Ends
 from trueup.inference.bootstrap import Bootstrap
 from trueup.inference.ranges import possible_values
-from trueup.lens import Pairs, PairsLens
+from trueup.lens import Pairs, PairsLens, chosen_lens
 from trueup.specification import is_number
 from trueup.tables import BinTable
 

@@ -11,7 +11,6 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import benjamini_hochberg, holm
 from trueup.inference.compositions import Metric, estimator_of
@@ -116,7 +115,7 @@ def bin_tests(
         raise must_be("estimator", "a BinnedError, a metric that is one, or None", binned)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     check_test(forecasts, n_resamples)
-    lens = check_lens_of_test(chosen_lens(binned.lens, forecasts), simplex=False)
+    lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
     assert isinstance(lens, PairsLens)
     table = binned.measure_forecasts(forecasts).table
     assert isinstance(table, BinTable)

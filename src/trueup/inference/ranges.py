@@ -33,7 +33,7 @@ def possible_values(estimator: object, forecasts: Forecasts) -> Ends:
     Ends(low=0.0, high=2.0)
     """
     if isinstance(estimator, KernelError):
-        lens = estimator.lens or estimator.default_lens(forecasts)
+        lens = estimator.lens_for(forecasts)
         most = 2.0 if isinstance(lens, SimplexLens) else 1.0  # of a product of two residuals
         return Ends(-most, most)
     if isinstance(estimator, Brier):

@@ -12,7 +12,6 @@ import numpy as np
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.consistency import DEFAULT_STATISTIC, resampled_powers
 from trueup.inference.levels import check_inside
@@ -189,7 +188,7 @@ def sensitivity(
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
     forecasts = Forecasts.of(probs, labels, weights=weights)
-    lens = chosen_lens(chosen.lens, forecasts)
+    lens = chosen.lens_for(forecasts)
     if type(lens) not in ONE_OUTCOME:
         raise must_be("statistic", "one that looks at one outcome a row", chosen)
     assert isinstance(lens, PairsLens)

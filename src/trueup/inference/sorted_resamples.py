@@ -70,7 +70,7 @@ def sorted_problem(statistic: object, forecasts: Forecasts) -> SortedPairs | Non
         return None
     if forecasts.soft or forecasts.weights is not None or forecasts.clusters is not None:
         return None
-    lens = statistic.default_lens(forecasts) if statistic.lens is None else statistic.lens
+    lens = statistic.lens_for(forecasts)
     if type(lens) not in ONE_OUTCOME:
         return None
     assert isinstance(lens, PairsLens)

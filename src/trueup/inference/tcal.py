@@ -10,7 +10,6 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
     NullPairs,
@@ -24,7 +23,7 @@ from trueup.inference.null_labels import (
     resampling_notes,
 )
 from trueup.inference.seeds import Seed
-from trueup.lens import Lens, PairsLens, SimplexLens
+from trueup.lens import Lens, PairsLens, SimplexLens, chosen_lens
 from trueup.results import HypothesisResult
 
 

@@ -102,7 +102,7 @@ def _sorted_together(
     for i, each in enumerate(known):
         if not isinstance(each, PairsEstimator):
             continue
-        lens = each.default_lens(forecasts) if each.lens is None else each.lens
+        lens = each.lens_for(forecasts)
         if lens not in by_lens:
             problem = sorted_problem(each, forecasts)
             if problem is None or all_certain(forecasts) is not None:

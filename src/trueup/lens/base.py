@@ -29,6 +29,7 @@ class Lens(Specification):
 
     where: Region = None
     independent: ClassVar[bool] = True
+    words: ClassVar[str] = ""  # the part of a prediction it looks at; empty: its repr says it
 
     def __post_init__(self) -> None:
         if self.where is None or callable(self.where):
@@ -40,6 +41,11 @@ class Lens(Specification):
         if not low < high:
             raise must_be("where", "a pair (low, high) with low below high", self.where)
         object.__setattr__(self, "where", tuple(self.where))  # so that the lens can be hashed
+
+    @property
+    def label(self) -> str:
+        """The part of a prediction it looks at, in words where there are some."""
+        return self.words or repr(self)
 
     def _inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
         if callable(self.where):

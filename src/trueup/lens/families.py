@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class ClassWise(FamilyLens):
     are the one problem of the positive class. With ``where``, a class with no prediction in the
     region adds 0.
     """
+
+    words: ClassVar[str] = "all classes"
 
     class_weights: Sequence[float] | None = None
 

@@ -19,6 +19,8 @@ from trueup.specification import check_whole
 class Binary(PairsLens):
     """P(positive) against "the label is positive"; a matrix must have two columns."""
 
+    words: ClassVar[str] = "positive class"
+
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""
         if not forecasts.is_matrix:
@@ -58,6 +60,8 @@ class TopLabel(PairsLens):
     Ties go to the lowest class. For 1-D ``probs`` it looks at max(p, 1 − p). On two columns this
     is not the binary question: errors at p and at 1 − p can cancel here and not there.
     """
+
+    words: ClassVar[str] = "most probable class"
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from trueup.specification import check_whole
 @dataclass(frozen=True, repr=False)
 class Canonical(SimplexLens):
     """The whole predicted distribution against the label: full calibration."""
+
+    words: ClassVar[str] = "whole distribution"
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""

@@ -10,10 +10,10 @@ import numpy as np
 from trueup.bins import Binning, UniformWidth
 from trueup.engines.base import Floats, Ints
 from trueup.errors import InputError, must_be
-from trueup.estimators.base import Estimator, check_lens
+from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy
-from trueup.lens import Lens
+from trueup.lens import Lens, check_lens
 from trueup.local.bandwidth import KERNELS, check_bandwidth
 from trueup.local.device import Device, device_of
 from trueup.local.features import check_reduce

@@ -11,10 +11,9 @@ import numpy as np
 from trueup.bins import Binning
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe_shape, is_missing
-from trueup.lens import Lens, Pairs, PairsLens
+from trueup.lens import Lens, Pairs, PairsLens, chosen_lens
 from trueup.local.bandwidth import default_bandwidth, scale_of
 from trueup.local.device import Device, sums_on
 from trueup.local.features import fit_map, some_columns

@@ -10,9 +10,8 @@ import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
-from trueup.lens import PairsLens
+from trueup.lens import PairsLens, chosen_lens
 from trueup.newton import Maximum
 from trueup.showing import FieldsShown
 from trueup.simulate.curves import Glm

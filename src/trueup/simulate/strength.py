@@ -10,9 +10,8 @@ import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts
-from trueup.lens import PairsLens
+from trueup.lens import PairsLens, chosen_lens
 from trueup.simulate.curves import Curve, Identity, LogOdds
 from trueup.simulate.fit import fit
 from trueup.simulate.scores import Empirical

@@ -1,0 +1,26 @@
+"""Which lens is used where the caller may leave the choice to trueup."""
+
+from __future__ import annotations
+
+from trueup.errors import must_be
+from trueup.forecasts import Forecasts
+from trueup.lens.base import Lens
+from trueup.lens.pairs import Binary, TopLabel
+
+
+def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
+    """Return the lens, by default `Binary` for 1-D probabilities and `TopLabel` for a matrix."""
+    if lens is not None:
+        return lens
+    return TopLabel() if forecasts.is_matrix else Binary()
+
+
+def is_lens(value: object) -> bool:
+    """Return whether a value is a lens, as opposed to an estimator or a lens class."""
+    return isinstance(value, Lens)
+
+
+def check_lens(lens: object, name: str = "lens") -> None:
+    """Raise InputError unless the argument ``name`` is a lens or None."""
+    if lens is not None and not is_lens(lens):
+        raise must_be(name, "a lens, such as TopLabel(), or None", lens)
