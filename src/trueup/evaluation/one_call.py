@@ -205,8 +205,7 @@ def _of_one(
     found = detectable(seen, forecasts.n) if seen is not None else None
     repaired = repair(forecasts, asked) if settings["recalibrate"] else None
     tests, overview = further_tests(forecasts, asked), overview_of(forecasts)
-    table = tables["reliability_mass"]
-    assert isinstance(table, BinTable)
+    table = BinTable.expect(tables["reliability_mass"])
     grounds = Grounds(
         overview,
         estimates[0],

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from trueup.errors import must_be
 from trueup.estimators import CumulativeError
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
@@ -19,7 +18,6 @@ from trueup.inference.null_labels import (
     resampling_notes,
 )
 from trueup.inference.seeds import Seed
-from trueup.lens import Lens, PairsLens
 from trueup.results import HypothesisResult
 
 
@@ -41,19 +39,12 @@ def ks(
     "Metrics of calibration for probabilistic predictions".
     """
     check_test(forecasts, n_resamples)
-    if isinstance(statistic, Lens):
-        statistic = CumulativeError(lens=statistic)
-    elif statistic is None:
-        statistic = CumulativeError()
-    elif not isinstance(statistic, CumulativeError):
-        rule = "None, a lens or a CumulativeError for this test"
-        raise must_be("statistic", rule, statistic)
-    lens = check_lens_of_test(statistic.lens_for(forecasts), simplex=False)
-    assert isinstance(lens, PairsLens)
+    estimator = CumulativeError().or_given(statistic)
+    lens = check_lens_of_test(estimator.lens_for(forecasts), simplex=False)
     pairs = lens.pairs(forecasts)
     rows = NullPairs.in_order(pairs)
     end = np.flatnonzero(np.r_[rows.p[1:] != rows.p[:-1], True])  # ties are one step
-    kuiper = statistic.statistic == "kuiper"
+    kuiper = estimator.statistic == "kuiper"
 
     def largest(y: Outcomes) -> Any:
         sums = rows.residuals(y)
@@ -67,6 +58,6 @@ def ks(
 
     drawn = rows.drawn(largest, rng, n_resamples)
     pvalue = resampled_pvalue(float(largest(rows.y)), drawn)
-    value = statistic.measure_pairs(pairs).power
+    value = estimator.measure_pairs(pairs).power
     notes = resampling_notes(drawn)
-    return HypothesisResult(value, pvalue, statistic.statistic, null_of(lens), notes)
+    return HypothesisResult(value, pvalue, estimator.statistic, null_of(lens), notes)

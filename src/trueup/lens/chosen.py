@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import Lens
@@ -15,7 +17,7 @@ def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
     return TopLabel() if forecasts.is_matrix else Binary()
 
 
-def is_lens(value: object) -> bool:
+def is_lens(value: object) -> TypeGuard[Lens]:
     """Return whether a value is a lens, as opposed to an estimator or a lens class."""
     return isinstance(value, Lens)
 
