@@ -242,6 +242,9 @@ class BinnedError(PairsEstimator):
     # The sums.
 
     def _table(self, pairs: Pairs) -> BinTable:
+        return pairs.once(("table", self.binning), lambda: self._made(pairs))
+
+    def _made(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
         sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))

@@ -185,7 +185,7 @@ class ProperScore(Estimator):
             many = forecasts.is_matrix and forecasts.n_classes > 2
             lens = ClassWise() if many else Binary()
         if lens.induces == "pairs":
-            pairs, tiny = lens.pairs(forecasts), forecasts.tiny
+            pairs, tiny = lens.problem(forecasts), forecasts.tiny
             known = forecasts.is_matrix or forecasts.log_probs_exact
             if known and lens == Binary():
                 # both columns, or logits: the forecasts know 1 − p better than the pairs do

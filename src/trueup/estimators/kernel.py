@@ -124,7 +124,7 @@ class KernelError(PairsEstimator):
         """Return the error of points of a simplex."""
         two_columns = lens == Canonical() and forecasts.n_classes == 2
         if two_columns and self.form != "block":
-            return self._of_two_columns(Binary().pairs(forecasts))
+            return self._of_two_columns(Binary().problem(forecasts))
         return self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
 
     def measure_pairs(self, pairs: Pairs) -> Part:

@@ -70,7 +70,7 @@ class PairsEstimator(Estimator):
         forecasts = Forecasts.of(probs, labels, weights=weights)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
-            return self.value_of(self.power_of_pairs(lens.pairs(forecasts)))
+            return self.value_of(self.power_of_pairs(lens.problem(forecasts)))
         if lens.induces == "family":
             found = lens.map_members(forecasts, self._power_of_member)
             return self.value_of(average(found, self.power_of_average()))
@@ -87,7 +87,7 @@ class PairsEstimator(Estimator):
         if lens.induces == "simplex":
             part = self.measure_simplex(forecasts, lens)
         else:
-            part = self.measure_pairs(lens.pairs(forecasts))
+            part = self.measure_pairs(lens.problem(forecasts))
         return self._estimate(part)
 
     def _estimate(self, part: Part) -> Estimate:

@@ -103,7 +103,7 @@ class PointwiseError(PairsEstimator):
         forecasts = Forecasts.of(probs, labels, weights=weights)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
-            return self._errors(lens.pairs(forecasts))
+            return self._errors(lens.problem(forecasts))
         if lens.induces != "family" or lens.divides_rows or lens.where is not None:
             rule = "one of pairs, or ClassWise() without `where`, for an error of every prediction"
             raise must_be("lens", rule, lens)

@@ -33,7 +33,11 @@ class TiedScores:
 
     @classmethod
     def of(cls, pairs: Pairs) -> TiedScores:
-        """Sort pairs and sum over ties."""
+        """Sort pairs and sum over ties; for not too many rows that is done once."""
+        return pairs.once("ties", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> TiedScores:
         if pairs.w is None and not pairs.soft:
             counts = engine().group_pairs(pairs.p, pairs.y)
             return cls(counts.value, counts.count, counts.positive)

@@ -279,7 +279,7 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
     if forecasts.weights is not None and method == "finite-sample":
         rule = "None for the finite-sample method: they carry no sample size"
         raise must_be("weights", rule, Words("weights"), hint='pass method="asymptotic"')
-    return lens.pairs(forecasts)
+    return lens.problem(forecasts)
 
 
 def _some(pairs: Pairs, rows: Ints) -> Pairs:

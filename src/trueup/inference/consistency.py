@@ -28,7 +28,7 @@ from trueup.inference.null_labels import (
 )
 from trueup.inference.seeds import Seed, seed_of
 from trueup.inference.sorted_resamples import powers_of, sorted_problem
-from trueup.lens import Binary
+from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.results import HypothesisResult
 
@@ -178,9 +178,7 @@ def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, For
     lens = statistic.lens_for(forecasts)
     if not (statistic.draws_outcomes and lens.one_outcome):
         return statistic, forecasts
-    pairs = lens.pairs(forecasts)
-    binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
-    return statistic.through(Binary()), binary
+    return statistic.through(Binary()), binary_problem(lens, forecasts)
 
 
 def all_certain(forecasts: Forecasts) -> bool | None:

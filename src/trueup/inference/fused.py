@@ -8,7 +8,7 @@ are computed for all resamples together. Memory: O(n + resamples · bins).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,6 @@ from trueup.lens import (
     Binary,
     Pairs,
 )
-from trueup.tables import TableFamily
 
 OF_SCORES = (EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree)  # never of labels
 BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
@@ -48,7 +47,7 @@ def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
     if lens.induces == "simplex":
         return _of_cells(statistic, lens, forecasts, keys)
     if lens.induces == "family":
-        return _of_classes(statistic, lens, forecasts, keys)
+        return powers_of_classes([statistic], forecasts, keys)[0]
     pairs = Pairs(forecasts.scores, forecasts.labels, forecasts.weights)
     table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
     index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
@@ -73,28 +72,47 @@ def _weighted_sums(
     return _totals(len(p), 2, w, n_bins, keys, draw)
 
 
-def _of_classes(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
-    """One-vs-rest errors of all classes, whose labels are drawn together, one a row."""
-    family: TableFamily = statistic.measure_forecasts(forecasts).table
-    tables = [statistic.table_for_labels(table) for table in family.tables if table is not None]
-    start = np.concatenate([[0], np.cumsum([table.made for table in tables])])
+def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
+    """Return what `fused_powers` does for several statistics of all classes, drawing labels once.
+
+    They share their lens. Every row draws one label; of all classes together it is the one that
+    its class's bin counts. The bins of a class are unions of the cells between the edges of all
+    statistics, so without weights their counts are exact.
+    """
+    lens: Any = statistics[0].lens_for(forecasts)
+    families = [each.measure_forecasts(forecasts).table for each in statistics]
+    tables = [
+        [each.table_for_labels(table) for table in family.tables if table is not None]
+        for each, family in zip(statistics, families, strict=True)
+    ]
+    cells = [
+        np.unique(np.concatenate([t.edges[1:-1] for t in each]))
+        for each in zip(*tables, strict=True)
+    ]
+    start = np.concatenate([[0], np.cumsum([len(inner) + 1 for inner in cells])])
 
     def draw(block: slice) -> tuple[Bits, Places]:
         rows = forecasts.rows(block)
         place = np.empty(rows.shape, np.int32)
-        for k, table in enumerate(tables):
-            place[:, k] = start[k] + np.searchsorted(table.edges[1:-1], rows[:, k], side="left")
+        for k, inner in enumerate(cells):
+            place[:, k] = start[k] + np.searchsorted(inner, rows[:, k], side="left")
         return class_limits(rows), place
 
-    totals = _totals(forecasts.n, len(tables), forecasts.weights, int(start[-1]), keys, draw)
-    shares, power = lens.shares(forecasts), np.zeros(1 + len(keys))
-    for k, table in enumerate(tables):
-        of_class = statistic.powers_for_labels(table, totals[:, start[k] : start[k + 1]])
-        if not math.isinf(statistic.norm):
-            power += shares[k] * of_class
-        elif shares[k] > 0:
-            power = np.maximum(power, of_class)
-    return power
+    totals = _totals(forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw)
+    shares = lens.shares(forecasts)
+    powers = []
+    for statistic, of_classes in zip(statistics, tables, strict=True):
+        power = np.zeros(1 + len(keys))
+        for k, table in enumerate(of_classes):
+            first = np.searchsorted(cells[k], np.r_[-np.inf, table.edges[1:-1]], side="right")
+            drawn = np.add.reduceat(totals[:, start[k] : start[k + 1]], first, axis=1)
+            of_class = statistic.powers_for_labels(table, drawn)
+            if not math.isinf(statistic.norm):
+                power += shares[k] * of_class
+            elif shares[k] > 0:
+                power = np.maximum(power, of_class)
+        powers.append(power)
+    return powers
 
 
 def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:

@@ -130,7 +130,7 @@ def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
     lens = estimator.lens_for(part)
     if lens.induces != "pairs":
         lens = chosen_lens(None, part)
-    pairs = lens.pairs(part)
+    pairs = lens.problem(part)
     score, label = (np.average(x.astype(np.float64), weights=pairs.w) for x in (pairs.p, pairs.y))
     return float(score), float(label)
 

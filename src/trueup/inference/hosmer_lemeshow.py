@@ -54,7 +54,7 @@ def hosmer_lemeshow(
     check_test(forecasts, n_resamples)
     chosen = DEFAULT.or_given(statistic)
     lens = check_lens_of_test(chosen.lens_for(forecasts), simplex=False)
-    pairs = lens.pairs(forecasts)
+    pairs = lens.problem(forecasts)
     rows = NullPairs.in_order(pairs)
     start = rows.bin_starts(chosen.binning.inner_edges(pairs))
     variance = np.add.reduceat(rows.variance, start)

@@ -42,6 +42,10 @@ class NullPairs:
     @classmethod
     def in_order(cls, pairs: Pairs) -> NullPairs:
         """Sort by score, so that the draws of a row do not depend on where it stood."""
+        return pairs.once("in order", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> NullPairs:
         keys = (pairs.p,) if pairs.w is None else (pairs.w, pairs.p)
         order = np.lexsort(keys)
         w = None if pairs.w is None else pairs.w[order]
@@ -133,7 +137,7 @@ class NullRows:
 def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:
     """Return the problem that a lens induces; pairs are sorted by score, or stay in their order."""
     if lens.induces == "pairs":
-        pairs = lens.pairs(forecasts)
+        pairs = lens.problem(forecasts)
         return NullPairs.in_order(pairs) if in_order else NullPairs.as_given(pairs)
     return NullRows.of(lens.cells(forecasts))
 

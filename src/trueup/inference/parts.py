@@ -116,7 +116,7 @@ def bin_tests(
     check_test(forecasts, n_resamples)
     lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
     table = binned.measure_forecasts(forecasts).table.nonempty()
-    rows = NullPairs.in_order(lens.pairs(forecasts))
+    rows = NullPairs.in_order(lens.problem(forecasts))
     start = rows.bin_starts(table.edges[1:-1])
     observed = np.abs(rows.bin_residuals(start, rows.y))
     drawn = rows.drawn(lambda y: np.abs(rows.bin_residuals(start, y)), rng, n_resamples)

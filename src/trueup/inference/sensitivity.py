@@ -17,7 +17,7 @@ from trueup.inference.consistency import resampled_powers
 from trueup.inference.levels import check_inside
 from trueup.inference.null_labels import check_test
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import Binary
+from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.showing import FieldsShown
 from trueup.tables import BinTable
@@ -192,8 +192,7 @@ def sensitivity(
         raise must_be("statistic", "one that looks at one outcome a row", chosen)
     check_test(forecasts, n_resamples)
     # The outcome alone, as the test itself draws it: resamples are the same, and no matrix is read.
-    pairs = lens.pairs(forecasts)
-    problem = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+    problem = binary_problem(lens, forecasts)
     induced = chosen.through(Binary())
     powers = resampled_powers(induced, problem, seed_of(rng), n_resamples)
     table, _ = induced.table(problem).without_singles()

@@ -36,7 +36,11 @@ class SortedPairs:
 
     @classmethod
     def of(cls, pairs: Pairs) -> SortedPairs:
-        """Sort pairs with labels 0 and 1 and no weights."""
+        """Sort pairs with labels 0 and 1 and no weights; for not too many rows, once."""
+        return pairs.once("sorted", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> SortedPairs:
         order = np.lexsort((pairs.y, pairs.p))
         p, y = pairs.p[order], pairs.y[order].astype(np.int64)
         new = np.r_[True, p[1:] != p[:-1]]
@@ -72,7 +76,7 @@ def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | 
     lens = statistic.lens_for(forecasts)
     if not lens.one_outcome or lens.where is not None:  # a region holds a random number of rows
         return None
-    return SortedPairs.of(lens.pairs(forecasts))
+    return SortedPairs.of(lens.problem(forecasts))
 
 
 def values_of(statistic: Estimator, powers: Floats) -> Floats:
@@ -87,8 +91,9 @@ def powers_of(
     n_resamples: int,
 ) -> Floats:
     """(statistics, resamples) powers: every resample is drawn once, for all of them."""
+    if not statistics:
+        return np.empty((0, n_resamples))
     keys = keys_of(seed, n_resamples)
-
     rooms: list[Room] = []  # handed on from chunk to chunk
 
     def some(first: int, last: int) -> list[list[float]]:

@@ -124,7 +124,7 @@ def _deviations(g: Floats) -> Floats:
 
 def _blocks(forecasts: Forecasts, lens: Any) -> Iterator[Block]:
     if lens.induces == "pairs":
-        pairs = lens.pairs(forecasts)
+        pairs = lens.problem(forecasts)
         for where in row_blocks(len(pairs), 2):
             p = pairs.p[where].astype(np.float64)
             w = 1.0 if pairs.w is None else pairs.w[where]

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.engines.draws import keys_of
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.bootstrap import Bootstrap, Units
 from trueup.inference.consistency import all_certain, conclude
+from trueup.inference.fused import can_fuse, powers_of_classes
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval, resampled_interval
 from trueup.inference.levels import check_level, check_resamples
@@ -79,12 +81,33 @@ def infer(
         shared = [each for _, each in members]
         results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
         found |= {i: result for (i, _), result in zip(members, results, strict=True)}
+    for members in _classes_together(known, forecasts):
+        keys = keys_of(seed_of(seed), many)
+        powers = powers_of_classes([each for _, each in members], forecasts, keys)
+        for (i, each), power in zip(members, powers, strict=True):
+            ends = interval(each, forecasts, confidence_level=level)
+            found[i] = Inference(each, ends, conclude(each, forecasts, power))
     for i, each in enumerate(known):
         if i not in found:
             ends = interval(each, forecasts, confidence_level=level, n_resamples=many, rng=seed)
             test = calibration_test(forecasts, statistic=each, n_resamples=many, rng=seed)
             found[i] = Inference(each, ends, test)
     return [found[i] for i in range(len(known))]
+
+
+def _classes_together(known: list[Estimator], forecasts: Forecasts) -> list[Members]:
+    """Errors of all classes whose labels can be drawn together, with their places in the list."""
+    if forecasts.weights is not None or not forecasts.is_matrix or forecasts.soft:
+        return []  # weighted sums depend on the order of their terms
+    if forecasts.clusters is not None or all_certain(forecasts) is not None:
+        return []
+    by_lens: dict[Lens, Members] = {}
+    for i, each in enumerate(known):
+        lens = each.lens_for(forecasts)
+        fused = lens.induces == "family" and can_fuse(each, forecasts)
+        if fused and not each.no_analytic_reason(forecasts, "conditional"):
+            by_lens.setdefault(lens, []).append((i, each))
+    return [members for members in by_lens.values() if len(members) > 1]
 
 
 Members = list[tuple[int, Estimator]]

@@ -13,7 +13,7 @@ from trueup.engines.base import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
-from trueup.lens.induced import Cells, Member, Pairs
+from trueup.lens.induced import Cells, Member, Pairs, once
 from trueup.specification import Specification
 
 Found = TypeVar("Found")
@@ -93,6 +93,10 @@ class Lens(Specification):
         """Return the induced pairs, of a lens that gives one score per row."""
         hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
         raise must_be("lens", "one that gives one score per row", self, hint=hint)
+
+    def problem(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs, the same ones for all who look through an equal lens."""
+        return once(forecasts, ("pairs", self), lambda: self.pairs(forecasts))
 
     def inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which induced predictions are in the region, of a lens that has one."""

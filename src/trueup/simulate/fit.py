@@ -136,7 +136,7 @@ def fit(scores: object, correct: object = None) -> Fitted:
     """
     forecasts = Forecasts.of(scores, correct)
     lens = chosen_lens(None, forecasts)
-    pairs = lens.pairs(forecasts)
+    pairs = lens.problem(forecasts)
     score, label = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     weight = np.ones(len(score)) if pairs.w is None else pairs.w / pairs.w.mean()
     if label.min() == label.max() and label[0] in (0, 1):

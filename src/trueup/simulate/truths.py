@@ -43,10 +43,8 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
         elif given is not None:
             found[name] = float(given(world))  # type: ignore[operator]
         elif known_estimator(measure) is not None and is_number(getattr(measure, "norm", None)):
-            key = tuple(
-                getattr(measure, field, None)
-                for field in ("norm", "lens", "distance", "equal_shares")
-            )
+            usual = {"norm": None, "lens": None, "distance": "tv", "equal_shares": False}
+            key = tuple(getattr(measure, field, default) for field, default in usual.items())
             if key not in known:
                 known[key] = _true_error(world, measure)
             found[name] = known[key]
