@@ -94,7 +94,7 @@ class PairsEstimator(Estimator):
             part = self.measure_pairs(lens.pairs(forecasts))
             return Estimate(self.value_of(part.power), part.power, part.table, part.notes)
         if not isinstance(lens, FamilyLens):
-            raise must_be("lens", "one of pairs, not of a simplex, for this estimator", lens)
+            raise must_be("lens", "yield scores, not points on the simplex", lens)
         return self._over_family(forecasts, lens)
 
     def _over_family(self, forecasts: Forecasts, lens: FamilyLens) -> Estimate:

@@ -63,7 +63,7 @@ def class_errors(
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = getattr(estimator, "lens", None)
     if not isinstance(lens, FamilyLens | Binary | TopLabel | None):
-        rule = "one without a lens, or with Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
+        rule = "have no lens, or Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
         raise must_be("estimator", rule, estimator)
     family = lens if isinstance(lens, FamilyLens) else ClassWise(where=getattr(lens, "where", None))
     one: Any = estimator

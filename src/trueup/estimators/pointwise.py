@@ -105,7 +105,7 @@ class PointwiseError(PairsEstimator):
         if isinstance(lens, PairsLens):
             return self._errors(lens.pairs(forecasts))
         if not isinstance(lens, ClassWise) or lens.where is not None:
-            rule = "one of pairs, or ClassWise() without `where`, for an error of every prediction"
+            rule = "yield scores, or be ClassWise() without a region"
             raise must_be("lens", rule, lens)
         columns = over_members(lens, forecasts, lambda member: self._errors(member.pairs))
         return np.stack(columns, axis=1)

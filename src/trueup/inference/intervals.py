@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be
 from trueup.estimators import BinnedError, SweepError
 from trueup.estimators.base import chosen_lens
 from trueup.estimators.decomposition import ProperScore
@@ -115,7 +115,8 @@ def interval(
     forecasts = Forecasts.of(probs, labels, weights=weights)
     reason = why_not_analytic(known, forecasts, target)
     if method == "analytic" and reason:
-        raise must_be("method", f'"auto" or a bootstrap {reason}', method)
+        told = (Argument("method", method), f" is not available {reason}")
+        raise InputError("method", told, hint=("use ", Argument("method", "auto")))
     if method in METHODS or reason:
         default = "percentile" if known is None else "widest"
         chosen = method if method in METHODS else default
@@ -264,9 +265,9 @@ def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> floa
     try:
         found = statistic(forecasts)
     except TypeError as error:
-        hint = "one of two arrays can be wrapped: lambda f: metric(f.scores, f.labels)"
-        got = Words(f"one that failed: {error}")
-        raise must_be("estimator", "a function of one Forecasts", got, hint=hint) from error
+        rule = f"must accept one Forecasts; the call failed with: {error}"
+        hint = "wrap a function of two arrays: lambda f: metric(f.scores, f.labels)"
+        raise InputError("estimator", rule, hint=hint) from error
     try:
         return float(found)
     except (TypeError, ValueError):

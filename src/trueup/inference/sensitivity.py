@@ -191,7 +191,7 @@ def sensitivity(
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = chosen_lens(chosen.lens, forecasts)
     if type(lens) not in ONE_OUTCOME:
-        raise must_be("statistic", "one that looks at one outcome a row", chosen)
+        raise must_be("statistic", "use one outcome per row", chosen)
     assert isinstance(lens, PairsLens)
     check_test(forecasts, n_resamples)
     # The outcome alone, as the test itself draws it: resamples are the same, and no matrix is read.

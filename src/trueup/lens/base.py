@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
 from trueup.engines.blocks import row_blocks
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.induced import Cells, Member, Pairs
 from trueup.specification import Specification
@@ -62,7 +62,7 @@ class Lens(Specification):
     def _pairs(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Pairs:
         pairs = self._restrict(Pairs(p, y, w))
         if len(pairs) == 0:
-            raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+            raise InputError("where", "selects no predictions")
         return pairs
 
 
@@ -97,5 +97,5 @@ class SimplexLens(Lens):
             parts = [self._inside(rows(kept[block])) for block in row_blocks(f.n, m)]
             kept = np.flatnonzero(np.concatenate(parts))
             if len(kept) == 0:
-                raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+                raise InputError("where", "selects no predictions")
         return Cells(rows, outcomes, f.weights, kept, m)

@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup import metrics
 from trueup.engines.base import Ints
-from trueup.errors import CapabilityError, Words, must_be
+from trueup.errors import CapabilityError, InputError, Words, must_be
 from trueup.estimators import Estimator
 from trueup.forecasts.arrays import as_numpy
 
@@ -35,7 +35,7 @@ class CalibrationScorer:
         if not hasattr(estimator, "predict_proba"):
             got = Words(f"a {type(estimator).__name__}, which has none")
             hint = "CalibratedModel gives it one"
-            raise must_be("estimator", "one with predict_proba", got, hint=hint)
+            raise must_be("estimator", "have predict_proba", got, hint=hint)
         probs = as_numpy("predict_proba", estimator.predict_proba(X))
         if probs.ndim == 2 and probs.shape[1] == 2:
             probs = np.ascontiguousarray(probs[:, 1])
@@ -104,7 +104,9 @@ def scorer(metric: str | Estimator, **options: Any) -> CalibrationScorer:
     """
     if isinstance(metric, Estimator):
         if options:
-            raise must_be("options", "left out for an estimator, which has its own", options)
+            raise InputError(
+                "options", "cannot be used with an estimator, which has its own", options
+            )
         return CalibrationScorer(metric, repr(metric))
     if not isinstance(metric, str) or metric not in metrics.__all__:
         rule = f"an estimator or one of {', '.join(metrics.__all__)}"
