@@ -44,7 +44,7 @@ def test_pictures_of_more(with_more, kind, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("groups", "say --groups"), ("local", "say --features")]
+    ("kind", "said"), [("groups", "pass --groups"), ("local", "pass --features")]
 )
 def test_pictures_that_need_more(three, kind, said) -> None:
     with pytest.raises(InputError, match=f"there are: overview, .*{said}"):

@@ -41,6 +41,12 @@ KINDS = {
     "brier": "scores",
     "local": "local",
 }
+WHY_NOT = {
+    "groups": "pass --groups COLUMN",
+    "local": "pass --features COLUMNS",
+    "simplex": "it needs three or four classes",
+    "classes": "it needs a column of probabilities for each class",
+}
 
 
 def draw(found: Evaluation, kind: str, features: Sequence[str] = ()) -> Figure:
@@ -52,10 +58,8 @@ def draw(found: Evaluation, kind: str, features: Sequence[str] = ()) -> Figure:
     if not found.settings["recalibrate"]:
         there.insert(-1, "recalibration")  # it is only left out where another is asked for
     if kind not in there:
-        hint = _why_not(kind)
-        raise InputError(
-            f"There is no picture {kind!r} of these data; there are: {', '.join(there)}.{hint}"
-        )
+        rule = f"{kind!r} is not available for these data; there are: {', '.join(there)}"
+        raise InputError("--kind", rule, hint=WHY_NOT.get(kind, ""))
     axes = _local(found, features) if kind == "local" else _DRAWN[kind](found)
     figure: Figure = axes.get_figure(root=True)
     return figure
@@ -65,7 +69,7 @@ def check_picture(path: str, *inputs: str) -> None:
     """Refuse, before the work, a file that no picture can be written to."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise InputError(f"A picture must be called *.png, *.svg or *.pdf; got {path!r}.")
+        raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
     check_output(path, *inputs)
     from trueup.views.style import need_matplotlib
 
@@ -87,16 +91,6 @@ def _has(found: Evaluation, table: str) -> bool:
     if table == "scores":
         return found.scores[0].decomposition is not None
     return table in found.tables
-
-
-def _why_not(kind: str) -> str:
-    reasons = {
-        "groups": "say --groups COLUMN",
-        "local": "say --features COLUMNS",
-        "simplex": "it needs three or four classes",
-        "classes": "it needs a column of probabilities for each class",
-    }
-    return f" Hint: {reasons[kind]}." if kind in reasons else ""
 
 
 def _reliability(found: Evaluation, ending: str = "", **options: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.tables import BinTable, CellTable, Columns, Curve, TableFamily
 
 __all__ = ["Table", "column_of", "read_back", "written"]
@@ -96,7 +96,7 @@ def _check_fields(kind: Any, value: Any) -> None:
     for each in fields(kind):
         needed = each.default is MISSING and each.default_factory is MISSING
         if needed and each.name not in value:
-            raise must_be(kind.__name__, f"given with {each.name!r}", Words("nothing of that name"))
+            raise InputError(kind.__name__, f"must have an entry {each.name!r}")
 
 
 def _one_of(kinds: tuple[Any, ...], value: Any) -> Any:
@@ -112,7 +112,7 @@ def _table(value: Mapping[str, Any]) -> Any:
     inside = dict(value)
     kind = inside.pop("kind", None)
     if kind not in TABLES:
-        raise must_be("table", f"of a kind among {', '.join(TABLES)}", Words(repr(kind)))
+        raise must_be("table", f"have a kind among {', '.join(TABLES)}", kind)
     table = TABLES[kind]
     if issubclass(table, Columns):
         return table({name: column_of(_loose(col)) for name, col in inside["data"].items()})

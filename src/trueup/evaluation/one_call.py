@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from trueup.errors import Words, must_be
+from trueup.errors import Words, conflict, must_be
 from trueup.evaluation.advising import advised_estimator, detectable, local_finding, repair
 from trueup.evaluation.classes import class_findings, resamples_of_groups, test_of_classes
 from trueup.evaluation.diagrams import diagrams, null_table
@@ -150,10 +151,10 @@ def _of_models(
     if probs is not None and labels is None:
         probs, labels = None, probs  # evaluate(labels, models=...)
     if probs is not None:
-        raise must_be("probs", "left out when `models` are given", Words("both"), hint=hint)
+        raise conflict("probs", "models", hint=hint)
     names = [str(name) for name in models]
     if len(set(names)) < len(names):
-        raise must_be("models", "named differently", Words(", ".join(names)))
+        raise must_be("models", "have different names", Words(", ".join(names)))
     given = zip(names, models.values(), strict=True)
     checked = {name: checked_model(name, probs, labels, **beside) for name, probs in given}
     same_samples(checked)
@@ -181,6 +182,8 @@ def _of_one(
     settings = {**settings, "metrics": [each.metric for each in estimates]}
     tables = diagrams(forecasts, asked.n_bins, asked.confidence_level, asked.seed)
     every = next((each for each in estimates if each.metric == ALL_CLASSES), None)
+    if every is not None and math.isnan(every.value):  # an internal error: see its row
+        every = None
     deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
     seen = _sensitivity(forecasts, asked, deciding)
     if seen is not None:
@@ -258,7 +261,8 @@ def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) 
         for each in estimates
         if each.test is not None and each.metric not in (HEADLINE, ALL_CLASSES)
     }
-    return found | {f"{name} test": each.pvalue for name, each in tests.items()}
+    found |= {f"{name} test": each.pvalue for name, each in tests.items()}
+    return {name: pvalue for name, pvalue in found.items() if not math.isnan(pvalue)}
 
 
 def _sensitivity(forecasts: Forecasts, asked: Asked, tests: int) -> Sensitivity | None:

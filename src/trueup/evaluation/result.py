@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trueup.atomic import write_atomically
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, Words, must_be
 from trueup.evaluation import text
 from trueup.evaluation.encoding import Table, read_back, written
 from trueup.evaluation.sections import (
@@ -115,8 +115,8 @@ class Evaluation:
         try:
             read = read_back(cls, data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            got = Words(f"something that cannot be read ({error})")
-            raise must_be("data", "what `to_dict` of an evaluation wrote", got) from error
+            rule = f"is not what `to_dict` of an evaluation wrote: {error}"
+            raise InputError("data", rule) from error
         assert isinstance(read, cls)
         return read
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, Words, must_be
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
@@ -174,7 +174,9 @@ class BinTable(Table):
         """Read what `to_dict` wrote."""
         missing = {"edges", "asked", "sums"} - set(data)
         if missing:
-            raise must_be("data", "what `to_dict` wrote", Words(f"no {sorted(missing)[0]!r}"))
+            raise InputError(
+                "data", f"is not a dictionary from `to_dict`: {sorted(missing)[0]!r} is missing"
+            )
         arrays: dict[str, Any] = {
             name: np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
             for name in MOMENTS
