@@ -138,11 +138,15 @@ class Evaluation:
             raise must_be("path", "JSON of an evaluation", Words(str(error))) from error
         return cls.from_dict(data)
 
-    def plot(self) -> Any:
-        """Return a matplotlib figure: the diagrams that say most about these predictions."""
-        from trueup.views.overview import draw_overview
+    def plot(self, kind: str = "overview") -> Any:
+        """Return a matplotlib figure, by default of the diagrams that say most about the model.
 
-        return draw_overview(self)
+        ``kind`` is one of those of ``trueup plot --kind``, such as ``"reliability"``, ``"null"``
+        or ``"classes"``; ``"errors"`` are all metrics, and ``"models"`` compares several models.
+        """
+        from trueup.views.overview import figure_of, parts_of
+
+        return figure_of(parts_of(self), kind)
 
     def __str__(self) -> str:
         """Print the verdict, then the table."""
