@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import trueup
+from laws.estimators import NAMED
 
 PUBLIC = [
     # lenses
@@ -43,31 +44,8 @@ PUBLIC = [
     "observed_expected",
     "class_errors",
     "Trace",
-    # metrics
-    "ace",
-    "brier",
-    "e50",
-    "e90",
-    "ece",
-    "ece_debiased",
-    "ece_kde",
-    "ece_sweep",
-    "ici",
-    "ks_error",
-    "kuiper",
-    "log_loss",
-    "marginal_error",
-    "marginal_error_debiased",
-    "mce",
-    "mmce",
-    "psce",
-    "rmsce",
-    "rmsce_debiased",
-    "rmsce_sweep",
-    "sce",
-    "skce",
-    "smooth_ece",
-    "tace",
+    # metrics: those of the law list
+    *NAMED,
     # data, tables and results
     "Forecasts",
     "BinTable",

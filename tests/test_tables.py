@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -145,7 +146,7 @@ def fields_of(table: object) -> list[object]:
     """Every number of a table, to compare those that have no equality of their own."""
     if isinstance(table, tu.FineTable):
         return [moment.tolist() for moment in table.sums]
-    return [getattr(table, name).tolist() for name in table.__dataclass_fields__]
+    return [getattr(table, name).tolist() for name in (f.name for f in dataclasses.fields(table))]
 
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])

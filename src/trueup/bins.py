@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +21,36 @@ from trueup.engines.cuts import cuts_of_groups, whole_weights
 from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
 from trueup.specification import Specification, check_whole, is_whole
+from trueup.tables import BinTable
 from trueup.tree import Leaf, grow
 
 __all__ = [
     "Binning",
     "EqualMass",
     "FixedEdges",
+    "KeptBins",
     "SimplexGrid",
     "UniformWidth",
     "VarianceTree",
+    "check_binning",
 ]
 
 NumberOfBins = int | str
 
 
 class Binning(Specification):
-    """A rule that groups scores (`inner_edges`), points of a simplex (`leaves`), or both."""
+    """A rule that groups scores (`inner_edges`), points of a simplex (`leaves`), or both.
+
+    ``sees_scores`` and ``sees_labels`` say what its groups depend on, besides the number of rows.
+    """
+
+    sees_scores: ClassVar[bool] = True
+    sees_labels: ClassVar[bool] = True
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the groups are known before any data, so that tables of batches add up."""
+        return not self.sees_scores
 
     def asked(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
@@ -61,6 +75,7 @@ class CountedBinning(Binning):
     """A binning of scores that is told how many bins to make; "auto" is ⌈n^(1/3)⌉."""
 
     n_bins: NumberOfBins = 15
+    sees_labels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if isinstance(self.n_bins, str) and self.n_bins == "auto":
@@ -77,6 +92,13 @@ class CountedBinning(Binning):
 @dataclass(frozen=True, repr=False)
 class UniformWidth(CountedBinning):
     """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
+
+    sees_scores: ClassVar[bool] = False
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the number of bins is given."""
+        return self.n_bins != "auto"
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return k/B for k = 1 … B−1, each the float64 nearest to it."""
@@ -106,6 +128,8 @@ class FixedEdges(Binning):
     """Bins between given edges in [0, 1]; 0 and 1 are added where they are missing."""
 
     edges: Sequence[float]
+    sees_scores: ClassVar[bool] = False
+    sees_labels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         rule = "increasing numbers between 0 and 1"
@@ -143,6 +167,7 @@ class VarianceTree(Binning):
 
     min_samples: int = 1000
     min_leaf: int = 1
+    sees_labels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("min_samples", "min_leaf"):
@@ -168,6 +193,8 @@ class SimplexGrid(Binning):
     """Cells of equal size: ``n_bins`` intervals of each of the first m−1 coordinates."""
 
     n_bins: int = 10
+    sees_scores: ClassVar[bool] = False
+    sees_labels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_whole("n_bins", self.n_bins, 1)
@@ -196,6 +223,27 @@ class SimplexGrid(Binning):
         return [
             Leaf(w, edges[c], edges[c + 1]) for w, c in zip(rows, distinct.astype(int), strict=True)
         ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeptBins(Binning):
+    """The bins of a table that is there, whatever scores come: a bin of zeros alone too."""
+
+    table: BinTable
+
+    def asked(self, n: int) -> int:
+        """Return the number of bins that the table was asked for."""
+        return self.table.asked
+
+    def inner_edges(self, pairs: Pairs) -> Floats:
+        """Return the edges of the table."""
+        return self.table.edges[1:-1]
+
+
+def check_binning(binning: object, rule: str) -> None:
+    """Raise InputError with ``rule`` unless the argument `binning` is a binning."""
+    if not isinstance(binning, Binning):
+        raise must_be("binning", rule, binning)
 
 
 def uniform_edges(n_bins: int) -> Floats:

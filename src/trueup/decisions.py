@@ -12,7 +12,7 @@ from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
-from trueup.lens import Lens, Pairs, PairsLens, TopLabel
+from trueup.lens import Lens, Pairs, TopLabel
 from trueup.specification import is_number
 from trueup.tables import Columns
 
@@ -186,7 +186,7 @@ def accuracy_coverage(
 
 def _pairs(probs: object, labels: object, lens: Lens | None, weights: object) -> Pairs:
     chosen = TopLabel() if lens is None else lens
-    if not isinstance(chosen, PairsLens) or not chosen.independent:
+    if not chosen.one_score:
         raise must_be("lens", "one that gives one confidence a row", chosen)
     return chosen.pairs(Forecasts.of(probs, labels, weights=weights))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Words, must_be
-from trueup.estimators import Estimator
+from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
 from trueup.tables import Columns
 
@@ -50,6 +50,7 @@ class Trace:
         self, metrics: Mapping[str, Callable[..., float]] | Iterable[Callable[..., float]]
     ) -> None:
         self._metrics = _named(metrics)
+        self._known = {name: known_estimator(each) for name, each in self._metrics.items()}
         self._steps: list[Any] = []
         self._rows: list[int] = []
         self._values: dict[str, list[float]] = {name: [] for name in self._metrics}
@@ -71,8 +72,9 @@ class Trace:
             raise must_be("probs", rule, Words(_words(*kind)))
         sums, whole = {}, {}
         for name, metric in self._metrics.items():
-            found = metric.statistics(forecasts) if isinstance(metric, Estimator) else None
-            if found is not None:
+            known = self._known[name]
+            if known is not None and known.additive:
+                found = known.statistics(forecasts)
                 sums[name] = self._sums[name] + found if self._batches else found
             elif self._batches:
                 raise must_be(
@@ -101,10 +103,9 @@ class Trace:
             rule = "given where `update` was not called for the step"
             raise must_be("probs", rule, None, hint="call update(probs, labels) first")
         found = {}
-        for name, metric in self._metrics.items():
-            if name in self._sums:
-                assert isinstance(metric, Estimator)
-                found[name] = metric.conclude(self._sums[name]).value
+        for name, known in self._known.items():
+            if known is not None and name in self._sums:
+                found[name] = known.from_table(self._sums[name]).value
             else:
                 found[name] = self._whole[name]
         self._steps.append(step)

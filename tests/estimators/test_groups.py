@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 
 pytestmark = pytest.mark.usefixtures("each_engine")
@@ -18,9 +18,9 @@ def test_weighted_ties_have_the_same_bits_in_any_order(soft: bool):
     p = rng.integers(0, 5, 300) / 4
     y = rng.random(300) if soft else rng.random(300) < p
     w = rng.random(300) + 0.1
-    first = ScoreGroups.of(Pairs(p, y, w))
+    first = TiedScores.of(Pairs(p, y, w))
     order = rng.permutation(300)
-    second = ScoreGroups.of(Pairs(p[order], y[order], w[order]))
+    second = TiedScores.of(Pairs(p[order], y[order], w[order]))
     assert not first.exact
     for a, b in zip(first.sums, second.sums, strict=True):
         assert a.tolist() == b.tolist()
@@ -32,7 +32,7 @@ def test_counts_and_weights_of_one_are_the_same_groups():
     rng = np.random.default_rng(1)
     p = rng.integers(0, 9, 200) / 8
     y = rng.random(200) < p
-    counted, weighted = ScoreGroups.of(Pairs(p, y, None)), ScoreGroups.of(Pairs(p, y, np.ones(200)))
+    counted, weighted = TiedScores.of(Pairs(p, y, None)), TiedScores.of(Pairs(p, y, np.ones(200)))
     assert counted.exact
     assert weighted.exact
     for a, b in zip(counted.sums, weighted.sums, strict=True):

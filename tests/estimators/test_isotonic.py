@@ -14,8 +14,8 @@ from oracles.isotonic import isotonic_fit
 from samples import Sample, binary_samples
 from trueup.engines import ordering, reference, using
 from trueup.engines.base import engine
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.isotonic import IsotonicFit
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 
 counts = st.lists(
@@ -143,7 +143,7 @@ def test_weights_are_repeated_rows_and_have_no_unit(sample: Sample):
 @given(binary_samples)
 def test_groups_and_float32(sample: Sample):
     pairs = Pairs(sample.probs.astype(np.float32), sample.labels, sample.weights)
-    fit, of_groups = IsotonicFit.of(pairs), IsotonicFit.of_groups(ScoreGroups.of(pairs))
+    fit, of_groups = IsotonicFit.of(pairs), IsotonicFit.of_groups(TiedScores.of(pairs))
     for name in ("low", "high", "weight", "mean_label"):
         np.testing.assert_array_equal(getattr(fit, name), getattr(of_groups, name))
         np.testing.assert_array_equal(fit.curve()[name], getattr(fit, name))

@@ -11,8 +11,8 @@ from oracles import clinical as oracle
 from samples import Sample, binary_samples, draw_binary
 from trueup.engines import set_threads, using
 from trueup.estimators import loess
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.loess import Loess, in_largest_unit, widths
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 
 SPANS = [0.75, 0.3, 1.0, 0.05]
@@ -20,8 +20,8 @@ SPANS = [0.75, 0.3, 1.0, 0.05]
 each_engine = pytest.mark.usefixtures("each_engine")
 
 
-def groups_of(p, y, w=None) -> ScoreGroups:
-    return ScoreGroups.of(Pairs(np.asarray(p), np.asarray(y), w))
+def groups_of(p, y, w=None) -> TiedScores:
+    return TiedScores.of(Pairs(np.asarray(p), np.asarray(y), w))
 
 
 # Ezekiel 1930, as `cars` in R: speed, and the distances taken to stop.

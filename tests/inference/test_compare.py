@@ -12,7 +12,7 @@ import trueup as tu
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.forecasts import Forecasts
-from trueup.inference.comparisons import DEFAULT, _sentence, compare, compare_many
+from trueup.inference.comparisons import _sentence, compare, compare_many
 from trueup.inference.paired import Difference, Resampled, difference_of
 from trueup.results import HypothesisResult
 
@@ -34,7 +34,8 @@ def before_and_after(n, rng):
 
 def difference(a, b, labels, n_resamples=99, seed=0):
     models = (Forecasts.of(p, labels) for p in (a, b))
-    return difference_of(*(Resampled.of(m, DEFAULT, n_resamples, seed) for m in models), 0.95)
+    measure = tu.rmsce_debiased.estimator()
+    return difference_of(*(Resampled.of(m, measure, n_resamples, seed) for m in models), 0.95)
 
 
 def test_a_model_and_itself():
@@ -165,7 +166,7 @@ def test_different_samples_are_refused():
 
 def test_words_where_order_and_verdicts_disagree():
     tests = [HypothesisResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
-    of = DEFAULT
+    of = tu.rmsce_debiased.estimator()
     disagree = _sentence(of, Difference(-0.01, -0.05, 0.03, 0.6), 0.95, tests)
     assert disagree.startswith("No difference in calibration is shown: -0.0100")
     assert "Warning: estimates and verdicts disagree. Only the first is shown" in disagree

@@ -13,7 +13,7 @@ from trueup.engines import set_threads, using
 from trueup.engines.base import engine
 from trueup.engines.draws import binned_limits, class_limits, keys_of, limits_of
 from trueup.forecasts import Forecasts
-from trueup.inference.consistency import DEFAULT_STATISTIC, resampled_powers
+from trueup.inference.consistency import resampled_powers
 from trueup.inference.fused import can_fuse, fused_powers
 from trueup.inference.hypothesis import calibration_test
 from trueup.simulate.published import PUBLISHED
@@ -21,7 +21,7 @@ from trueup.simulate.published import PUBLISHED
 seeds = st.integers(0, 10**6)
 
 BINNED = [
-    DEFAULT_STATISTIC,
+    tu.rmsce_debiased.estimator(),
     tu.BinnedError(),
     tu.BinnedError(norm=3),
     tu.BinnedError(norm=math.inf),
@@ -216,8 +216,8 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_default_is_the_signed_square_of_rmsce_debiased() -> None:
     p, y = binary(2, 500)
     result = calibration_test(p, y, rng=0)
-    assert repr(DEFAULT_STATISTIC) == result.notes["estimator"]
-    assert result.statistic == DEFAULT_STATISTIC.measure(p, y).power
+    assert repr(tu.rmsce_debiased.estimator()) == result.notes["estimator"]
+    assert result.statistic == tu.rmsce_debiased.estimator().measure(p, y).power
     assert max(0, result.statistic) ** 0.5 == tu.rmsce_debiased(p, y)
     assert result.method == "consistency"
     assert result.pvalue in {k / 1000 for k in range(1, 1001)}

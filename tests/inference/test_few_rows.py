@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.inference.compositions import composition_of
-from trueup.inference.ranges import possible_values
+from trueup.estimators.base import known_estimator
 
 rng = np.random.default_rng(0)
 P = rng.random(120)
@@ -52,7 +51,7 @@ def test_possible_values_hold_the_worst(name: str, shape: str) -> None:
     labels.append(1 - labels[0] if shape == "scores" else np.array([0, 1, 2, 0]))
     for label in labels:
         data = tu.Forecasts.of(probs, label)
-        low, high = possible_values(composition_of(metric), data)
+        low, high = known_estimator(metric).bounds(data)
         assert low <= metric(data) <= high
 
 

@@ -15,8 +15,8 @@ from samples import KINDS, draw_binary, draw_matrix
 from trueup import metrics
 from trueup.engines import set_threads
 from trueup.errors import InputError
+from trueup.estimators.base import known_estimator
 from trueup.inference.bootstrap import Bootstrap
-from trueup.inference.compositions import composition_of
 from trueup.inference.intervals import interval
 from trueup.inference.mean_intervals import row_losses
 from trueup.simulate import PUBLISHED, DirichletWorld
@@ -52,7 +52,7 @@ def test_a_metric_is_its_composition(name: str) -> None:
     for data in (draw_binary(3, 60, "rounded"), draw_matrix(3, 60, 3, "smooth")):
         if data.probs.ndim == 2 and name in ("ici", "e50", "e90"):
             continue
-        composed = composition_of(metric)
+        composed = known_estimator(metric)
         assert composed is not None
         assert composed(data.probs, data.labels) == metric(data.probs, data.labels)
 
@@ -69,14 +69,14 @@ def test_a_metric_is_its_composition(name: str) -> None:
 )
 def test_options_of_a_metric_are_kept(metric: partial[float]) -> None:
     data = draw_binary(4, 60, "smooth")
-    composed = composition_of(metric)
+    composed = known_estimator(metric)
     assert composed is not None
     assert composed(data.probs, data.labels) == metric(data.probs, data.labels)
 
 
 def test_other_functions_have_no_composition() -> None:
-    assert composition_of(len) is None
-    assert composition_of([]) is None
+    assert known_estimator(len) is None
+    assert known_estimator([]) is None
 
 
 @pytest.mark.parametrize("world", ["resnet110_c10", "densenet40_c100", "resnet152_imgnet"])

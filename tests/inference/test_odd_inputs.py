@@ -18,9 +18,9 @@ import pytest
 
 import trueup as tu
 from trueup.errors import InputError
+from trueup.estimators.base import known_estimator
 from trueup.inference import bin_tests, class_tests, compare_many, trade_off
 from trueup.inference.bootstrap import Bootstrap
-from trueup.inference.compositions import composition_of
 from trueup.simulate.power import power, sample_size
 
 rng = np.random.default_rng(0)
@@ -225,7 +225,7 @@ def test_named_metrics_stand_for_their_estimators() -> None:
 def test_options_that_a_metric_does_not_have() -> None:
     for options in ({"nbins": 5}, {"weights": np.ones(120)}):
         with pytest.raises(InputError, match="`estimator` must be a metric with options"):
-            composition_of(partial(tu.ece, **options))
+            known_estimator(partial(tu.ece, **options))
     with pytest.raises(InputError, match="`statistic` must be a metric with options"):
         tu.calibration_test(P, Y, statistic=partial(tu.ece, nbins=5))
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import trueup as tu
+from trueup.bins import KeptBins
 from trueup.inference.binned_intervals import Ends
-from trueup.inference.paired import KeptBins, Resampled, difference_of
+from trueup.inference.paired import Resampled, difference_of
 
 NOISE = np.arange(-49.0, 50.0) / 1000  # 99 resamples
 

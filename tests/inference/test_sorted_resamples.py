@@ -41,16 +41,16 @@ def rows_of(groups):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 @pytest.mark.parametrize(("n", "decimals"), [(1, 6), (2, 1), (60, 1), (60, 6), (900, 2)])
-def test_power_of_groups_is_the_power_of_their_rows(estimator, n, decimals):
+def test_power_of_ties_is_the_power_of_their_rows(estimator, n, decimals):
     p, y = problem(n, decimals, n)
     ready = sorted_problem(estimator, tu.Forecasts.of(p, y))
-    assert estimator.power_of_groups(ready.groups) == pytest.approx(
+    assert estimator.power_of_ties(ready.groups) == pytest.approx(
         estimator.measure(p, y).power, rel=1e-6, abs=1e-12
     )
     for key in (np.uint64(1), np.uint64(77)):
         drawn = ready.with_drawn_rows(key)
         again = estimator.measure(*rows_of(drawn)).power
-        assert estimator.power_of_groups(drawn) == pytest.approx(again, rel=1e-6, abs=1e-12)
+        assert estimator.power_of_ties(drawn) == pytest.approx(again, rel=1e-6, abs=1e-12)
 
 
 @given(st.integers(1, 80), st.integers(1, 4), st.integers(0, 10**6))
@@ -163,5 +163,5 @@ def test_a_room_that_is_used_again_changes_nothing():
     for key in map(np.uint64, range(1, 9)):
         for draw in (ready.with_drawn_rows, ready.with_drawn_labels):
             for estimator in ESTIMATORS:
-                fresh = estimator.power_of_groups(draw(key))
-                assert estimator.power_of_groups(draw(key, room)) == fresh
+                fresh = estimator.power_of_ties(draw(key))
+                assert estimator.power_of_ties(draw(key, room)) == fresh

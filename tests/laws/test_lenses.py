@@ -10,10 +10,9 @@ import pytest
 
 import trueup as tu
 from laws.estimators import ESTIMATORS, Entry
-from trueup.estimators.base import Estimator
+from trueup.estimators.base import Estimator, known_estimator
 from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation import measuring
-from trueup.inference.compositions import composition_of
 from trueup.lens import Canonical, ClassWise, Lens, TopLabel, TopLabelGiven
 
 MATRIX = {name: entry for name, entry in ESTIMATORS.items() if entry.matrix}
@@ -64,7 +63,7 @@ def is_maximum(estimator: Estimator) -> bool:
 
 @every
 def test_what_the_lens_ignores_changes_nothing_and_what_it_sees_does(entry: Entry):
-    estimator = composition_of(entry.estimator)
+    estimator = known_estimator(entry.estimator)
     assert isinstance(estimator, Estimator)
     probs, labels = model()
     lens = estimator.lens_for(tu.Forecasts.of(probs, labels))
@@ -80,7 +79,7 @@ def test_what_the_lens_ignores_changes_nothing_and_what_it_sees_does(entry: Entr
 
 @every
 def test_class_by_class_or_whole_rows(entry: Entry):
-    estimator = composition_of(entry.estimator)
+    estimator = known_estimator(entry.estimator)
     assert estimator is not None
     one, other = same_in_every_class()
     lens = estimator.lens_for(tu.Forecasts.of(*one))

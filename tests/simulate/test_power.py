@@ -144,7 +144,7 @@ def test_refusals():
         ("`true_error` must be a number above 0 and below 1", {"true_error": 0}),
         ("`true_error` must be at most", {"true_error": 0.9}),
         ("`n` must be a whole number", {"n": 0}),
-        ("`statistic` must be an estimator", {"statistic": tu.ece}),
+        ("`statistic` must be an estimator", {"statistic": len}),
         ("without a lens", {"statistic": tu.BinnedError(tu.TopLabel())}),
         ("`alpha` must be", {"alpha": 5}),
         ("`n_sets` must be", {"n_sets": 1}),

@@ -141,15 +141,14 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 def _measures(names: tuple[str, ...]) -> dict[str, Any]:
     """Estimators by name; by default those that `which_estimator` compares."""
     from trueup import metrics
-    from trueup.inference.compositions import composition_of
     from trueup.simulate.advice import CANDIDATES
 
     if not names:
         return dict(CANDIDATES)
     for name in names:
-        if name not in metrics.__all__:
+        if name not in metrics.NAMED:
             raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
-    return {name: composition_of(getattr(metrics, name)) for name in names}
+    return {name: metrics.NAMED[name].estimator() for name in names}
 
 
 def _sizes(text: str) -> list[int]:

@@ -3,25 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from inspect import isfunction
+from typing import Any, ClassVar, NamedTuple, Self
 
-from trueup.errors import must_be
+from trueup.errors import Words, must_be
+from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
-from trueup.lens import Lens, chosen_lens
+from trueup.lens import Lens, chosen_lens, is_lens
 from trueup.results import Estimate
 from trueup.specification import Specification, is_number
+
+Metric = Callable[..., float]
+"""An estimator, a named metric such as `ece`, or a `functools.partial` of one with keywords."""
+
+
+class Ends(NamedTuple):
+    """Ends of an interval, on the scale of the error."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, repr=False)
 class Estimator(Specification):
     """Call it for the number, `measure` for the number with what it rests on.
 
-    A new estimator writes `measure_forecasts` and nothing else.
+    A new estimator writes `measure_forecasts` and nothing else. What inference, evaluation and
+    plots may ask of it besides has a default that is right for every estimator, if slow; an
+    estimator that knows better says so.
+
+    Attributes
+    ----------
+    score_name
+        What the value is called where calibration is only a part of it, such as "Brier score".
+    sums_over_classes
+        Whether the value for several classes is the sum of those of the classes.
+    analytic
+        What `interval` uses where it needs no resampling: the ``"mean"`` of rows, or the
+        ``"table"`` of bins or cells.
+    bins_in_words
+        What an interval calls the bins it keeps fixed.
+    draws_outcomes
+        Whether its value depends on the pairs of its lens alone, so that a consistency test may
+        draw the outcomes of these pairs instead of whole labels.
+    most_rows_resampled
+        Above this number of rows, computing it on every resample takes too long.
     """
 
-    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+    score_name: ClassVar[str] = ""
+    sums_over_classes: ClassVar[bool] = False
+    analytic: ClassVar[str] = ""
+    bins_in_words: ClassVar[str] = "these bins"
+    draws_outcomes: ClassVar[bool] = False
+    most_rows_resampled: ClassVar[float] = math.inf
+
+    def __call__(
+        self,
+        probs: object,
+        labels: object = None,
+        *,
+        weights: object = None,
+    ) -> float:
         """Return the estimate as a float."""
         return self.measure(probs, labels, weights=weights).value
 
@@ -37,22 +82,164 @@ class Estimator(Specification):
         """Return the estimate for checked data."""
         raise NotImplementedError
 
+    # The lens.
+
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return the lens where none was given: `Binary` for 1-D probabilities, else `TopLabel`."""
         return chosen_lens(None, forecasts)
 
+    @property
+    def own_lens(self) -> Lens | None:
+        """The lens that was given; None where the data decide, or there is no choice."""
+        return getattr(self, "lens", None)
+
+    @property
+    def takes_lens(self) -> bool:
+        """Whether the caller may choose the lens."""
+        return any(field.name == "lens" for field in fields(self))
+
     def lens_for(self, forecasts: Forecasts) -> Lens:
         """Return the lens that `measure` looks through; every report of a lens asks here."""
-        given: Lens | None = getattr(self, "lens", None)
-        return self.default_lens(forecasts) if given is None else given
+        return self.default_lens(forecasts) if self.own_lens is None else self.own_lens
 
-    def statistics(self, forecasts: Forecasts) -> Any | None:
-        """Return sums that add over batches with ``+``; None where all rows are needed at once."""
-        return None
+    def through(self, lens: Lens) -> Self:
+        """Return the same estimator with another lens."""
+        if not self.takes_lens:
+            raise must_be("estimator", "one whose lens can be chosen", self)
+        return replace(self, lens=lens)  # type: ignore[call-arg]
 
-    def conclude(self, statistics: Any) -> Estimate:
+    def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:
+        """Return the estimator that a test, with this one as its default, was given as ``name``.
+
+        ``value`` is None, a lens to look through, or an estimator of this class whose fields
+        ``same`` are those of the default.
+        """
+        if value is None:
+            return self
+        if is_lens(value):
+            return self.through(value)
+        if isinstance(value, type(self)) and all(
+            getattr(value, field) == getattr(self, field) for field in same
+        ):
+            return value
+        special = "".join(f' of {field}="{getattr(self, field)}"' for field in same)
+        usual = f"None, a lens or a {type(self).__name__}{special} for this test"
+        raise must_be(name, rule or usual, value)
+
+    # Sums that add over batches.
+
+    @property
+    def additive(self) -> bool:
+        """Whether `statistics` of batches can be added up."""
+        return False
+
+    def statistics(self, forecasts: Forecasts) -> Any:
+        """Return sums that add over batches with ``+``, of an additive estimator."""
+        raise NotImplementedError
+
+    def from_table(self, statistics: Any) -> Estimate:
         """Return the estimate for added-up `statistics`."""
         raise NotImplementedError
+
+    # What inference asks.
+
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return the lowest and the highest value there can be."""
+        return Ends(-math.inf, math.inf)
+
+    def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
+        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        return "for an estimator without bins"
+
+    @property
+    def debiased(self) -> bool:
+        """Whether an estimate of the bias is subtracted: resamples are centered at a plug-in."""
+        return False
+
+    def plug_in(self) -> Estimator:
+        """Return the estimator without its bias correction, which takes rows as independent."""
+        return self
+
+    def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> Estimator:
+        """Return the estimator with the bins of an estimate, so that resamples do not move them."""
+        return self
+
+    @property
+    def of_residuals(self) -> bool:
+        """Whether the value is a function of score − label alone, as sign changes need."""
+        return False
+
+    @property
+    def of_label_sums(self) -> bool:
+        """Whether labels count through their sums in bins that they do not move.
+
+        Then `table_for_labels` and `powers_for_labels` give the powers of all resamples at once.
+        """
+        return False
+
+    @property
+    def takes_ties(self) -> bool:
+        """Whether `power_of_ties` is written: resamples then need no sort."""
+        return False
+
+    def power_of_ties(self, ties: TiedScores) -> float:
+        """Return the power of counted rows, hard labels without weights, sorted before."""
+        raise NotImplementedError
+
+    def value_of(self, power: float) -> float:
+        """Return the value on the scale users read."""
+        raise NotImplementedError
+
+
+def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
+    """Return for what an error over bins, of a norm, needs a bootstrap; empty if it needs none."""
+    if forecasts.clusters is not None:
+        return "for rows in clusters, which depend on each other"
+    lens = estimator.lens_for(forecasts)
+    if target != "population":
+        return ""
+    if estimator.norm not in (1, 2):
+        return "for the population in norms other than 1 and 2"
+    if not lens.independent:
+        return f"for the population of {lens!r}, whose pairs depend on each other"
+    return ""
+
+
+def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
+    """Return the estimator that a metric is; None for a function that is not one of trueup's.
+
+    A `functools.partial` of a named metric, with keywords, is looked through. ``name`` is that of
+    the argument.
+
+    >>> from functools import partial
+    >>> from trueup import ece
+    >>> known_estimator(partial(ece, n_bins=10))
+    BinnedError(lens=None, binning=UniformWidth(n_bins=10), norm=1)
+    """
+    if isinstance(metric, Estimator):
+        return metric
+    inner, options = metric, {}
+    if isinstance(metric, partial) and not metric.args:
+        inner, options = metric.func, metric.keywords
+    compose = getattr(inner, "estimator", None) if isfunction(inner) else None
+    if compose is None:
+        return None
+    try:
+        found = compose(**options)
+    except TypeError:
+        given = Words(f"a partial with {', '.join(options)}")
+        hint = "weights and rng stand beside the data"
+        raise must_be(name, "a metric with options that it has", given, hint=hint) from None
+    return found if isinstance(found, Estimator) else None
+
+
+def estimator_of(name: str, metric: object) -> Estimator:
+    """Return the estimator that the argument ``name``, an estimator or a named metric, is."""
+    known = known_estimator(metric, name)
+    if known is None:
+        rule = "an estimator, such as BinnedError(), or a metric, such as ece"
+        raise must_be(name, rule, metric)
+    return known
 
 
 def check_norm(norm: float) -> None:

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueup.bins import Binning, FixedEdges, SimplexGrid, UniformWidth
-from trueup.engines.base import Sums, engine
+from trueup.bins import Binning, KeptBins, UniformWidth, check_binning
+from trueup.engines.base import Floats, Sums, engine
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, average, check_norm, root_of
-from trueup.estimators.pairwise import over_members
+from trueup.estimators.base import Ends, check_norm, reason_of_bins
+from trueup.estimators.pairwise import MemberPart, PairsEstimator, Part
 from trueup.estimators.powers import (
     debiased_power,
+    debiased_powers,
     label_binned_power,
     plugin_power,
     plugin_powers,
 )
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
-from trueup.lens import (
-    ClassWise,
-    FamilyLens,
-    Lens,
-    Member,
-    Pairs,
-    PairsLens,
-    SimplexLens,
-    TopLabelGiven,
-    check_lens,
-)
+from trueup.lens import FamilyLens, Pairs, SimplexLens
 from trueup.results import Estimate
 from trueup.specification import check_flag
 from trueup.tables import BinTable, CellTable, TableFamily
 
 
 @dataclass(frozen=True, repr=False)
-class BinnedError(Estimator):
+class BinnedError(PairsEstimator):
     r"""Distance between mean score and mean label over bins.
 
     With share :math:`s_b`, mean score :math:`f_b` and mean label :math:`y_b` of each bin, the
@@ -87,7 +80,6 @@ class BinnedError(Estimator):
     BinnedError(lens=None, binning=UniformWidth(n_bins=15), norm=2, debias=True)
     """
 
-    lens: Lens | None = None
     binning: Binning = UniformWidth(15)
     norm: float = 1
     _: KW_ONLY
@@ -95,11 +87,11 @@ class BinnedError(Estimator):
     label_binned: bool = False
     equal_shares: bool = False
     distance: str | Callable[[Any, Any], Any] = "tv"
+    analytic: ClassVar[str] = "table"
 
     def __post_init__(self) -> None:
-        check_lens(self.lens)
-        if not isinstance(self.binning, Binning):
-            raise must_be("binning", "a binning, such as EqualMass(15)", self.binning)
+        super().__post_init__()
+        check_binning(self.binning, "a binning, such as EqualMass(15)")
         check_norm(self.norm)
         if not isinstance(self.debias, bool | np.bool_) and not _is(self.debias, "residual"):
             raise must_be("debias", 'True, False or "residual"', self.debias)
@@ -110,7 +102,7 @@ class BinnedError(Estimator):
         if bool(self.debias) + self.label_binned + self.equal_shares > 1:
             rule = "the only one of debias, label_binned and equal_shares that is set"
             raise must_be("debias" if self.debias else "label_binned", rule, True)
-        if self.debias and isinstance(self.lens, SimplexLens):
+        if self.debias and self.lens is not None and self.lens.induces == "simplex":
             raise must_be("debias", "False for a lens on a simplex", self.debias)
         if self.debias and self.lens is not None and not self.lens.independent:
             rule = f"False for {self.lens!r}, whose pairs depend on each other"
@@ -118,45 +110,148 @@ class BinnedError(Estimator):
         if not (callable(self.distance) or _is(self.distance, "tv", "squared")):
             raise must_be("distance", '"tv", "squared" or a function', self.distance)
 
-    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
-        lens = self.lens_for(forecasts)
-        if isinstance(lens, SimplexLens):
-            return self._on_simplex(forecasts, lens)
-        if isinstance(lens, FamilyLens):
-            return self._over_family(forecasts, lens)
-        assert isinstance(lens, PairsLens)
-        pairs = lens.pairs(forecasts)
-        table = self._table(pairs)
-        power, merged = self._power(table, pairs)
-        return Estimate(root_of(power, self.norm), power, table, _notes(table, merged))
+    def power_of_average(self) -> float:
+        """Return the norm."""
+        return self.norm
 
-    def statistics(self, forecasts: Forecasts) -> BinTable | TableFamily | CellTable | None:
-        """Return the table, which adds where bins are fixed beforehand; else None."""
-        fixed = isinstance(self.binning, UniformWidth | FixedEdges | SimplexGrid)
-        if not fixed or getattr(self.binning, "n_bins", 0) == "auto" or self.label_binned:
-            return None
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and the largest distance: 1, or 2 for squared distances."""
+        if callable(self.distance):
+            return Ends(-math.inf, math.inf)
+        return Ends(0.0, 2.0 if self.distance == "squared" else 1.0)
+
+    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+        """Return the estimate as a float."""
+        return self.measure(probs, labels, weights=weights).value  # tables come at no cost
+
+    def measure_pairs(self, pairs: Pairs) -> Part:
+        """Return the power of one set of pairs with its table."""
+        return self._part(self._table(pairs), pairs)
+
+    def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
+        """Return the power over cells of a simplex, with their table."""
+        if self.debias or self.label_binned or self.equal_shares:
+            raise must_be("lens", "one of pairs for this kind of error", lens)
+        cells = lens.cells(forecasts)
+        table = cell_table(cells, self.binning.leaves(cells))
+        return self._part_of_cells(table, self.binning.asked(len(cells.kept)))
+
+    def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
+        """Return the parts of all members, in one pass over the matrix where that can be."""
+        if self._one_pass(forecasts, lens):
+            return self._in_one_pass(forecasts, lens)
+        return super().measure_members(forecasts, lens)
+
+    def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return how many bins were merged in all classes."""
+        return {"merged": sum(each.get("merged", 0) for each in notes)}
+
+    def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> TableFamily:
+        """Return a family of tables, also where no class has a row."""
+        names, shares, parts = zip(*found, strict=True)
+        return TableFamily(names, shares, tuple(part.table for part in parts), divides_rows)
+
+    # Sums that add over batches.
+
+    @property
+    def additive(self) -> bool:
+        """Whether bins are known before the data, and their sums are enough."""
+        return self.binning.fixed and not self.label_binned
+
+    def statistics(self, forecasts: Forecasts) -> BinTable | TableFamily | CellTable:
+        """Return the table, which adds where bins are fixed beforehand."""
         table: BinTable | TableFamily | CellTable = self.measure_forecasts(forecasts).table
         return table
 
-    def conclude(self, statistics: Any) -> Estimate:
+    def from_table(self, statistics: Any) -> Estimate:
         """Return the estimate for an added-up table."""
         table = statistics
-        if isinstance(table, CellTable):
-            return self._of_cells(table, self.binning.asked(int(table.count.sum())))
-        if isinstance(table, BinTable):
-            power, merged = self._power(table, None)
-            return Estimate(root_of(power, self.norm), power, table, _notes(table, merged))
-        answers = [
-            _Answer(name, share, part, *((0.0, 0) if part is None else self._power(part, None)))
-            for name, share, part in zip(table.names, table.shares, table.tables, strict=True)
+        if table.induced == "simplex":
+            return self._estimate(
+                self._part_of_cells(table, self.binning.asked(int(table.count.sum())))
+            )
+        if table.induced == "pairs":
+            return self._estimate(self._part(table))
+        members = zip(table.names, table.shares, table.tables, strict=True)
+        found = [
+            MemberPart(name, share, Part(0.0) if part is None else self._part(part))
+            for name, share, part in members
         ]
-        return self._averaged(answers, table.by_weight)
+        return self.average(found, table.by_weight)
+
+    # What inference asks.
+
+    def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
+        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        reason = reason_of_bins(self, forecasts, target)
+        if reason:
+            return reason
+        if self.label_binned or self.equal_shares:
+            return "for label_binned and equal_shares"
+        if self.lens_for(forecasts).induces != "simplex":
+            return ""
+        if target == "population" or forecasts.weights is not None:
+            return "for the population of a lens on a simplex, and for weights there"
+        if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
+            return 'for distances other than "tv", and "squared" in norm 1'
+        return ""
+
+    @property
+    def debiased(self) -> bool:
+        """Whether the bias is subtracted."""
+        return bool(self.debias)
+
+    def plug_in(self) -> BinnedError:
+        """Return the error without its bias correction, which takes rows as independent."""
+        return replace(self, debias=False)
+
+    def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> BinnedError:
+        """Return the error over the bins of an estimate, where it looks at one set of pairs."""
+        if self.lens_for(forecasts).induces != "pairs":
+            return self
+        return replace(self, binning=KeptBins(found.table))
+
+    @property
+    def of_residuals(self) -> bool:
+        """Whether only score − label counts, as it does without correction."""
+        return not (self.debias or self.label_binned)
+
+    @property
+    def of_label_sums(self) -> bool:
+        """Whether the sums of labels in the bins, which labels do not move, are enough."""
+        return not (self.binning.sees_labels or self.label_binned or self.debias == "residual")
+
+    def table_for_labels(self, table: BinTable) -> BinTable:
+        """Return the table that powers are taken from: bins of one row are merged once for all."""
+        return table.without_singles()[0] if self.debias else table.nonempty()
+
+    def powers_for_labels(self, table: BinTable, drawn: NDArray[Any]) -> Floats:
+        """Return the power of a table as it is, then with each row of drawn sums of labels."""
+        fixed = {name: getattr(table.sums, name)[None] for name in ("count", "weight", "weight2")}
+        fixed |= {name: getattr(table.sums, name)[None] for name in ("score", "score2", "cross")}
+        label = np.concatenate([table.sums.label[None], drawn])
+        sums = Sums(**fixed, label=label, label2=label)  # y² = y for labels 0 and 1
+        if self.debias:
+            return debiased_powers(sums, self.norm, residual=False)
+        return plugin_powers(sums, self.norm, table.asked if self.equal_shares else None)
+
+    def power_of_cells(self, table: CellTable) -> float:
+        """Return the power over cells of a simplex."""
+        return simplex_power(table, self.distance, self.norm)
+
+    # The sums.
 
     def _table(self, pairs: Pairs) -> BinTable:
+        return pairs.once(("table", self.binning), lambda: self._made(pairs))
+
+    def _made(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
         sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
+
+    def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
+        power, merged = self._power(table, pairs)
+        return Part(power, table, _notes(table, merged))
 
     def _power(self, table: BinTable, pairs: Pairs | None) -> tuple[float, int]:
         """Averaged p-th power of one table, and how many bins were merged for it."""
@@ -168,49 +263,20 @@ class BinnedError(Estimator):
             return label_binned_power(table, pairs, self.norm), 0
         return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
 
-    def _over_family(self, forecasts: Forecasts, lens: FamilyLens) -> Estimate:
-        answers: list[_Answer]
-        if self._one_read(forecasts, lens):
-            assert isinstance(lens, ClassWise)
-            answers = self._in_one_read(forecasts, lens)
-        else:
-            answers = over_members(lens, forecasts, self._member)
-        return self._averaged(answers, isinstance(lens, TopLabelGiven))
+    def _part_of_cells(self, table: CellTable, asked: int) -> Part:
+        return Part(self.power_of_cells(table), table, {"asked": asked, "made": table.made})
 
-    def _averaged(self, answers: list[_Answer], by_weight: bool) -> Estimate:
-        power = average(((a.share, a.power) for a in answers), self.norm)
-        family = TableFamily(
-            tuple(a.name for a in answers),
-            tuple(a.share for a in answers),
-            tuple(a.table for a in answers),
-            by_weight,
-        )
-        notes = {
-            "class_errors": {a.name: root_of(a.power, self.norm) for a in answers},
-            "class_powers": [a.power for a in answers],
-            "merged": sum(a.merged for a in answers),
-        }
-        return Estimate(root_of(power, self.norm), power, family, notes)
-
-    def _member(self, member: Member) -> _Answer:
-        if len(member.pairs) == 0:  # nothing in the region: the class adds 0
-            return _Answer(member.name, member.share, None, 0.0, 0)
-        table = self._table(member.pairs)
-        return _Answer(member.name, member.share, table, *self._power(table, member.pairs))
-
-    def _one_read(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
-        """Whether the tables of all classes can be made in one read of the matrix."""
+    def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
+        """Whether the tables of all classes can be made in one pass over the matrix."""
         return (
-            isinstance(lens, ClassWise)
-            and forecasts.is_matrix
-            and isinstance(self.binning, UniformWidth | FixedEdges)
-            and lens.where is None
+            lens.of_columns(forecasts)
+            and not self.binning.sees_scores
             and forecasts.weights is None
             and not forecasts.soft
             and not self.label_binned
         )
 
-    def _in_one_read(self, forecasts: Forecasts, lens: ClassWise) -> list[_Answer]:
+    def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
         anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
         inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
@@ -220,38 +286,13 @@ class BinnedError(Estimator):
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
         ]
         if self.debias:
-            powers = [self._power(table, None) for table in tables]
+            parts = [self._part(table) for table in tables]
         else:
             equal = asked if self.equal_shares else None
-            powers = [(power, 0) for power in plugin_powers(sums, self.norm, equal).tolist()]
-        shares, names = lens.shares(forecasts).tolist(), lens.names(forecasts)
-        return [
-            _Answer(name, share, table, *power)
-            for name, share, table, power in zip(names, shares, tables, powers, strict=True)
-        ]
-
-    def _on_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Estimate:
-        if self.debias or self.label_binned or self.equal_shares:
-            raise must_be("lens", "one of pairs for this kind of error", lens)
-        cells = lens.cells(forecasts)
-        table = cell_table(cells, self.binning.leaves(cells))
-        return self._of_cells(table, self.binning.asked(len(cells.kept)))
-
-    def _of_cells(self, table: CellTable, asked: int) -> Estimate:
-        power = simplex_power(table, self.distance, self.norm)
-        return Estimate(
-            root_of(power, self.norm), power, table, {"asked": asked, "made": table.made}
-        )
-
-
-class _Answer(NamedTuple):
-    """What was found for one member of a family: ``merged`` bins of one row, for debiasing."""
-
-    name: Any
-    share: float
-    table: BinTable | None
-    power: float
-    merged: int
+            powers = plugin_powers(sums, self.norm, equal).tolist()
+            parts = [Part(power, table) for power, table in zip(powers, tables, strict=True)]
+        members = zip(lens.names(forecasts), lens.shares(forecasts).tolist(), parts, strict=True)
+        return [MemberPart(*member) for member in members]
 
 
 def _is(value: object, *words: str) -> bool:

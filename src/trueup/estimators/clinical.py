@@ -12,7 +12,7 @@ from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, Lens, Pairs, PairsLens, check_lens
+from trueup.lens import Binary, Lens, Pairs, check_lens
 from trueup.showing import FieldsShown
 
 EPS_OF_TINY = {
@@ -173,7 +173,7 @@ def clinical_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
 def clinical_pairs(lens: Lens | None, forecasts: Forecasts) -> Pairs:
     """Return the one set of pairs that a clinical measure looks at."""
     chosen = clinical_lens(lens, forecasts)
-    if not isinstance(chosen, PairsLens):
+    if chosen.induces != "pairs":
         rule = "one that gives one set of pairs, such as OneVsRest(c)"
         raise must_be("lens", rule, chosen)
     return chosen.pairs(forecasts)

@@ -9,8 +9,8 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.counted_reference import running_sums
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 from trueup.specification import check_choice
 from trueup.tables import Curve
@@ -71,7 +71,7 @@ class CumulativeError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Add up one set of pairs."""
-        groups = ScoreGroups.of(pairs)
+        groups = TiedScores.of(pairs)
         weight = running_sums(groups.weight)
         difference = running_sums(-groups.residual) / weight[-1]
         shown = _points_to_show(difference)
@@ -90,15 +90,21 @@ class CumulativeError(PairsEstimator):
         at = {"low": float(low), "high": float(high)}
         return Part(float(abs(difference[last] - difference[first])), curve, at)
 
-    def takes_groups(self) -> bool:
+    @property
+    def of_residuals(self) -> bool:
+        """Whether only score − label counts: it does."""
+        return True
+
+    @property
+    def takes_ties(self) -> bool:
         """Sorted groups are all it needs."""
         return True
 
-    def power_of_groups(self, groups: ScoreGroups) -> float:
+    def power_of_ties(self, ties: TiedScores) -> float:
         """Return the largest sum, or the range of sums, alone."""
-        lowest, highest = engine().extreme_sums(groups.count_residual)
+        lowest, highest = engine().extreme_sums(ties.count_residual)
         largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
-        return largest / float(groups.total)
+        return largest / float(ties.total)
 
 
 def _points_to_show(difference: Floats) -> Ints:

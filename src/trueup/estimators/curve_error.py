@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
+from trueup.estimators.base import Ends
 from trueup.estimators.clinical import clinical_lens
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.loess import ROUNDING, Loess, in_largest_unit
 from trueup.estimators.pairwise import PairsEstimator, Part
+from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens, Pairs
 from trueup.specification import is_number
@@ -84,9 +86,13 @@ class CurveError(PairsEstimator):
         """Return `Binary`; refuse more than two columns."""
         return clinical_lens(None, forecasts)
 
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and no upper bound: a smoothed curve may leave [0, 1]."""
+        return Ends(0.0, math.inf)
+
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Fit the curve of one set of pairs and measure the distances from it."""
-        groups = ScoreGroups.of(pairs)
+        groups = TiedScores.of(pairs)
         curve = Loess.of(groups, self.span)
         errors = np.abs(groups.value - curve.everywhere)
         if self.quantile is None:

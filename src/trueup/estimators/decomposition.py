@@ -7,30 +7,26 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.bins import Binning
+from trueup.bins import Binning, check_binning
 from trueup.engines.base import Floats, engine
 from trueup.engines.threads import cut, run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.isotonic import IsotonicFit
-from trueup.estimators.pairwise import over_members
+from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import (
     Binary,
     Canonical,
     ClassWise,
-    FamilyLens,
     Lens,
     Member,
     Pairs,
-    PairsLens,
-    TopLabelGiven,
     check_lens,
 )
 from trueup.results import Decomposition, Estimate
@@ -69,19 +65,38 @@ class ProperScore(Estimator):
     probability that is not clipped.
     """
 
+    analytic: ClassVar[str] = "mean"
+
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        return self.conclude(self.statistics(forecasts))
+        return self.from_table(self.statistics(forecasts))
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return `Canonical` for a matrix, whose rows are scored whole, else `Binary`."""
         return Canonical() if forecasts.is_matrix else Binary()
 
+    @property
+    def additive(self) -> bool:
+        """Whether sums of batches can be added up: those of a mean can."""
+        return True
+
+    def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
+        """Return for what `interval` needs a bootstrap: nothing, it is a mean."""
+        return ""
+
+    def possible_losses(self, forecasts: Forecasts, rows: Floats, where: slice) -> Floats:
+        """Return the loss of each row, were its label each of the classes, (n, K)."""
+        raise NotImplementedError
+
+    def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
+        """Return the loss of each row with its label: for soft labels a mean over classes."""
+        return np.asarray(np.einsum("ij,ij->i", forecasts.one_hot(where), possible))
+
     def statistics(self, forecasts: Forecasts) -> ScoreSums:
         """Return the sums of the mean score."""
         raise NotImplementedError
 
-    def conclude(self, statistics: ScoreSums) -> Estimate:
+    def from_table(self, statistics: ScoreSums) -> Estimate:
         """Return the mean of added-up sums."""
         value = statistics.total / statistics.weight
         return Estimate(value, value, notes=dict(statistics.counts))
@@ -162,24 +177,26 @@ class ProperScore(Estimator):
         0.1925 = 0.0675 miscalibration − 0.1250 discrimination + 0.2500 uncertainty
         """
         check_lens(lens)
-        _check_binning(binning)
+        if binning is not None:
+            rule = "a binning of scores, such as EqualMass(10), or None for the isotonic fit"
+            check_binning(binning, rule)
         forecasts = Forecasts.of(probs, labels, weights=weights)
         if lens is None:
             many = forecasts.is_matrix and forecasts.n_classes > 2
             lens = ClassWise() if many else Binary()
-        if isinstance(lens, PairsLens):
-            pairs, tiny = lens.pairs(forecasts), forecasts.tiny
+        if lens.induces == "pairs":
+            pairs, tiny = lens.problem(forecasts), forecasts.tiny
             known = forecasts.is_matrix or forecasts.log_probs_exact
-            if known and isinstance(lens, Binary) and lens.where is None:
+            if known and lens == Binary():
                 # both columns, or logits: the forecasts know 1 − p better than the pairs do
                 return self._apart(pairs, lambda: self.measure_forecasts(forecasts), binning, tiny)
             return self._apart(pairs, lambda: self._mean_loss(pairs, tiny), binning, tiny)
-        if not isinstance(lens, FamilyLens):
+        if lens.induces == "simplex":
             raise must_be("lens", "one of pairs, not of a simplex, for a decomposition", lens)
         return self._over_family(forecasts, lens, binning)
 
     def _over_family(
-        self, forecasts: Forecasts, lens: FamilyLens, binning: Binning | None
+        self, forecasts: Forecasts, lens: Any, binning: Binning | None
     ) -> Decomposition:
         def one(member: Member) -> tuple[Any, float, Decomposition]:
             pairs, tiny = member.pairs, forecasts.tiny
@@ -188,12 +205,12 @@ class ProperScore(Estimator):
             part = self._apart(pairs, lambda: self._mean_loss(pairs, tiny), binning, tiny)
             return member.name, member.share, part
 
-        parts = tuple(over_members(lens, forecasts, one))
+        parts = tuple(lens.map_members(forecasts, one))
         names, shares, each = zip(*parts, strict=True)
         tables = tuple(part.table for part in each)
         if binning is None:
             return _average(parts, Curve.stacked(names, tables))
-        return _average(parts, TableFamily(names, shares, tables, isinstance(lens, TopLabelGiven)))
+        return _average(parts, TableFamily(names, shares, tables, lens.divides_rows))
 
     def _mean_loss(self, pairs: Pairs, tiny: float) -> Estimate:
         def some(start: int, stop: int) -> ScoreSums:
@@ -203,7 +220,7 @@ class ProperScore(Estimator):
                 return ScoreSums(float(np.sum(loss)), stop - start, counts)
             return ScoreSums(float(np.sum(w * loss)), float(np.sum(w)), counts)
 
-        return self.conclude(reduce(add, run(some, cut(len(pairs), CHUNK_ROWS))))
+        return self.from_table(reduce(add, run(some, cut(len(pairs), CHUNK_ROWS))))
 
     def _apart(
         self,
@@ -217,7 +234,7 @@ class ProperScore(Estimator):
         return self._by_bins(pairs, score(), binning, tiny)
 
     def _by_fit(self, pairs: Pairs, score: Callable[[], Estimate], tiny: float) -> Decomposition:
-        groups = ScoreGroups.of(pairs)
+        groups = TiedScores.of(pairs)
         # The fit keeps one thread busy; the score is found by another meanwhile.
         tasks: list[Callable[[], Any]] = [lambda: IsotonicFit.of_groups(groups), score]
         fit, found = run(lambda i, _: tasks[i](), [(0, 1), (1, 2)])
@@ -255,12 +272,6 @@ class ProperScore(Estimator):
         same = np.full(len(rate), base)
         apart = self.divergence(rate, same, 1 - same, tiny)
         return max(0.0, float(np.sum(weight * apart) / np.sum(weight)))
-
-
-def _check_binning(binning: object) -> None:
-    if binning is not None and not isinstance(binning, Binning):
-        rule = "a binning of scores, such as EqualMass(10), or None for the isotonic fit"
-        raise must_be("binning", rule, binning)
 
 
 def _rows(pairs: Pairs, start: int, stop: int) -> tuple[Floats, NDArray[Any], Floats | None]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, engine
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 from trueup.tables import Curve
 
@@ -61,10 +61,10 @@ class IsotonicFit:
     @classmethod
     def of(cls, pairs: Pairs) -> IsotonicFit:
         """Fit scores and outcomes."""
-        return cls.of_groups(ScoreGroups.of(pairs))
+        return cls.of_groups(TiedScores.of(pairs))
 
     @classmethod
-    def of_groups(cls, groups: ScoreGroups) -> IsotonicFit:
+    def of_groups(cls, groups: TiedScores) -> IsotonicFit:
         """Fit groups of tied scores."""
         value, rank, hits = groups.value, groups.rank, groups.hits
         start = engine().pool_rising(rank, hits)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from trueup.engines.base import Groups
 from trueup.errors import must_be
 from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.base import Ends
 from trueup.estimators.kernel_sums import Kernel, block_sum, row_sums, score_cross, score_total
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import PairMass, RowResiduals, ScoreResiduals
+from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Canonical, Lens, Pairs, SimplexLens
-from trueup.results import Estimate
 from trueup.specification import check_choice, check_whole, is_number
 
 
@@ -92,6 +92,7 @@ class KernelError(PairsEstimator):
     _: KW_ONLY
     distance: str = "euclidean"
     block_size: int = 2
+    draws_outcomes: ClassVar[bool] = False  # a simplex and blocks need whole rows, in their order
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,17 +115,17 @@ class KernelError(PairsEstimator):
         """Return the square as it is, negative or not."""
         return power
 
-    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
-        lens = self.lens_for(forecasts)
-        if not isinstance(lens, SimplexLens):
-            return super().measure_forecasts(forecasts)
-        two_columns = isinstance(lens, Canonical) and forecasts.n_classes == 2
-        if two_columns and lens.where is None and self.form != "block":
-            part = self._of_two_columns(Binary().pairs(forecasts))
-        else:
-            part = self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
-        return Estimate(part.power, part.power, None, part.notes)
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return the largest product of two residuals, with either sign."""
+        most = 2.0 if self.lens_for(forecasts).induces == "simplex" else 1.0
+        return Ends(-most, most)
+
+    def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
+        """Return the error of points of a simplex."""
+        two_columns = lens == Canonical() and forecasts.n_classes == 2
+        if two_columns and self.form != "block":
+            return self._of_two_columns(Binary().problem(forecasts))
+        return self._measure_rows(RowResiduals.of_cells(lens.cells(forecasts)))
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the error of one set of pairs."""
@@ -138,13 +139,14 @@ class KernelError(PairsEstimator):
             scores, float(self.bandwidth or score_bandwidth(scores.value, scores.count))
         )
 
-    def takes_groups(self) -> bool:
+    @property
+    def takes_ties(self) -> bool:
         """Sorted groups are all it needs, but for blocks, which are of rows in their order."""
         return self.form != "block"
 
-    def power_of_groups(self, groups: ScoreGroups) -> float:
+    def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
-        scores = ScoreResiduals.of_counts(Groups(groups.value, groups.rank, groups.hits))
+        scores = ScoreResiduals.of_counts(Groups(ties.value, ties.rank, ties.hits))
         bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
         return self._of_scores(scores, float(bandwidth)).power
 

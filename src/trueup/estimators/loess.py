@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, engine
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.ties import TiedScores
 
 DIRECT = 2048  # distinct scores up to which the curve is fitted at every one
 BY_RANK = 129  # of more, so many are taken evenly by rank
@@ -25,7 +25,7 @@ class Loess(NamedTuple):
     everywhere: Floats  # at every distinct score, interpolated
 
     @classmethod
-    def of(cls, groups: ScoreGroups, span: float) -> Loess:
+    def of(cls, groups: TiedScores, span: float) -> Loess:
         r"""Fit a parabola around each score and take its height there.
 
         The window around x reaches to its q-th nearest row, q = ⌊span · n⌋; a row at distance d
@@ -89,7 +89,7 @@ def _probes(value: Floats, low: Ints, high: Ints) -> tuple[Ints, Ints]:
     return np.minimum(by_rank, by_score), np.maximum(by_rank, by_score)
 
 
-def widths(groups: ScoreGroups, at: Ints, span: float) -> Floats:
+def widths(groups: TiedScores, at: Ints, span: float) -> Floats:
     """Distance from each place to its q-th nearest row.
 
     The window's first group f and last group l move together: l is the first with q rows from f

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
 from trueup.engines.base import Floats, Groups, engine
 from trueup.errors import must_be
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.base import Ends
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.residuals import ScoreResiduals
+from trueup.estimators.ties import TiedScores
+from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
 from trueup.specification import check_flag, is_number
 
@@ -74,6 +77,10 @@ class MMCE(PairsEstimator):
             raise must_be("bandwidth", "a finite number above 0", self.bandwidth)
         check_flag("weighted", self.weighted)
 
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and 1, or √2 for the weighted form."""
+        return Ends(0.0, math.sqrt(2) if self.weighted else 1.0)
+
     def power_of_average(self) -> float:
         """Return 2: squares are averaged."""
         return 2
@@ -82,16 +89,17 @@ class MMCE(PairsEstimator):
         """Return the square for one set of pairs."""
         return Part(self._power(ScoreResiduals.of(pairs)))
 
-    def takes_groups(self) -> bool:
+    @property
+    def takes_ties(self) -> bool:
         """Sorted groups are all it needs."""
         return True
 
-    def power_of_groups(self, groups: ScoreGroups) -> float:
+    def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
         if self.weighted:
-            counts = Groups(groups.value, groups.rank, groups.hits)
+            counts = Groups(ties.value, ties.rank, ties.hits)
             return self._power(ScoreResiduals.of_counts(counts))
-        return self._square(groups.value, groups.count_residual) / float(groups.total) ** 2
+        return self._square(ties.value, ties.count_residual) / float(ties.total) ** 2
 
     def _power(self, scores: ScoreResiduals) -> float:
         if self.weighted:

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
-from trueup.engines.threads import get_threads, run
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, average, root_of
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.base import Ends, Estimator, average, root_of
 from trueup.forecasts import Forecasts
-from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
-from trueup.lens import (
-    ClassWise,
-    FamilyLens,
-    Lens,
-    Member,
-    Pairs,
-    PairsLens,
-    TopLabelGiven,
-    check_lens,
-)
+from trueup.lens import FamilyLens, Lens, Member, Pairs, SimplexLens, check_lens
 from trueup.results import Estimate
-from trueup.tables import BinTable, Curve, TableFamily
-
-Found = TypeVar("Found")
+from trueup.tables.base import Table
+from trueup.tables.families import stacked
 
 
 @dataclass(frozen=True)
@@ -33,7 +19,7 @@ class Part:
     """What was found in one set of pairs: the p-th power before the root, its table, notes."""
 
     power: float
-    table: BinTable | Curve | None = None
+    table: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -50,6 +36,7 @@ class PairsEstimator(Estimator):
     """
 
     lens: Lens | None = None
+    draws_outcomes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_lens(self.lens)
@@ -62,13 +49,9 @@ class PairsEstimator(Estimator):
         """Return the power alone, for a call that asks for the number and no table."""
         return self.measure_pairs(pairs).power
 
-    def takes_groups(self) -> bool:
-        """Whether `power_of_groups` is written: resamples of rows then need no sort."""
-        return False
-
-    def power_of_groups(self, groups: ScoreGroups) -> float:
-        """Return the power of counted rows, hard labels without weights, sorted before."""
-        raise NotImplementedError
+    def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
+        """Return what is found in points of a simplex."""
+        raise must_be("lens", "one of pairs, not of a simplex, for this estimator", lens)
 
     def power_of_average(self) -> float:
         """Return the p of the powers that `measure_pairs` returns."""
@@ -78,14 +61,18 @@ class PairsEstimator(Estimator):
         """Return the value on the scale users read."""
         return root_of(power, self.power_of_average())
 
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and 1: the value is an error between probabilities."""
+        return Ends(0.0, 1.0)
+
     def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
         """Return the estimate as a float."""
         forecasts = Forecasts.of(probs, labels, weights=weights)
-        lens = self.lens_for(forecasts)
-        if isinstance(lens, PairsLens):
-            return self.value_of(self.power_of_pairs(lens.pairs(forecasts)))
-        if isinstance(lens, FamilyLens):
-            found = over_members(lens, forecasts, self._power_of_member)
+        lens: Any = self.lens_for(forecasts)
+        if lens.induces == "pairs":
+            return self.value_of(self.power_of_pairs(lens.problem(forecasts)))
+        if lens.induces == "family":
+            found = lens.map_members(forecasts, self._power_of_member)
             return self.value_of(average(found, self.power_of_average()))
         return self.measure_forecasts(forecasts).value
 
@@ -94,69 +81,51 @@ class PairsEstimator(Estimator):
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
-        lens = self.lens_for(forecasts)
-        if isinstance(lens, PairsLens):
-            part = self.measure_pairs(lens.pairs(forecasts))
-            return Estimate(self.value_of(part.power), part.power, part.table, part.notes)
-        if not isinstance(lens, FamilyLens):
-            raise must_be("lens", "one of pairs, not of a simplex, for this estimator", lens)
-        return self._over_family(forecasts, lens)
+        lens: Any = self.lens_for(forecasts)
+        if lens.induces == "family":
+            return self.average(self.measure_members(forecasts, lens), lens.divides_rows)
+        if lens.induces == "simplex":
+            part = self.measure_simplex(forecasts, lens)
+        else:
+            part = self.measure_pairs(lens.problem(forecasts))
+        return self._estimate(part)
 
-    def _over_family(self, forecasts: Forecasts, lens: FamilyLens) -> Estimate:
-        found = over_members(lens, forecasts, self._measure_member)
-        parts = [each.part for each in found]
-        shares = [each.share for each in found]
-        powers = [part.power for part in parts]
-        power = average(zip(shares, powers, strict=True), self.power_of_average())
-        notes: dict[str, Any] = {
-            "class_errors": {each.name: self.value_of(each.part.power) for each in found},
-            "class_powers": powers,
-        }
-        for key in next((part.notes for part in parts if part.notes), {}):
-            notes[key] = [part.notes.get(key) for part in parts]
-        return Estimate(self.value_of(power), power, _together(found, lens), notes)
+    def _estimate(self, part: Part) -> Estimate:
+        return Estimate(self.value_of(part.power), part.power, part.table, part.notes)
 
-    def _measure_member(self, member: Member) -> _Found:
+    def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
+        """Return what is found in every member of a family."""
+        return lens.map_members(forecasts, self._measure_member)
+
+    def _measure_member(self, member: Member) -> MemberPart:
         """Measure one class; one with nothing in the region adds 0."""
         part = self.measure_pairs(member.pairs) if len(member.pairs) else Part(0.0)
-        return _Found(member.name, member.share, part)
+        return MemberPart(member.name, member.share, part)
+
+    def average(self, found: list[MemberPart], divides_rows: bool) -> Estimate:
+        """Return the estimate of a family from what was found in its members."""
+        power = average(((each.share, each.part.power) for each in found), self.power_of_average())
+        notes = {
+            "class_errors": {each.name: self.value_of(each.part.power) for each in found},
+            "class_powers": [each.part.power for each in found],
+        } | self.notes_of_members([each.part.notes for each in found])
+        table = self.table_of_members(found, divides_rows)
+        return Estimate(self.value_of(power), power, table, notes)
+
+    def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> Table | None:
+        """Return the tables of all members as one."""
+        names, shares, parts = zip(*found, strict=True)
+        return stacked(names, shares, [part.table for part in parts], divides_rows)
+
+    def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the notes of a family: by default each note as a list over its members."""
+        keys = next((each for each in notes if each), {})
+        return {key: [each.get(key) for each in notes] for key in keys}
 
 
-class _Found(NamedTuple):
+class MemberPart(NamedTuple):
     """What was found for one member of a family."""
 
     name: Any
     share: float
     part: Part
-
-
-def over_members(
-    lens: FamilyLens, forecasts: Forecasts, measure: Callable[[Member], Found]
-) -> list[Found]:
-    """Call ``measure`` for every member; the classes of a matrix a few columns a thread."""
-    if not (isinstance(lens, ClassWise) and forecasts.is_matrix):
-        return [measure(member) for member in lens.members(forecasts)]
-
-    def some(first: int, last: int) -> list[Found]:
-        return [measure(member) for member in lens.some_members(forecasts, first, last)]
-
-    k = forecasts.n_classes
-    pieces = 2 * -(-k // (2 * COLUMNS_AT_ONCE))  # even, for two threads to share
-    pieces = max(pieces, min(k, get_threads()))
-    chunks = [(k * i // pieces, k * (i + 1) // pieces) for i in range(pieces)]
-    return [found for part in run(some, chunks) for found in part]
-
-
-def _together(found: list[_Found], lens: FamilyLens) -> TableFamily | Curve | None:
-    names = [each.name for each in found]
-    tables = [each.part.table for each in found]
-    if any(isinstance(table, Curve) for table in tables):
-        return Curve.stacked(names, [t if isinstance(t, Curve) else None for t in tables])
-    if any(isinstance(table, BinTable) for table in tables):
-        return TableFamily(
-            tuple(names),
-            tuple(each.share for each in found),
-            tuple(table if isinstance(table, BinTable) else None for table in tables),
-            isinstance(lens, TopLabelGiven),
-        )
-    return None

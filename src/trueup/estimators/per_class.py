@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.estimators.pairwise import over_members
+from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, ClassWise, FamilyLens, Member, TopLabel
+from trueup.lens import Binary, ClassWise, Member, TopLabel
 from trueup.tables.columns import Columns
 
 
@@ -61,18 +60,24 @@ def class_errors(
         rule = "an estimator, such as SweepError(), or a named metric"
         raise must_be("estimator", rule, estimator)
     forecasts = Forecasts.of(probs, labels, weights=weights)
-    lens = getattr(estimator, "lens", None)
-    if not isinstance(lens, FamilyLens | Binary | TopLabel | None):
+    given = estimator if isinstance(estimator, Estimator) else None
+    lens = None if given is None else given.own_lens
+    if lens is not None and lens.induces != "family" and lens.everywhere not in ANY_CLASS:
         rule = "one without a lens, or with Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
         raise must_be("estimator", rule, estimator)
-    family = lens if isinstance(lens, FamilyLens) else ClassWise(where=getattr(lens, "where", None))
-    one: Any = estimator
-    if hasattr(one, "lens"):
-        one = replace(one, lens=Binary())  # the pairs of a class, as they are
-    found = over_members(family, forecasts, lambda member: _measure(one, member, forecasts.tiny))
+    if lens is None or lens.induces != "family":
+        lens = ClassWise(where=None if lens is None else lens.where)
+    one: Callable[..., float] = estimator
+    if given is not None and given.takes_lens:
+        one = given.through(Binary())  # the pairs of a class, as they are
+    family: Any = lens
+    found = family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
     columns = zip(*found, strict=True)
     data = {name: np.array(column) for name, column in zip(_Row._fields, columns, strict=True)}
     return Columns({"class" if name == "name" else name: col for name, col in data.items()})
+
+
+ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
 
 
 class _Row(NamedTuple):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import Chunk, run
 from trueup.errors import must_be
-from trueup.estimators.pairwise import PairsEstimator, Part, over_members
+from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, ClassWise, Lens, Pairs, PairsLens
+from trueup.lens import Binary, ClassWise, Lens, Pairs
 from trueup.specification import is_number
 from trueup.tables import Curve
 
@@ -101,13 +101,13 @@ class PointwiseError(PairsEstimator):
         which nothing looks at, are left out.
         """
         forecasts = Forecasts.of(probs, labels, weights=weights)
-        lens = self.lens_for(forecasts)
-        if isinstance(lens, PairsLens):
-            return self._errors(lens.pairs(forecasts))
-        if not isinstance(lens, ClassWise) or lens.where is not None:
+        lens: Any = self.lens_for(forecasts)
+        if lens.induces == "pairs":
+            return self._errors(lens.problem(forecasts))
+        if lens.induces != "family" or lens.divides_rows or lens.where is not None:
             rule = "one of pairs, or ClassWise() without `where`, for an error of every prediction"
             raise must_be("lens", rule, lens)
-        columns = over_members(lens, forecasts, lambda member: self._errors(member.pairs))
+        columns = lens.map_members(forecasts, lambda member: self._errors(member.pairs))
         return np.stack(columns, axis=1)
 
     def _errors(self, pairs: Pairs) -> Floats:

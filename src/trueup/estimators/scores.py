@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
+from trueup.estimators.base import Ends
 from trueup.estimators.decomposition import Inside, ProperScore, ScoreSums
 from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
@@ -33,14 +34,30 @@ class Brier(ProperScore):
     0.025
     """
 
+    score_name: ClassVar[str] = "Brier score"
+    sums_over_classes: ClassVar[bool] = True
+
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and the squared distance of two corners: 1 for two classes, else 2."""
+        return Ends(0.0, 1.0 if forecasts.n_classes == 2 else 2.0)
+
+    def possible_losses(self, forecasts: Forecasts, rows: Floats, where: slice) -> Floats:
+        """Return the squared distance of each row to each class."""
+        if forecasts.n_classes == 2:
+            return np.asarray((1 - rows) ** 2)
+        return np.asarray(np.einsum("ij,ij->i", rows, rows)[:, None] + 1 - 2 * rows)
+
+    def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
+        """Return squared distances; those to soft labels are not means over hard ones."""
+        if not forecasts.soft:
+            return super().row_losses(forecasts, possible, where)
+        return _squared_distances(forecasts, where)
+
     def statistics(self, forecasts: Forecasts) -> ScoreSums:
         """Return the sum of squared distances and of weights."""
         total = 0.0
         for where in forecasts.blocks():
-            difference = forecasts.rows(where) - forecasts.one_hot(where)
-            if forecasts.n_classes == 2:
-                difference = difference[:, 1:]
-            total += weighted_sum(np.einsum("ij,ij->i", difference, difference), forecasts, where)
+            total += weighted_sum(_squared_distances(forecasts, where), forecasts, where)
         return ScoreSums(total, total_weight(forecasts))
 
     def losses(
@@ -81,6 +98,18 @@ class LogLoss(ProperScore):
     0.164252
     """
 
+    score_name: ClassVar[str] = "log loss"
+
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and no upper bound."""
+        return Ends(0.0, math.inf)
+
+    def possible_losses(self, forecasts: Forecasts, rows: Floats, where: slice) -> Floats:
+        """Return −log of each probability."""
+        if forecasts.log_probs_exact:
+            return -forecasts.log_probs(where)
+        return np.asarray(-np.log(np.maximum(rows, forecasts.tiny)))
+
     def statistics(self, forecasts: Forecasts) -> ScoreSums:
         """Return the sum of losses and of weights, and how many rows were clipped."""
         total, clipped = 0.0, 0
@@ -118,6 +147,13 @@ class LogLoss(ProperScore):
     def uncertainty(self, base_rate: float, pairs: Pairs) -> float:
         """Return the entropy of the base rate."""
         return -math.fsum(rate * math.log(rate) for rate in (base_rate, 1 - base_rate) if rate > 0)
+
+
+def _squared_distances(forecasts: Forecasts, where: slice) -> Floats:
+    difference = forecasts.rows(where) - forecasts.one_hot(where)
+    if forecasts.n_classes == 2:
+        difference = difference[:, 1:]
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
 def weighted_sum(terms: Floats, forecasts: Forecasts, where: slice) -> float:

@@ -10,7 +10,6 @@ from functools import cache, partial
 import numpy as np
 
 from trueup.engines.base import Floats, engine
-from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.smoothing import (
     FEWEST_STEPS,
@@ -23,6 +22,7 @@ from trueup.estimators.smoothing import (
     spread,
     spread_residual,
 )
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 
 ROUGH_SIZES = (1 << 9, 1 << 12)
@@ -87,14 +87,20 @@ class SmoothError(PairsEstimator):
         """Find the width alone: a third of the additions, and no curve."""
         return _coefficients_and_width(spread_residual(pairs))[1]
 
-    def takes_groups(self) -> bool:
+    @property
+    def of_residuals(self) -> bool:
+        """Whether only score − label counts: it does."""
+        return True
+
+    @property
+    def takes_ties(self) -> bool:
         """Sorted groups are all it needs."""
         return True
 
-    def power_of_groups(self, groups: ScoreGroups) -> float:
+    def power_of_ties(self, ties: TiedScores) -> float:
         """Find the width alone, to six digits."""
-        residual = engine().spread_terms(groups.value, groups.count_residual, GRID, groups.room)
-        residual /= float(groups.total)
+        residual = engine().spread_terms(ties.value, ties.count_residual, GRID, ties.room)
+        residual /= float(ties.total)
         most = float(np.abs(residual).sum())
         return fixed_point(cosines(residual), most, FINE_TO_COMPARE, CLOSE_TO_COMPARE)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from trueup.bins import uniform_edges
 from trueup.engines.base import Ints, engine
 from trueup.engines.cuts import cuts_of_groups, falls, first_falling
-from trueup.estimators.base import check_norm
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.base import check_norm, reason_of_bins
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.powers import plugin_power, residual_power
+from trueup.estimators.ties import TiedScores
+from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
 from trueup.specification import check_choice
 from trueup.tables import BinTable
@@ -63,6 +65,9 @@ class SweepError(PairsEstimator):
 
     norm: float = 1
     bins: str = "mass"
+    analytic: ClassVar[str] = "table"
+    bins_in_words: ClassVar[str] = "the bins chosen, taken as given"
+    most_rows_resampled: ClassVar[float] = 200_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,27 +78,32 @@ class SweepError(PairsEstimator):
         """Return the norm."""
         return self.norm
 
+    def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
+        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        return reason_of_bins(self, forecasts, target)
+
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Sweep over one set of pairs."""
-        table, chosen = self._swept(ScoreGroups.of(pairs), len(pairs))
+        table, chosen = self._swept(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "made": table.made})
 
-    def takes_groups(self) -> bool:
+    @property
+    def takes_ties(self) -> bool:
         """Sorted groups are all it needs."""
         return True
 
-    def power_of_groups(self, groups: ScoreGroups) -> float:
+    def power_of_ties(self, ties: TiedScores) -> float:
         """Sweep over counted rows."""
         if self.bins == "width":
-            return plugin_power(_most_equal_width(groups, int(groups.total))[0], self.norm)
-        return residual_power(*groups.swept, self.norm)
+            return plugin_power(_most_equal_width(ties, int(ties.total))[0], self.norm)
+        return residual_power(*ties.swept, self.norm)
 
-    def _swept(self, groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
+    def _swept(self, groups: TiedScores, n: int) -> tuple[BinTable, int]:
         return (_most_equal_width if self.bins == "width" else _most_equal_mass)(groups, n)
 
 
-def _most_equal_mass(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
+def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:
     cumulative = np.cumsum(groups.rank)
     if groups.exact:
         chosen = engine().sweep_bins(groups.rank, groups.hits, n)
@@ -109,7 +119,7 @@ def _most_equal_mass(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
     return _merged(groups, cuts), chosen
 
 
-def _most_equal_width(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
+def _most_equal_width(groups: TiedScores, n: int) -> tuple[BinTable, int]:
     """Sweep over bins of equal width, empty ones left out."""
     cumulative, hits = np.cumsum(groups.rank), np.cumsum(groups.hits)
     rounding = 0 if groups.exact else ROUNDING
@@ -122,13 +132,13 @@ def _most_equal_width(groups: ScoreGroups, n: int) -> tuple[BinTable, int]:
     return _merged(groups, _width_cuts(groups, chosen)), chosen
 
 
-def _width_cuts(groups: ScoreGroups, b: int) -> Ints:
+def _width_cuts(groups: TiedScores, b: int) -> Ints:
     """Groups after which a bin of equal width ends."""
     index = np.searchsorted(uniform_edges(b), groups.value, side="left")
     return np.flatnonzero(np.diff(index))
 
 
-def _merged(groups: ScoreGroups, cuts: Ints) -> BinTable:
+def _merged(groups: TiedScores, cuts: Ints) -> BinTable:
     if len(cuts) == len(groups.value) - 1:  # one bin for each score
         return BinTable.of_sums(groups.value[:-1], groups.sums)
     return BinTable.of_sums(groups.value[cuts], groups.merged(np.r_[0, cuts + 1]))

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup import metrics as glossary
-from trueup.bins import EqualMass
 from trueup.errors import must_be
-from trueup.estimators import BinnedError, Brier, Estimator, LogLoss, SweepError
+from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
+from trueup.estimators.base import Metric, known_estimator
 from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, infer, interval
-from trueup.inference.compositions import Metric, composition_of
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import FamilyLens
+from trueup.metrics import NAMED, rmsce_debiased
 from trueup.results import Decomposition, HypothesisResult
 from trueup.specification import check_whole, is_whole
 
@@ -80,7 +77,7 @@ class Asked(NamedTuple):
 
 def headline(n_bins: int) -> BinnedError:
     """Return the estimator that the verdict rests on."""
-    return BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
+    return rmsce_debiased.estimator(n_bins=n_bins)
 
 
 def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Finding, ...]:
@@ -134,7 +131,7 @@ def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> De
 
     The log loss of a whole distribution is not made of those of its classes.
     """
-    if not isinstance(score, Brier):
+    if not score.sums_over_classes:
         return None
     terms = ("score", "miscalibration", "discrimination", "uncertainty", "within")
     return replace(parts, **{name: classes * getattr(parts, name) for name in terms})
@@ -192,32 +189,31 @@ def _name_of(metric: Any) -> str:
 def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
     if isinstance(metric, str):
         return _named(metric, n_bins)
-    if metric in map(glossary.__dict__.get, glossary.__all__):
-        return _named(metric.__name__, n_bins)  # type: ignore[union-attr]
-    known = composition_of(metric, "metrics")
+    if metric in NAMED.values():
+        return _named(metric.__name__, n_bins)
+    known = known_estimator(metric, "metrics")
     if known is None:
         raise must_be("metrics", "named metrics or estimators", metric)
     return known
 
 
 def _named(name: str, n_bins: int) -> Estimator:
-    metric = getattr(glossary, name, None) if name in glossary.__all__ else None
-    known = None
-    if metric is not None:
-        with_bins = "n_bins" in signature(metric).parameters
-        known = composition_of(partial(metric, n_bins=n_bins) if with_bins else metric, "metrics")
-    if known is None:
-        raise must_be("metrics", f"among {', '.join(glossary.__all__)}", name)
-    return known
+    if name not in NAMED:
+        raise must_be("metrics", f"among {', '.join(sorted(NAMED))}", name)
+    compose = NAMED[name].estimator
+    found: Estimator = (
+        compose(n_bins=n_bins) if "n_bins" in signature(compose).parameters else compose()
+    )
+    return found
 
 
 def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
     """Why a test by resampling would take too long, or nothing."""
     lens = estimator.lens_for(forecasts)
-    if isinstance(lens, FamilyLens):
+    if lens.induces == "family":
         many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
         return "rows times classes are too many to resample" if many else ""
-    if isinstance(estimator, SweepError) and forecasts.n > 4 * MOST_ROWS_SORTED:
+    if forecasts.n > estimator.most_rows_resampled:
         return "too many rows to sweep every resample"
     return ""
 
@@ -249,9 +245,8 @@ def _test(
         method, many = "cluster_signs", len(np.unique(forecasts.clusters))
         if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
             return None, f"{many} clusters are too few for a test"
-        if isinstance(estimator, BinnedError) and estimator.debias:
-            # What is subtracted takes rows for independent; without it the test needs no such rows.
-            estimator = replace(estimator, debias=False)
+        # What is subtracted takes rows for independent; without it the test needs no such rows.
+        estimator = estimator.plug_in()
     try:
         found = calibration_test(
             forecasts,

@@ -179,7 +179,7 @@ def _of_one(
     found = detectable(replace(seen, alpha=(1 - level) / deciding), forecasts.n) if seen else None
     repaired = parts.get("repair") if settings["recalibrate"] else None
     tests, overview = further_tests(forecasts, asked), parts.get("overview")
-    table, dependent = tables["reliability_mass"], not_independent(forecasts)
+    table, dependent = parts.get("reliability_mass"), not_independent(forecasts)
     grounds = Grounds(
         overview,
         estimates[0],

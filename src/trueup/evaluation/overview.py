@@ -14,7 +14,7 @@ __all__ = ["overview_of"]
 def overview_of(forecasts: Forecasts) -> Overview:
     """Count rows and classes, and average what was predicted and what came true."""
     lens = TopLabel() if forecasts.is_matrix else Binary()
-    pairs = lens.pairs(forecasts)
+    pairs = lens.problem(forecasts)
     score = float(np.average(pairs.p, weights=pairs.w))
     label = float(np.average(pairs.y, weights=pairs.w))
     accuracy: float | None = None

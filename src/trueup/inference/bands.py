@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.errors import must_be
 from trueup.inference.levels import check_level
 from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns
@@ -116,9 +115,7 @@ def _clopper_pearson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, F
 
 def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
     """Chance that a bin's band may miss."""
-    if not isinstance(table, BinTable):
-        hint = 'a family has one for each class: family["name"]'
-        raise must_be("table", "a BinTable", table, hint=hint)
+    BinTable.expect(table)
     miss = 1 - check_level(confidence_level)
     check_flag("simultaneous", simultaneous)
     return miss / max(1, int(np.count_nonzero(table.count))) if simultaneous else miss

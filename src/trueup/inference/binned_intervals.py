@@ -11,11 +11,11 @@ would give, since a row's label l has variance
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.estimators.base import Ends
 from trueup.inference.noisy_bins import Bins
 
 __all__ = ["Bins", "Ends", "binned_ends"]
@@ -24,13 +24,6 @@ CLEAR = 3.0  # standard errors from which on the sign of a gap is taken as known
 HALF_NORMAL = math.sqrt(2 / math.pi)  # mean of |N(0, 1)|
 HALF_NORMAL_VARIANCE = 1 - 2 / math.pi
 HALF_NORMAL_THIRD = HALF_NORMAL * (4 / math.pi - 1)  # third central moment
-
-
-class Ends(NamedTuple):
-    """Ends of an interval, on the scale of the error."""
-
-    low: float
-    high: float
 
 
 def binned_ends(bins: Bins, norm: float, level: float) -> Ends:

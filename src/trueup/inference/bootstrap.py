@@ -16,11 +16,9 @@ import numpy as np
 from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import Chunk, run
 from trueup.errors import InputError, Words, must_be
-from trueup.estimators.base import Estimator
-from trueup.estimators.pairwise import PairsEstimator
+from trueup.estimators.base import Ends, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.binned_intervals import Ends
-from trueup.inference.cluster_signs import can_change_sign, signed
+from trueup.inference.cluster_signs import signed
 from trueup.inference.sorted_resamples import Resample, powers_of, sorted_problem, values_of
 
 __all__ = ["METHODS", "Bootstrap", "Units"]
@@ -74,10 +72,9 @@ class Bootstrap:
     ) -> Bootstrap:
         """Draw ``n_resamples`` times as many units as there are, and take the statistic of each."""
         units, estimate = Units(forecasts), float(statistic(forecasts))
-        ready = sorted_problem(statistic, forecasts)
-        if ready is not None:
-            assert isinstance(statistic, PairsEstimator)
-            known = statistic
+        known = known_estimator(statistic)
+        ready = None if known is None else sorted_problem(known, forecasts)
+        if known is not None and ready is not None:
 
             def on(draw: Resample) -> Floats:
                 return values_of(known, powers_of([known], draw, seed, n_resamples)[0])
@@ -174,11 +171,10 @@ def _of_clusters(
 
     The first do not know that rows depend on each other, the second only of errors that were seen.
     """
-    alone = np.sort(on_labels())
-    if not can_change_sign(statistic) or forecasts.soft:
+    alone, known = np.sort(on_labels()), known_estimator(statistic)
+    if known is None or not known.of_residuals or forecasts.soft:
         return alone
-    assert isinstance(statistic, Estimator)
-    turned = signed(statistic, forecasts, seed, n_resamples, lambda found: found.value)[1:]
+    turned = signed(known, forecasts, seed, n_resamples, lambda found: found.value)[1:]
     return np.asarray(np.maximum(alone, np.sort(turned)))
 
 

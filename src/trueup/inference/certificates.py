@@ -23,7 +23,7 @@ from trueup.inference.tally import (
     tally_of_outputs,
     which_output,
 )
-from trueup.lens import Lens, Pairs, PairsLens, check_lens, chosen_lens
+from trueup.lens import Lens, Pairs, check_lens, chosen_lens
 from trueup.results import Certificate
 from trueup.specification import check_choice, is_number, is_whole
 from trueup.tables import BinTable, Columns
@@ -269,7 +269,7 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
     """One score and one outcome per row, all rows independent of each other."""
     check_lens(lens)
     lens = chosen_lens(lens, forecasts)
-    if not isinstance(lens, PairsLens) or not lens.independent:
+    if not lens.one_score:
         raise must_be("lens", "one of one score per row, to certify it", lens)
     if forecasts.soft:
         raise must_be("labels", "classes, to certify a model by them", Words("soft labels"))
@@ -279,7 +279,7 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
     if forecasts.weights is not None and method == "finite-sample":
         rule = "None for the finite-sample method: they carry no sample size"
         raise must_be("weights", rule, Words("weights"), hint='pass method="asymptotic"')
-    return lens.pairs(forecasts)
+    return lens.problem(forecasts)
 
 
 def _some(pairs: Pairs, rows: Ints) -> Pairs:

@@ -16,8 +16,8 @@ from trueup.engines.base import Floats, engine
 from trueup.engines.draws import keys_of
 from trueup.engines.threads import cut, run
 from trueup.errors import Words, must_be
-from trueup.estimators import BinnedError, CumulativeError, SmoothError
-from trueup.estimators.base import Estimator
+from trueup.estimators import BinnedError
+from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.levels import check_resamples
 from trueup.inference.null_labels import refuse_soft_labels, resampled_pvalue
@@ -81,13 +81,6 @@ def signed(
     return [one(np.ones(forecasts.n)), *(number for part in parts for number in part)]
 
 
-def can_change_sign(statistic: object) -> bool:
-    """Whether a statistic is a function of score − label alone."""
-    if isinstance(statistic, BinnedError):
-        return not (statistic.debias or statistic.label_binned)
-    return isinstance(statistic, CumulativeError | SmoothError)
-
-
 def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
     """Predictions in float64, and what they are above the labels."""
     if not forecasts.is_matrix:
@@ -98,7 +91,8 @@ def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
 
 
 def _check_statistic(statistic: object) -> None:
-    if not can_change_sign(statistic):
+    known = known_estimator(statistic, "statistic")
+    if known is None or not known.of_residuals:
         rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
         got = Words("a statistic of more than score − label")
-        raise must_be("statistic", rule, got if isinstance(statistic, Estimator) else statistic)
+        raise must_be("statistic", rule, statistic if known is None else got)

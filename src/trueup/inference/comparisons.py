@@ -8,26 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from trueup.bins import EqualMass
 from trueup.errors import InputError, Words, must_be
-from trueup.estimators import BinnedError, Brier, LogLoss
-from trueup.estimators.base import Estimator
+from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import holm
-from trueup.inference.compositions import Metric, estimator_of
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.null_labels import refuse_soft_labels
-from trueup.inference.paired import Difference, Resampled, difference_of, is_debiased
+from trueup.inference.paired import Difference, Resampled, difference_of
 from trueup.inference.seeds import Seed, seed_of
+from trueup.metrics import rmsce_debiased
 from trueup.results import Comparison, HypothesisResult, Interval
 from trueup.tables import Columns
 
 __all__ = ["checked_model", "compare", "compare_many", "same_samples"]
 
-DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
-SCORES: dict[type[Estimator], str] = {Brier: "Brier score", LogLoss: "log loss"}
 TARGET = "the difference of the errors of all predictions to come, in the bins of these data"
 
 
@@ -91,7 +87,7 @@ def compare(
     seed = seed_of(rng)
     first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights)
     refuse_soft_labels(first)
-    if first.clusters is not None and not is_debiased(measure):
+    if first.clusters is not None and not measure.debiased:
         raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
     one, two = (Resampled.of(f, measure, draws, seed) for f in (first, second))
     found = difference_of(one, two, level)
@@ -195,7 +191,7 @@ def _sentence(
     alpha = 1 - level
     sure = f"{100 * level:g} % interval {found.low:.4f} to {found.high:.4f}, p = {found.pvalue:.3g}"
     clear = not found.low <= 0 <= found.high
-    name = SCORES.get(type(estimator), "")
+    name = estimator.score_name
     if clear:
         better = "second" if found.value > 0 else "first"
         how = f"has the lower {name}" if name else "is better calibrated"
@@ -227,7 +223,7 @@ def _sentence(
 
 
 def _checked(estimator: object, level: object, n_resamples: object) -> tuple[Estimator, float, int]:
-    measure = DEFAULT if estimator is None else estimator_of("estimator", estimator)
+    measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
     known = check_level(level)
     return measure, known, check_resamples(n_resamples, known)
 

@@ -7,21 +7,17 @@ statistic is computed again (BrÃ¶cker & Smith 2007; Vaicenavicius et al. 2019, Â
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.bins import EqualMass
 from trueup.engines.base import Bits, Floats, engine
 from trueup.engines.blocks import row_blocks
 from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import cut, run
 from trueup.errors import Words, must_be
-from trueup.estimators import BinnedError
-from trueup.estimators.base import Estimator
-from trueup.estimators.pairwise import PairsEstimator
+from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.fused import can_fuse, fused_powers
 from trueup.inference.null_labels import (
@@ -31,12 +27,10 @@ from trueup.inference.null_labels import (
     resampling_notes,
 )
 from trueup.inference.seeds import Seed, seed_of
-from trueup.inference.sorted_resamples import ONE_OUTCOME, powers_of, sorted_problem
-from trueup.lens import Binary, PairsLens
+from trueup.inference.sorted_resamples import powers_of, sorted_problem
+from trueup.lens import Binary, binary_problem
+from trueup.metrics import rmsce_debiased
 from trueup.results import HypothesisResult
-
-DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2, debias=True)
-"""The composition of `rmsce_debiased`; its square, which may be negative, is compared."""
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
 AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
@@ -63,7 +57,7 @@ def _test(
     rng: Seed,
     method: str,
 ) -> HypothesisResult:
-    estimator = DEFAULT_STATISTIC if statistic is None else statistic
+    estimator = rmsce_debiased.estimator() if statistic is None else statistic
     _check(forecasts, estimator, n_resamples)
     fixed = method == "consistency"
     seed = seed_of(rng)
@@ -112,13 +106,11 @@ def resampled_powers(
     """Power of a statistic of the data, then of each resample of their labels."""
     keys = keys_of(seed, n_resamples)
     if can_fuse(statistic, forecasts):
-        assert isinstance(statistic, BinnedError)
         return fused_powers(statistic, forecasts, keys)
     ready = sorted_problem(statistic, forecasts)
     if ready is not None:
-        assert isinstance(statistic, PairsEstimator)
         drawn = powers_of([statistic], ready.with_drawn_labels, seed, n_resamples)[0]
-        return np.concatenate([[statistic.power_of_groups(ready.groups)], drawn])
+        return np.concatenate([[statistic.power_of_ties(ready.groups)], drawn])
     draw = _drawer(forecasts)
 
     def some(first: int, last: int) -> list[float]:
@@ -183,19 +175,10 @@ def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, For
     If labels follow the predicted distributions, such an outcome follows its score, and rows
     stay independent: drawing it alone has the same law, and no matrix need be read.
     """
-    if isinstance(statistic, BinnedError) or (
-        isinstance(statistic, PairsEstimator)
-        and type(statistic).measure_forecasts is PairsEstimator.measure_forecasts
-    ):
-        lens = statistic.lens_for(forecasts)
-    else:
+    lens = statistic.lens_for(forecasts)
+    if not (statistic.draws_outcomes and lens.one_outcome):
         return statistic, forecasts
-    if type(lens) not in ONE_OUTCOME:
-        return statistic, forecasts
-    assert isinstance(lens, PairsLens)
-    pairs = lens.pairs(forecasts)
-    binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
-    return replace(statistic, lens=Binary()), binary
+    return statistic.through(Binary()), binary_problem(lens, forecasts)
 
 
 def all_certain(forecasts: Forecasts) -> bool | None:
@@ -220,6 +203,6 @@ def _null(forecasts: Forecasts, fixed: bool) -> str:
 
 def _check(forecasts: Forecasts, statistic: object, n_resamples: object) -> None:
     check_test(forecasts, n_resamples)
-    if not isinstance(statistic, Estimator):
+    if known_estimator(statistic, "statistic") is None:
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
         raise must_be("statistic", rule, statistic)

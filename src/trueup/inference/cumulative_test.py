@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.errors import must_be
+from trueup.engines.base import Floats
 from trueup.estimators import CumulativeError
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
@@ -18,8 +18,9 @@ from trueup.inference.null_labels import (
     resampled_pvalue,
     resampling_notes,
 )
-from trueup.inference.seeds import Seed
-from trueup.lens import Lens, PairsLens
+from trueup.inference.seeds import Seed, seed_of
+from trueup.inference.sorted_resamples import SortedPairs, powers_of
+from trueup.lens import Pairs
 from trueup.results import HypothesisResult
 
 
@@ -41,19 +42,31 @@ def ks(
     "Metrics of calibration for probabilistic predictions".
     """
     check_test(forecasts, n_resamples)
-    if isinstance(statistic, Lens):
-        statistic = CumulativeError(lens=statistic)
-    elif statistic is None:
-        statistic = CumulativeError()
-    elif not isinstance(statistic, CumulativeError):
-        rule = "None, a lens or a CumulativeError for this test"
-        raise must_be("statistic", rule, statistic)
-    lens = check_lens_of_test(statistic.lens_for(forecasts), simplex=False)
-    assert isinstance(lens, PairsLens)
-    pairs = lens.pairs(forecasts)
+    estimator = CumulativeError().or_given(statistic)
+    lens = check_lens_of_test(estimator.lens_for(forecasts), simplex=False)
+    pairs = lens.problem(forecasts)
+    powers = (_weighted_powers if pairs.w is not None else _powers)(
+        estimator, pairs, rng, n_resamples
+    )
+    pvalue, notes = resampled_pvalue(powers[0], powers[1:]), resampling_notes(powers[1:])
+    value = estimator.measure_pairs(pairs).power
+    return HypothesisResult(value, pvalue, estimator.statistic, null_of(lens), notes)
+
+
+def _powers(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int) -> Floats:
+    """Return the power of the data, then those of drawn outcomes, counted by score."""
+    ready = SortedPairs.of(pairs)
+    drawn = powers_of([estimator], ready.with_drawn_labels, seed_of(rng), n_resamples)[0]
+    return np.concatenate([[estimator.power_of_ties(ready.groups)], drawn])
+
+
+def _weighted_powers(
+    estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int
+) -> Floats:
+    """Return the same for rows with weights, row by row."""
     rows = NullPairs.in_order(pairs)
     end = np.flatnonzero(np.r_[rows.p[1:] != rows.p[:-1], True])  # ties are one step
-    kuiper = statistic.statistic == "kuiper"
+    kuiper = estimator.statistic == "kuiper"
 
     def largest(y: Outcomes) -> Any:
         sums = rows.residuals(y)
@@ -65,8 +78,4 @@ def ks(
             return np.maximum(highest, 0) - np.minimum(lowest, 0)
         return np.maximum(highest, -lowest)
 
-    drawn = rows.drawn(largest, rng, n_resamples)
-    pvalue = resampled_pvalue(float(largest(rows.y)), drawn)
-    value = statistic.measure_pairs(pairs).power
-    notes = resampling_notes(drawn)
-    return HypothesisResult(value, pvalue, statistic.statistic, null_of(lens), notes)
+    return np.concatenate([[largest(rows.y)], rows.drawn(largest, rng, n_resamples)])

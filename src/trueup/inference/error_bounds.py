@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.inference.binned_intervals import Bins, Ends, binned_ends
+from trueup.estimators.base import Ends
+from trueup.inference.binned_intervals import Bins, binned_ends
 from trueup.inference.tally import Tally
 
 __all__ = ["Bounds", "asymptotic_bounds", "finite_sample_bounds"]

@@ -8,7 +8,7 @@ are computed for all resamples together. Memory: O(n + resamples · bins).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,75 +16,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.bins import EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree
-from trueup.engines.base import Bits, Floats, Ints, Sums, engine
+from trueup.engines.base import Bits, Floats, Ints, engine
 from trueup.engines.draws import binned_limits, class_limits, limits_of
-from trueup.estimators import BinnedError
-from trueup.estimators.powers import debiased_powers, plugin_powers
-from trueup.estimators.simplex import cell_table, simplex_power
+from trueup.estimators.simplex import cell_table
 from trueup.forecasts import Forecasts
 from trueup.lens import (
     Binary,
-    Canonical,
-    ClassWise,
-    Lens,
     Pairs,
-    Partition,
-    SimplexLens,
-    TopK,
 )
-from trueup.tables import BinTable, TableFamily
 
 OF_SCORES = (EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree)  # never of labels
 BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
 Places = NDArray[np.int32]
 
 
-def can_fuse(statistic: object, forecasts: Forecasts) -> bool:
-    """Whether `fused_powers` can do it: hard labels, through one of the known lenses."""
-    if type(statistic) is not BinnedError or type(statistic.binning) not in OF_SCORES:
+def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
+    """Whether `fused_powers` can do it: hard labels, through a lens that says what they become."""
+    if not statistic.of_label_sums:
         return False
-    if statistic.label_binned or statistic.debias == "residual":
-        return False  # these need more than the sums of labels
-    lens = statistic.lens_for(forecasts)
-    if type(lens) is ClassWise:
-        return forecasts.is_matrix and lens.where is None
-    return type(lens) in (Canonical, Partition, TopK) or _plain_binary(lens, forecasts)
+    lens: Any = statistic.lens_for(forecasts)
+    if lens.induces == "pairs":
+        return lens == Binary() and not forecasts.is_matrix
+    whole = lens.induces == "simplex" or lens.of_columns(forecasts)
+    return bool(lens.tells_outcomes and whole)
 
 
-def fused_powers(statistic: BinnedError, forecasts: Forecasts, keys: Bits) -> Floats:
+def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
     """Power of the data, then of the resample of each key; `can_fuse` must hold."""
     lens = statistic.lens_for(forecasts)
-    if isinstance(lens, SimplexLens):
+    if lens.induces == "simplex":
         return _of_cells(statistic, lens, forecasts, keys)
-    if isinstance(lens, ClassWise):
-        return _of_classes(statistic, lens, forecasts, keys)
+    if lens.induces == "family":
+        return powers_of_classes([statistic], forecasts, keys)[0]
     pairs = Pairs(forecasts.scores, forecasts.labels, forecasts.weights)
-    table = _ready(statistic, statistic.measure_forecasts(forecasts).table)
+    table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
     index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
     if pairs.w is None:
         rows, _ = binned_limits(pairs.p, index, table.made)
-        return _powers(statistic, table, engine().count_labels(rows, keys))
-    return _powers(statistic, table, _weighted_sums(pairs.p, pairs.w, index, table.made, keys))
-
-
-def _plain_binary(lens: Lens, forecasts: Forecasts) -> bool:
-    return type(lens) is Binary and lens.where is None and not forecasts.is_matrix
-
-
-def _ready(statistic: BinnedError, table: BinTable) -> BinTable:
-    """The table as its power is taken from it: bins of one row are merged once for all."""
-    return table.without_singles()[0] if statistic.debias else table.nonempty()
-
-
-def _powers(statistic: BinnedError, table: BinTable, drawn: NDArray[Any]) -> Floats:
-    """Powers of a table with its own labels, then with each row of drawn sums of labels."""
-    fixed = {name: getattr(table.sums, name)[None] for name in ("count", "weight", "weight2")}
-    fixed |= {name: getattr(table.sums, name)[None] for name in ("score", "score2", "cross")}
-    label = np.concatenate([table.sums.label[None], drawn])
-    sums = Sums(**fixed, label=label, label2=label)  # y² = y for labels 0 and 1
-    if statistic.debias:
-        return debiased_powers(sums, statistic.norm, residual=False)
-    return plugin_powers(sums, statistic.norm, table.asked if statistic.equal_shares else None)
+        drawn = engine().count_labels(rows, keys)
+    else:
+        drawn = _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
+    powers: Floats = statistic.powers_for_labels(table, drawn)
+    return powers
 
 
 def _weighted_sums(
@@ -99,35 +72,50 @@ def _weighted_sums(
     return _totals(len(p), 2, w, n_bins, keys, draw)
 
 
-def _of_classes(
-    statistic: BinnedError, lens: ClassWise, forecasts: Forecasts, keys: Bits
-) -> Floats:
-    """One-vs-rest errors of all classes, whose labels are drawn together, one a row."""
-    family: TableFamily = statistic.measure_forecasts(forecasts).table
-    tables = [_ready(statistic, table) for table in family.tables if table is not None]
-    start = np.concatenate([[0], np.cumsum([table.made for table in tables])])
+def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
+    """Return what `fused_powers` does for several statistics of all classes, drawing labels once.
+
+    They share their lens. Every row draws one label; of all classes together it is the one that
+    its class's bin counts. The bins of a class are unions of the cells between the edges of all
+    statistics, so without weights their counts are exact.
+    """
+    lens: Any = statistics[0].lens_for(forecasts)
+    families = [each.measure_forecasts(forecasts).table for each in statistics]
+    tables = [
+        [each.table_for_labels(table) for table in family.tables if table is not None]
+        for each, family in zip(statistics, families, strict=True)
+    ]
+    cells = [
+        np.unique(np.concatenate([t.edges[1:-1] for t in each]))
+        for each in zip(*tables, strict=True)
+    ]
+    start = np.concatenate([[0], np.cumsum([len(inner) + 1 for inner in cells])])
 
     def draw(block: slice) -> tuple[Bits, Places]:
         rows = forecasts.rows(block)
         place = np.empty(rows.shape, np.int32)
-        for k, table in enumerate(tables):
-            place[:, k] = start[k] + np.searchsorted(table.edges[1:-1], rows[:, k], side="left")
+        for k, inner in enumerate(cells):
+            place[:, k] = start[k] + np.searchsorted(inner, rows[:, k], side="left")
         return class_limits(rows), place
 
-    totals = _totals(forecasts.n, len(tables), forecasts.weights, int(start[-1]), keys, draw)
-    shares, power = lens.shares(forecasts), np.zeros(1 + len(keys))
-    for k, table in enumerate(tables):
-        of_class = _powers(statistic, table, totals[:, start[k] : start[k + 1]])
-        if not math.isinf(statistic.norm):
-            power += shares[k] * of_class
-        elif shares[k] > 0:
-            power = np.maximum(power, of_class)
-    return power
+    totals = _totals(forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw)
+    shares = lens.shares(forecasts)
+    powers = []
+    for statistic, of_classes in zip(statistics, tables, strict=True):
+        power = np.zeros(1 + len(keys))
+        for k, table in enumerate(of_classes):
+            first = np.searchsorted(cells[k], np.r_[-np.inf, table.edges[1:-1]], side="right")
+            drawn = np.add.reduceat(totals[:, start[k] : start[k + 1]], first, axis=1)
+            of_class = statistic.powers_for_labels(table, drawn)
+            if not math.isinf(statistic.norm):
+                power += shares[k] * of_class
+            elif shares[k] > 0:
+                power = np.maximum(power, of_class)
+        powers.append(power)
+    return powers
 
 
-def _of_cells(
-    statistic: BinnedError, lens: SimplexLens, forecasts: Forecasts, keys: Bits
-) -> Floats:
+def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
     """Errors over cells of a simplex: the outcomes of each cell are counted."""
     cells = lens.cells(forecasts)
     leaves = statistic.binning.leaves(cells)
@@ -139,27 +127,12 @@ def _of_cells(
 
     def draw(block: slice) -> tuple[Bits, Places]:
         rows, here = forecasts.rows(block), cell[block, None]
-        place = np.where(here < 0, n_places, here * cells.m + _outcomes(lens, rows))
+        place = np.where(here < 0, n_places, here * cells.m + lens.outcomes(rows))
         return class_limits(rows), place.astype(np.int32)
 
     totals = _totals(forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw)
     labels = [table.label, *totals.reshape(len(keys), table.made, cells.m).astype(np.float64)]
-    distance, norm = statistic.distance, statistic.norm
-    return np.array([simplex_power(replace(table, label=x), distance, norm) for x in labels])
-
-
-def _outcomes(lens: SimplexLens, rows: Floats) -> Ints:
-    """(n, K) number of the induced outcome of each row, were its label each of the classes."""
-    k = rows.shape[1]
-    if isinstance(lens, Partition):
-        group = {c: j for j, members in enumerate(lens.groups) for c in members}
-        return np.broadcast_to([group[c] for c in range(k)], rows.shape)
-    if isinstance(lens, TopK):
-        rank = np.empty(rows.shape, np.int64)
-        order = np.argsort(-rows, axis=1, kind="stable")
-        np.put_along_axis(rank, order, np.arange(k)[None], axis=1)
-        return np.minimum(rank, lens.k)
-    return np.broadcast_to(np.arange(k), rows.shape)
+    return np.array([statistic.power_of_cells(replace(table, label=x)) for x in labels])
 
 
 def _totals(

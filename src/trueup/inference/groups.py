@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.estimators.base import Estimator
+from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.forecasts.beside import rows_of_groups
-from trueup.inference.compositions import Metric, estimator_of
-from trueup.inference.consistency import DEFAULT_STATISTIC
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.intervals import interval
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.null_labels import check_test
 from trueup.inference.parts import with_adjusted
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import PairsLens, chosen_lens
+from trueup.lens import chosen_lens
+from trueup.metrics import rmsce_debiased
 from trueup.results.plain import plain
 from trueup.showing import FieldsShown
 from trueup.tables import Columns
@@ -92,7 +91,7 @@ def group_errors(
     estimators without bins, can say nothing from one row: the interval of such a group is all
     values that there can be, 0 to 1 for an error.
     """
-    measure = DEFAULT_STATISTIC if estimator is None else estimator_of("estimator", estimator)
+    measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
     forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
     check_test(forecasts, n_resamples)
@@ -129,10 +128,9 @@ def group_errors(
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
     lens = estimator.lens_for(part)
-    if not isinstance(lens, PairsLens):
+    if lens.induces != "pairs":
         lens = chosen_lens(None, part)
-    assert isinstance(lens, PairsLens)
-    pairs = lens.pairs(part)
+    pairs = lens.problem(part)
     score, label = (np.average(x.astype(np.float64), weights=pairs.w) for x in (pairs.p, pairs.y))
     return float(score), float(label)
 

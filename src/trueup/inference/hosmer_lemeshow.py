@@ -10,7 +10,6 @@ from scipy.special import chdtrc
 
 from trueup.bins import EqualMass
 from trueup.engines.base import Floats
-from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
@@ -24,7 +23,6 @@ from trueup.inference.null_labels import (
     resampling_notes,
 )
 from trueup.inference.seeds import Seed
-from trueup.lens import Lens, PairsLens
 from trueup.results import HypothesisResult
 
 FEWEST = 5.0  # the variance of the outcomes of a bin, for the chi-square distribution
@@ -54,19 +52,11 @@ def hosmer_lemeshow(
     Hosmer & Lemeshow 1980, "Goodness of fit tests for the multiple logistic regression model".
     """
     check_test(forecasts, n_resamples)
-    if isinstance(statistic, Lens):
-        lens, binning = statistic, DEFAULT.binning
-    elif statistic is None or isinstance(statistic, BinnedError):
-        chosen = statistic or DEFAULT
-        lens, binning = chosen.lens_for(forecasts), chosen.binning
-    else:
-        rule = "None, a lens or a BinnedError for the Hosmer–Lemeshow test"
-        raise must_be("statistic", rule, statistic)
-    check_lens_of_test(lens, simplex=False)
-    assert isinstance(lens, PairsLens)
-    pairs = lens.pairs(forecasts)
+    chosen = DEFAULT.or_given(statistic)
+    lens = check_lens_of_test(chosen.lens_for(forecasts), simplex=False)
+    pairs = lens.problem(forecasts)
     rows = NullPairs.in_order(pairs)
-    start = rows.bin_starts(binning.inner_edges(pairs))
+    start = rows.bin_starts(chosen.binning.inner_edges(pairs))
     variance = np.add.reduceat(rows.variance, start)
     residual = rows.bin_residuals(start, rows.y)
     certain = variance == 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trueup.errors import must_be
+from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_signs import cluster_signs
-from trueup.inference.compositions import Metric, composition_of
 from trueup.inference.consistency import consistency, consistency_unconditional
 from trueup.inference.seeds import Seed, check_seed
 from trueup.lens import Lens
@@ -88,7 +88,7 @@ def calibration_test(
     """
     test = _test_named(method)
     check_seed(rng)
-    known = composition_of(statistic, "statistic")
+    known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
     forecasts = Forecasts.of(probs, labels, weights=weights)
     return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=chosen)

@@ -7,21 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from trueup.errors import Words, must_be
-from trueup.estimators import BinnedError, SweepError
-from trueup.estimators.decomposition import ProperScore
+from trueup.estimators.base import Ends, Estimator, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.binned_intervals import Bins, Ends, binned_ends
+from trueup.inference.binned_intervals import Bins, binned_ends
 from trueup.inference.bootstrap import METHODS, Bootstrap, Units
 from trueup.inference.cell_intervals import cell_ends
-from trueup.inference.compositions import composition_of
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.mean_intervals import mean_ends
-from trueup.inference.ranges import possible_values
 from trueup.inference.seeds import Seed, check_seed, seed_of
-from trueup.lens import SimplexLens
 from trueup.results import Estimate, Interval
 from trueup.specification import check_choice
-from trueup.tables import BinTable, CellTable, TableFamily
+from trueup.tables import BinTable, TableFamily
 
 __all__ = ["interval"]
 
@@ -107,12 +103,12 @@ def interval(
     check_choice("target", target, *TARGETS)
     check_resamples(n_resamples)
     check_seed(rng)
-    known = composition_of(estimator)
+    known = known_estimator(estimator)
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
         raise must_be("estimator", rule, estimator)
     forecasts = Forecasts.of(probs, labels, weights=weights)
-    reason = why_not_analytic(known, forecasts, target)
+    reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
         raise must_be("method", f'"auto" or a bootstrap {reason}', method)
     if method in METHODS or reason:
@@ -122,65 +118,30 @@ def interval(
         return _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
     assert known is not None
     found = known.measure_forecasts(forecasts)
-    if isinstance(known, ProperScore):
-        ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
-        notes = {name: count for name, count in found.notes.items() if count}
-        return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
-    assert isinstance(known, BinnedError | SweepError)
-    return _from_table(known, forecasts, found, level, target)
-
-
-def why_not_analytic(estimator: Any, forecasts: Forecasts, target: str) -> str:
-    """Say for what a bootstrap is needed, or nothing."""
-    if isinstance(estimator, ProperScore):
-        return ""
-    if not isinstance(estimator, BinnedError | SweepError):
-        return "for an estimator without bins"
-    if forecasts.clusters is not None:
-        return "for rows in clusters, which depend on each other"
-    population = target == "population"
-    if population and estimator.norm not in (1, 2):
-        return "for the population in norms other than 1 and 2"
-    lens = estimator.lens_for(forecasts)
-    if population and not lens.independent:
-        return f"for the population of {lens!r}, whose pairs depend on each other"
-    if isinstance(estimator, SweepError):
-        return ""
-    if estimator.label_binned or estimator.equal_shares:
-        return "for label_binned and equal_shares"
-    if not isinstance(lens, SimplexLens):
-        return ""
-    if population or forecasts.weights is not None:
-        return "for the population of a lens on a simplex, and for weights there"
-    if callable(estimator.distance) or (estimator.distance == "squared" and estimator.norm != 1):
-        return 'for distances other than "tv", and "squared" in norm 1'
-    return ""
+    if known.analytic == "table":
+        return _from_table(known, forecasts, found, level, target)
+    ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
+    notes = {name: count for name, count in found.notes.items() if count}
+    return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
 
 
 def _from_table(
-    estimator: BinnedError | SweepError,
-    forecasts: Forecasts,
-    found: Estimate,
-    level: float,
-    target: str,
+    estimator: Any, forecasts: Forecasts, found: Estimate, level: float, target: str
 ) -> Interval:
     table, norm, notes = found.table, estimator.norm, dict(found.notes)
-    if isinstance(table, CellTable):
-        assert isinstance(estimator, BinnedError)
+    if table.induced == "simplex":
         ends = cell_ends(table, str(estimator.distance), norm, level)
         words = _words(norm, target, "" if estimator.distance == "tv" else "‖·‖²")
     else:
         independent = estimator.lens_for(forecasts).independent
-        debias = getattr(estimator, "debias", False)
-        if independent and target == "conditional" and (norm == 2 or debias):
-            table, merged = _without_singles(table)
+        if independent and target == "conditional" and (norm == 2 or estimator.debiased):
+            table, merged = table.without_singles()
             notes |= {"merged": merged} if merged else {}
         words = _words(norm, target)
         if notes.get("merged"):
             words = words.replace("these bins", "these bins, those of one row merged")
         ends = _table_ends(table, independent, norm, level, target)
-    if isinstance(estimator, SweepError):
-        words = words.replace("these bins", "the bins chosen, taken as given")
+    words = words.replace("these bins", estimator.bins_in_words)
     if not ends.low <= found.value <= ends.high:
         side = "above" if found.value > ends.high else "below"
         notes["outside"] = f"the estimate, which is biased, lies {side} the interval"
@@ -190,18 +151,10 @@ def _from_table(
 def _table_ends(
     table: BinTable | TableFamily, independent: bool, norm: float, level: float, target: str
 ) -> Ends:
-    if isinstance(table, TableFamily) and not any(table.tables):
+    if not table.parts:
         return Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
     population = target == "population"
     return binned_ends(Bins.of(table, independent=independent, population=population), norm, level)
-
-
-def _without_singles(table: Any) -> tuple[Any, int]:
-    if isinstance(table, BinTable):
-        return table.without_singles()
-    parts = [(None, 0) if part is None else part.without_singles() for part in table.tables]
-    tables = tuple(part for part, _ in parts)
-    return TableFamily(table.names, table.shares, tables, table.by_weight), sum(m for _, m in parts)
 
 
 def _words(norm: float, target: str, distance: str = "") -> str:
@@ -243,6 +196,11 @@ def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
         notes["clusters"] = drawn.units.count
     low, high = max(lowest, ends.low), min(highest, ends.high)
     return Interval(low, high, drawn.estimate, level, method, _of_new_rows(drawn.statistic), notes)
+
+
+def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> Ends:
+    """Return the lowest and the highest value; no bounds for a function of the caller's."""
+    return (known_estimator(statistic) or Estimator()).bounds(forecasts)
 
 
 def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:

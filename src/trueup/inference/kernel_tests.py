@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,12 @@ from trueup.inference.null_labels import (
     check_lens_of_test,
     check_test,
     null_of,
+    null_problem,
     resampled_pvalue,
     resampling_notes,
 )
 from trueup.inference.seeds import Seed
-from trueup.lens import Binary, Canonical, Lens, PairsLens, SimplexLens
+from trueup.lens import Binary, Canonical, Lens
 from trueup.results import HypothesisResult
 
 
@@ -55,19 +55,14 @@ def skce(
     check_test(forecasts, n_resamples)
     found = estimator.measure_forecasts(forecasts)
     bandwidth = float(found.notes["bandwidth"])
-    if isinstance(lens, Canonical) and forecasts.n_classes == 2 and lens.where is None:
+    if lens == Canonical() and forecasts.n_classes == 2:
         # (1 − p, p) as a score: products of residuals are twice those of scores
         bandwidth /= 1.0 if estimator.distance == "tv" else math.sqrt(2)
         problem: Lens = Binary()
     else:
         problem = lens
     kernel = Kernel(estimator.kernel, bandwidth)
-    rows: NullPairs | NullRows
-    if isinstance(problem, PairsLens):
-        rows = NullPairs.in_order(problem.pairs(forecasts))
-    else:
-        assert isinstance(problem, SimplexLens)
-        rows = NullRows.of(problem.cells(forecasts))
+    rows = null_problem(problem, forecasts)
     if rows.certain:
         pvalue, notes = certain_pvalue(rows.possible, n_resamples), {"reference": "certain"}
     else:
@@ -111,12 +106,7 @@ def skce_block(
     found = estimator.measure_forecasts(forecasts)
     kernel = Kernel(estimator.kernel, float(found.notes["bandwidth"]))
     notes: dict[str, Any] = found.notes | {"block_size": estimator.block_size}
-    rows: NullPairs | NullRows
-    if isinstance(lens, PairsLens):
-        rows = NullPairs.as_given(lens.pairs(forecasts))
-    else:
-        assert isinstance(lens, SimplexLens)
-        rows = NullRows.of(lens.cells(forecasts))
+    rows = null_problem(lens, forecasts, in_order=False)
     blocks = BlockPairs.of(rows, kernel, estimator.distance == "tv", estimator.block_size)
     observed = float(blocks.totals(rows.y[None])[0])
     variance = blocks.variance
@@ -152,7 +142,7 @@ def skce_distribution_free(
     if forecasts.weights is not None:
         raise must_be("weights", "None for the distribution-free bound", Words("weights"))
     found = estimator.measure_forecasts(forecasts)
-    bound = 1.0 if isinstance(lens, PairsLens) else 2.0
+    bound = estimator.bounds(forecasts).high
     n = int((1 + math.isqrt(1 + 8 * found.notes["pairs"])) // 2)  # of pairs: n(n − 1)/2
     pvalue = max(TINY, math.exp(-(n // 2) * max(0.0, found.value) ** 2 / (2 * bound**2)))
     notes = found.notes | {"conservative": True, "bound": bound}
@@ -160,14 +150,6 @@ def skce_distribution_free(
 
 
 def _chosen(statistic: object, forecasts: Forecasts, form: str) -> tuple[KernelError, Lens]:
-    if isinstance(statistic, Lens):
-        estimator = KernelError(lens=statistic, form=form)
-    elif statistic is None:
-        estimator = KernelError(form=form)
-    elif isinstance(statistic, KernelError) and statistic.form == form:
-        estimator = statistic
-    else:
-        rule = f'None, a lens or a KernelError of form="{form}" for this test'
-        raise must_be("statistic", rule, statistic)
+    estimator = KernelError(form=form).or_given(statistic, "form")
     lens = estimator.lens_for(forecasts)
-    return replace(estimator, lens=lens), check_lens_of_test(lens, simplex=True)
+    return estimator.through(lens), check_lens_of_test(lens, simplex=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.estimators import Brier
-from trueup.estimators.decomposition import ProperScore
+from trueup.estimators.base import Ends
 from trueup.estimators.scores import total_weight, weighted_sum
 from trueup.forecasts import Forecasts
-from trueup.inference.binned_intervals import Ends
-from trueup.inference.ranges import possible_values
 
 __all__ = ["mean_ends", "row_losses"]
 
@@ -33,54 +30,28 @@ class Losses(NamedTuple):
     far: float
 
 
-def row_losses(score: ProperScore, forecasts: Forecasts) -> Floats:
+def row_losses(score: Any, forecasts: Forecasts) -> Floats:
     """Return the loss of every row, whose weighted mean is the score."""
     return _losses(score, forecasts).each
 
 
-def _losses(score: ProperScore, forecasts: Forecasts) -> Losses:
+def _losses(score: Any, forecasts: Forecasts) -> Losses:
     each, near, far = np.empty(forecasts.n), [], []
     for where in forecasts.blocks():
         rows = forecasts.rows(where)
-        possible = _possible_losses(score, forecasts, rows, where)
-        each[where] = np.einsum("ij,ij->i", forecasts.one_hot(where), possible)
+        possible = score.possible_losses(forecasts, rows, where)
+        each[where] = score.row_losses(forecasts, possible, where)
         top, every = rows.argmax(axis=1), np.arange(len(rows))
         near.append(weighted_sum(possible[every, top], forecasts, where))
         rows = np.maximum(rows, SURE)
         rows[every, top] = 0
         others = np.einsum("ij,ij->i", rows, possible) / rows.sum(axis=1)
         far.append(weighted_sum(others, forecasts, where))
-    if isinstance(score, Brier) and forecasts.soft:
-        each = _soft_brier(forecasts)
     total = total_weight(forecasts)
     return Losses(each, math.fsum(near) / total, math.fsum(far) / total)
 
 
-def _possible_losses(
-    score: ProperScore, forecasts: Forecasts, rows: Floats, where: slice
-) -> Floats:
-    """(n, K) loss of each row, were its label each of the classes."""
-    if isinstance(score, Brier):
-        if forecasts.n_classes == 2:
-            return np.asarray((1 - rows) ** 2)
-        return np.asarray(np.einsum("ij,ij->i", rows, rows)[:, None] + 1 - 2 * rows)
-    if forecasts.log_probs_exact:
-        return -forecasts.log_probs(where)
-    return np.asarray(-np.log(np.maximum(rows, forecasts.tiny)))
-
-
-def _soft_brier(forecasts: Forecasts) -> Floats:
-    """Squared distances to soft labels, which are not means over hard ones."""
-    each = np.empty(forecasts.n)
-    for where in forecasts.blocks():
-        difference = forecasts.rows(where) - forecasts.one_hot(where)
-        if forecasts.n_classes == 2:
-            difference = difference[:, 1:]
-        each[where] = np.einsum("ij,ij->i", difference, difference)
-    return each
-
-
-def mean_ends(score: ProperScore, forecasts: Forecasts, level: float) -> Ends:
+def mean_ends(score: Any, forecasts: Forecasts, level: float) -> Ends:
     """Return mean ± t·sd, with the t of one degree of freedom less than there are units.
 
     Rows that look alike would have no sd though the next one may not look like them. So each end
@@ -94,7 +65,7 @@ def mean_ends(score: ProperScore, forecasts: Forecasts, level: float) -> Ends:
     if forecasts.clusters is not None:
         number = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
     units = forecasts.n if number is None else int(number.max()) + 1
-    lowest, highest = possible_values(score, forecasts)
+    lowest, highest = score.bounds(forecasts)
     if units < 2:
         return Ends(lowest, highest)
     t = float(stdtrit(units - 1, (1 + level) / 2))

@@ -59,17 +59,8 @@ class Bins:
         population: bool = False,
     ) -> Bins:
         """Put the bins of a table, or of all classes, in a row; empty ones are left out."""
-        if isinstance(table, BinTable):
-            parts = [_of_table(table, 1.0, population)]
-            classes = 1 if independent else 2
-        else:
-            full = [
-                (part, share)
-                for part, share in zip(table.tables, table.shares, strict=True)
-                if part is not None and share > 0
-            ]
-            parts = [_of_table(part, share, population) for part, share in full]
-            classes = 1 if table.by_weight else len(parts)
+        parts = [_of_table(part, share, population) for share, part in table.parts]
+        classes = max(table.sets_per_row, 1 if independent else 2)
         # Scores of a row's classes depend on each other in ways that only Cauchy-Schwarz bounds.
         dependence = classes if population else min(classes, 2)
 

@@ -21,7 +21,7 @@ from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.levels import check_resamples
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import Cells, Lens, Pairs, PairsLens, SimplexLens
+from trueup.lens import Cells, Lens, Pairs, is_lens
 
 Outcomes = NDArray[np.bool_]
 
@@ -42,6 +42,10 @@ class NullPairs:
     @classmethod
     def in_order(cls, pairs: Pairs) -> NullPairs:
         """Sort by score, so that the draws of a row do not depend on where it stood."""
+        return pairs.once("in order", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> NullPairs:
         keys = (pairs.p,) if pairs.w is None else (pairs.w, pairs.p)
         order = np.lexsort(keys)
         w = None if pairs.w is None else pairs.w[order]
@@ -130,6 +134,21 @@ class NullRows:
         return np.concatenate(run(some, resample_chunks(n_resamples, len(self.g))))
 
 
+def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:
+    """Return the problem that a lens induces; pairs are sorted by score, or stay in their order."""
+    if lens.induces == "pairs":
+        pairs = lens.problem(forecasts)
+        return NullPairs.in_order(pairs) if in_order else NullPairs.as_given(pairs)
+    return NullRows.of(lens.cells(forecasts))
+
+
+def lens_of_test(statistic: Any, test: str) -> Lens | None:
+    """Return the lens that a test, whose statistic is its own, was given as ``statistic``."""
+    if statistic is None or is_lens(statistic):
+        return statistic
+    raise must_be("statistic", f"None or a lens for {test}", statistic)
+
+
 def resample_chunks(n_resamples: int, n: int) -> list[Chunk]:
     """Cut resamples into chunks of bounded size, which depends on the number of rows alone."""
     size = max(1, ENTRIES // max(1, n))
@@ -170,7 +189,7 @@ def certain_pvalue(agree: bool, n_resamples: int) -> float:
 
 def null_of(lens: Lens) -> str:
     """Say what is tested through a lens."""
-    if isinstance(lens, PairsLens):
+    if lens.induces == "pairs":
         return f"P(outcome | score) = score, seen through {lens!r}; rows are independent"
     return f"outcomes follow the predicted distributions, seen through {lens!r}; rows independent"
 
@@ -192,10 +211,10 @@ def refuse_soft_labels(forecasts: Forecasts) -> None:
         raise must_be("labels", "classes for a test of calibration", got)
 
 
-def check_lens_of_test(lens: object, *, simplex: bool) -> Lens:
+def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:
     """Return a lens whose problem has one independent outcome a row; refuse others."""
-    kinds = (PairsLens, SimplexLens) if simplex else (PairsLens,)
-    if isinstance(lens, kinds) and lens.independent:
+    kinds = ("pairs", "simplex") if simplex else ("pairs",)
+    if lens.induces in kinds and lens.independent:
         return lens
     outcome = "outcome" if simplex else "score and outcome"
     hint = 'method="consistency" takes every lens; class_tests() asks class by class'

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TypeGuard
+from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.bins import Binning
 from trueup.engines.base import Floats
-from trueup.estimators import BinnedError
-from trueup.estimators.base import Estimator, root_of
+from trueup.estimators.base import Ends, Estimator, root_of
 from trueup.forecasts import Forecasts
-from trueup.inference.binned_intervals import Ends
 from trueup.inference.bootstrap import Bootstrap
-from trueup.inference.ranges import possible_values
-from trueup.lens import Pairs, PairsLens, chosen_lens
 from trueup.specification import is_number
-from trueup.tables import BinTable
 
-__all__ = ["Difference", "Resampled", "difference_of", "is_debiased"]
+__all__ = ["Difference", "Resampled", "difference_of"]
 
 # By how many of its sds the sum of both powers is moved to the worse side: with none the interval
 # covered 0.90 of a recalibrated model's gain at n = 200, with a half 0.95.
 CAUTION = 0.5
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class KeptBins(Binning):
-    """The bins of a table that is there, whatever scores come: a bin of zeros alone too."""
-
-    table: BinTable
-
-    def asked(self, n: int) -> int:
-        """Return the number of bins that the table was asked for."""
-        return self.table.asked
-
-    def inner_edges(self, pairs: Pairs) -> Floats:
-        """Return the edges of the table."""
-        return self.table.edges[1:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +45,18 @@ class Resampled:
         norm = getattr(estimator, "norm", 1)
         exponent = float(norm) if is_number(norm) and math.isfinite(norm) else 1.0
         by_power = found.value == root_of(found.power, exponent)
-        lens = getattr(estimator, "lens", None)
-        if isinstance(estimator, BinnedError) and isinstance(
-            chosen_lens(lens, forecasts), PairsLens
-        ):  # bins stay: cuts between tied rows would be another source of noise
-            estimator = replace(estimator, binning=KeptBins(found.table))
+        # Bins stay: cuts between tied rows would be another source of noise.
+        kept = estimator.with_kept_bins(found, forecasts)
 
         def statistic(resample: Forecasts) -> float:
-            estimate = estimator.measure_forecasts(resample)
+            estimate = kept.measure_forecasts(resample)
             return estimate.power if by_power else estimate.value
 
         bootstrap = Bootstrap.of(statistic, forecasts, n_resamples, seed)
         drawn = bootstrap.values
         power = found.power if by_power else found.value
-        if is_debiased(estimator):
-            plugin = replace(estimator, debias=False).measure_forecasts(forecasts).power
+        if estimator.debiased:
+            plugin = kept.plug_in().measure_forecasts(forecasts).power
             power -= float(drawn.mean()) - plugin
         return cls(
             found.value,
@@ -89,7 +64,7 @@ class Resampled:
             exponent if by_power else 1.0,
             drawn - drawn.mean(),
             bootstrap.units.count,
-            possible_values(estimator, forecasts),
+            estimator.bounds(forecasts),
         )
 
     @property
@@ -142,8 +117,3 @@ def _as_error(power: float, total: float, caution: float, exponent: float, *, up
     outwards = (power > 0) == upper
     moved = max(abs(power), total - caution if outwards else total + caution)
     return root_of((moved + power) / 2, exponent) - root_of((moved - power) / 2, exponent)
-
-
-def is_debiased(estimator: Estimator) -> TypeGuard[BinnedError]:
-    """Whether resamples of the estimate are centred at a plug-in, not at itself."""
-    return isinstance(estimator, BinnedError) and bool(estimator.debias)

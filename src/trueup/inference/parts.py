@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,15 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
+from trueup.estimators.base import Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import benjamini_hochberg, holm
-from trueup.inference.compositions import Metric, estimator_of
-from trueup.inference.consistency import DEFAULT_STATISTIC
 from trueup.inference.hypothesis import calibration_test
 from trueup.inference.null_labels import NullPairs, check_lens_of_test, check_test, resampled_pvalue
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import Binary, ClassWise, PairsLens
-from trueup.tables import BinTable, Columns
+from trueup.lens import Binary, ClassWise
+from trueup.metrics import rmsce_debiased
+from trueup.tables import Columns
 
 BIN_TESTS = BinnedError(binning=EqualMass(15))
 
@@ -53,10 +52,10 @@ def class_tests(
         p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
         least K times that: ask for more resamples where there are many classes.
     """
-    chosen = DEFAULT_STATISTIC if estimator is None else estimator_of("estimator", estimator)
-    if not (hasattr(chosen, "lens") and chosen.lens in (None, ClassWise())):
+    chosen = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
+    if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
         raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
-    statistic: Any = replace(chosen, lens=Binary())  # type: ignore[call-arg]
+    statistic = chosen.through(Binary())
     forecasts = Forecasts.of(probs, labels, weights=weights)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
@@ -110,17 +109,14 @@ def bin_tests(
         ``mean_score``, ``mean_label``, ``gap`` (score − label), ``pvalue``, and p-values adjusted
         for the number of bins, ``pvalue_holm`` and ``pvalue_bh``.
     """
-    binned = BIN_TESTS if estimator is None else estimator_of("estimator", estimator)
-    if not isinstance(binned, BinnedError):
-        raise must_be("estimator", "a BinnedError, a metric that is one, or None", binned)
+    given = None if estimator is None else estimator_of("estimator", estimator)
+    rule = "a BinnedError, a metric that is one, or None"
+    binned = BIN_TESTS.or_given(given, name="estimator", rule=rule)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     check_test(forecasts, n_resamples)
     lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
-    assert isinstance(lens, PairsLens)
-    table = binned.measure_forecasts(forecasts).table
-    assert isinstance(table, BinTable)
-    table = table.nonempty()
-    rows = NullPairs.in_order(lens.pairs(forecasts))
+    table = binned.measure_forecasts(forecasts).table.nonempty()
+    rows = NullPairs.in_order(lens.problem(forecasts))
     start = rows.bin_starts(table.edges[1:-1])
     observed = np.abs(rows.bin_residuals(start, rows.y))
     drawn = rows.drawn(lambda y: np.abs(rows.bin_residuals(start, y)), rng, n_resamples)

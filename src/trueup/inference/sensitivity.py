@@ -13,12 +13,12 @@ from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
-from trueup.inference.consistency import DEFAULT_STATISTIC, resampled_powers
+from trueup.inference.consistency import resampled_powers
 from trueup.inference.levels import check_inside
 from trueup.inference.null_labels import check_test
 from trueup.inference.seeds import Seed, seed_of
-from trueup.inference.sorted_resamples import ONE_OUTCOME
-from trueup.lens import Binary, PairsLens
+from trueup.lens import Binary, binary_problem
+from trueup.metrics import rmsce_debiased
 from trueup.showing import FieldsShown
 from trueup.tables import BinTable
 
@@ -181,22 +181,19 @@ def sensitivity(
     >>> 8_000 < found.rows_for(0.015) < 40_000
     True
     """
-    chosen = DEFAULT_STATISTIC if statistic is None else statistic
-    if not isinstance(chosen, BinnedError) or chosen != replace(
-        DEFAULT_STATISTIC, lens=chosen.lens, binning=chosen.binning
-    ):
+    chosen = rmsce_debiased.estimator() if statistic is None else statistic
+    plain = replace(rmsce_debiased.estimator(), lens=getattr(chosen, "lens", None))
+    if chosen != replace(plain, binning=getattr(chosen, "binning", plain.binning)):
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = chosen.lens_for(forecasts)
-    if type(lens) not in ONE_OUTCOME:
+    if not lens.one_outcome:
         raise must_be("statistic", "one that looks at one outcome a row", chosen)
-    assert isinstance(lens, PairsLens)
     check_test(forecasts, n_resamples)
     # The outcome alone, as the test itself draws it: resamples are the same, and no matrix is read.
-    pairs = lens.pairs(forecasts)
-    problem = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
-    induced = replace(chosen, lens=Binary())
+    problem = binary_problem(lens, forecasts)
+    induced = chosen.through(Binary())
     powers = resampled_powers(induced, problem, seed_of(rng), n_resamples)
     table, _ = induced.table(problem).without_singles()
     return Sensitivity(powers[1:], float(powers[0]), alpha, table)

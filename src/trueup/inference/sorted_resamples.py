@@ -17,82 +17,83 @@ from trueup.engines.base import Bits, Floats, engine
 from trueup.engines.draws import keys_of, limits_of
 from trueup.engines.rooms import FRESH, Room
 from trueup.engines.threads import Chunk, run
-from trueup.estimators.groups import ScoreGroups
-from trueup.estimators.pairwise import PairsEstimator
+from trueup.estimators.base import Estimator
+from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, OneVsRest, Pairs, PairsLens, TopLabel
+from trueup.lens import Pairs
 
 AT_ONCE = 8  # resamples a thread takes at a time
-Resample = Callable[[np.uint64, Room], ScoreGroups]
-ONE_OUTCOME = (Binary, OneVsRest, TopLabel)  # its probability is the score, row by row
+Resample = Callable[[np.uint64, Room], TiedScores]
 
 
 @dataclass(frozen=True, eq=False)
 class SortedPairs:
     """Scores in order with what resamples of their rows need."""
 
-    groups: ScoreGroups  # of the data as they are
+    groups: TiedScores  # of the data as they are
     limit: Bits  # of each row, to draw its label
     code: NDArray[np.int32]  # of each row: twice the number of its score, plus 1 for a label of 1
 
     @classmethod
     def of(cls, pairs: Pairs) -> SortedPairs:
-        """Sort pairs with labels 0 and 1 and no weights."""
+        """Sort pairs with labels 0 and 1 and no weights; for not too many rows, once."""
+        return pairs.once("sorted", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> SortedPairs:
         order = np.lexsort((pairs.y, pairs.p))
         p, y = pairs.p[order], pairs.y[order].astype(np.int64)
         new = np.r_[True, p[1:] != p[:-1]]
         first = np.flatnonzero(new)
         size = np.diff(np.r_[first, len(p)])
         hits = np.add.reduceat(y, first)
-        groups = ScoreGroups(p[first].astype(np.float64), size, hits)
+        groups = TiedScores(p[first].astype(np.float64), size, hits)
         code = (2 * (np.cumsum(new) - 1) + y).astype(np.int32)
         return cls(groups, limits_of(p), code)
 
-    def with_drawn_labels(self, key: np.uint64, room: Room = FRESH) -> ScoreGroups:
+    def with_drawn_labels(self, key: np.uint64, room: Room = FRESH) -> TiedScores:
         """Every label drawn from its score."""
         value, rank = self.groups.value, self.groups.rank
         hits = engine().draw_hits(self.limit, self.code, len(value), key, room)
-        return ScoreGroups(value, rank, hits, rows=len(self.code), room=room)
+        return TiedScores(value, rank, hits, rows=len(self.code), room=room)
 
-    def with_drawn_rows(self, key: np.uint64, room: Room = FRESH) -> ScoreGroups:
+    def with_drawn_rows(self, key: np.uint64, room: Room = FRESH) -> TiedScores:
         """As many rows, drawn with replacement."""
         drawn = engine().regroup_rows(self.groups.value, self.code, key, room)
         n = len(self.code)
-        return ScoreGroups(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
+        return TiedScores(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
 
 
-def sorted_problem(statistic: object, forecasts: Forecasts) -> SortedPairs | None:
+def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | None:
     """The problem a statistic looks at, sorted; None where it is of another kind.
 
     It must look at one outcome a row, without weights, clusters and soft labels.
     """
-    if not isinstance(statistic, PairsEstimator) or not statistic.takes_groups():
+    if not statistic.takes_ties:
         return None
     if forecasts.soft or forecasts.weights is not None or forecasts.clusters is not None:
         return None
     lens = statistic.lens_for(forecasts)
-    if type(lens) not in ONE_OUTCOME:
+    if not lens.one_outcome or lens.where is not None:  # a region holds a random number of rows
         return None
-    assert isinstance(lens, PairsLens)
-    if lens.where is not None:  # how many rows are in the region is random
-        return None
-    return SortedPairs.of(lens.pairs(forecasts))
+    return SortedPairs.of(lens.problem(forecasts))
 
 
-def values_of(statistic: PairsEstimator, powers: Floats) -> Floats:
+def values_of(statistic: Estimator, powers: Floats) -> Floats:
     """Powers on the scale users read."""
     return np.array([statistic.value_of(power) for power in powers.tolist()])
 
 
 def powers_of(
-    statistics: Sequence[PairsEstimator],
+    statistics: Sequence[Estimator],
     resample: Resample,
     seed: int,
     n_resamples: int,
 ) -> Floats:
     """(statistics, resamples) powers: every resample is drawn once, for all of them."""
+    if not statistics:
+        return np.empty((0, n_resamples))
     keys = keys_of(seed, n_resamples)
-
     rooms: list[Room] = []  # handed on from chunk to chunk
 
     def some(first: int, last: int) -> list[list[float]]:
@@ -101,7 +102,7 @@ def powers_of(
         except IndexError:
             room = Room()
         drawn = (resample(key, room) for key in keys[first:last])
-        powers = [[each.power_of_groups(groups) for each in statistics] for groups in drawn]
+        powers = [[each.power_of_ties(groups) for each in statistics] for groups in drawn]
         rooms.append(room)
         return powers
 

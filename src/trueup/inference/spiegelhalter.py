@@ -13,7 +13,6 @@ from trueup.engines.base import Bits, Floats, Ints, engine
 from trueup.engines.blocks import row_blocks
 from trueup.engines.draws import class_limits, keys_of
 from trueup.engines.threads import run
-from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
     ENOUGH,
@@ -21,13 +20,14 @@ from trueup.inference.null_labels import (
     certain_pvalue,
     check_lens_of_test,
     check_test,
+    lens_of_test,
     null_of,
     resample_chunks,
     resampled_pvalue,
     resampling_notes,
 )
 from trueup.inference.seeds import Seed, seed_of
-from trueup.lens import Binary, Canonical, Lens, PairsLens, SimplexLens
+from trueup.lens import Binary, Canonical, Lens
 from trueup.results import HypothesisResult
 
 FLAT = 1e-12  # differences of probabilities that are rounding alone
@@ -66,9 +66,9 @@ def spiegelhalter(
     Spiegelhalter 1986, "Probabilistic prediction in patient management and clinical trials".
     """
     check_test(forecasts, n_resamples)
-    if statistic is not None and not isinstance(statistic, Lens):
-        raise must_be("statistic", "None or a lens for Spiegelhalter's test", statistic)
-    lens = statistic or (Canonical() if forecasts.is_matrix else Binary())
+    lens = lens_of_test(statistic, "Spiegelhalter's test") or (
+        Canonical() if forecasts.is_matrix else Binary()
+    )
     check_lens_of_test(lens, simplex=True)
     excess = variance = largest = 0.0
     agree = True
@@ -122,15 +122,14 @@ def _deviations(g: Floats) -> Floats:
     return away
 
 
-def _blocks(forecasts: Forecasts, lens: Lens) -> Iterator[Block]:
-    if isinstance(lens, PairsLens):
-        pairs = lens.pairs(forecasts)
+def _blocks(forecasts: Forecasts, lens: Any) -> Iterator[Block]:
+    if lens.induces == "pairs":
+        pairs = lens.problem(forecasts)
         for where in row_blocks(len(pairs), 2):
             p = pairs.p[where].astype(np.float64)
             w = 1.0 if pairs.w is None else pairs.w[where]
             yield Block(np.column_stack([1 - p, p]), pairs.y[where].astype(np.int64), w)
         return
-    assert isinstance(lens, SimplexLens)
     cells = lens.cells(forecasts)
     for where in row_blocks(len(cells.kept), cells.m):
         rows = cells.kept[where]

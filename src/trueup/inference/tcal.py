@@ -18,12 +18,14 @@ from trueup.inference.null_labels import (
     certain_pvalue,
     check_lens_of_test,
     check_test,
+    lens_of_test,
     null_of,
+    null_problem,
     resampled_pvalue,
     resampling_notes,
 )
 from trueup.inference.seeds import Seed
-from trueup.lens import Lens, PairsLens, SimplexLens, chosen_lens
+from trueup.lens import chosen_lens
 from trueup.results import HypothesisResult
 
 
@@ -56,17 +58,10 @@ def tcal(
     models".
     """
     check_test(forecasts, n_resamples)
-    if statistic is not None and not isinstance(statistic, Lens):
-        raise must_be("statistic", "None or a lens for T-Cal", statistic)
-    lens = check_lens_of_test(chosen_lens(statistic, forecasts), simplex=True)
-    rows: NullPairs | NullRows
-    if isinstance(lens, PairsLens):
-        rows = NullPairs.in_order(lens.pairs(forecasts))
-        scales = _score_scales(rows)
-    else:
-        assert isinstance(lens, SimplexLens)
-        rows = NullRows.of(lens.cells(forecasts))
-        scales = _simplex_scales(rows)
+    given = lens_of_test(statistic, "T-Cal")
+    lens = check_lens_of_test(chosen_lens(given, forecasts), simplex=True)
+    rows: Any = null_problem(lens, forecasts)
+    scales = _score_scales(rows) if lens.induces == "pairs" else _simplex_scales(rows)
     notes: dict[str, Any] = {"reference": "certain"}
     if rows.certain:
         found = 0.0 if rows.possible else math.inf

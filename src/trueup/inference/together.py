@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.engines.base import Floats
+from trueup.engines.draws import keys_of
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator
-from trueup.estimators.pairwise import PairsEstimator
+from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.bootstrap import Bootstrap, Units
-from trueup.inference.compositions import Metric, estimator_of
 from trueup.inference.consistency import all_certain, conclude
+from trueup.inference.fused import can_fuse, powers_of_classes
 from trueup.inference.hypothesis import calibration_test
-from trueup.inference.intervals import interval, resampled_interval, why_not_analytic
+from trueup.inference.intervals import interval, resampled_interval
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
 from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem, values_of
@@ -81,6 +81,12 @@ def infer(
         shared = [each for _, each in members]
         results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
         found |= {i: result for (i, _), result in zip(members, results, strict=True)}
+    for members in _classes_together(known, forecasts):
+        keys = keys_of(seed_of(seed), many)
+        powers = powers_of_classes([each for _, each in members], forecasts, keys)
+        for (i, each), power in zip(members, powers, strict=True):
+            ends = interval(each, forecasts, confidence_level=level)
+            found[i] = Inference(each, ends, conclude(each, forecasts, power))
     for i, each in enumerate(known):
         if i not in found:
             ends = interval(each, forecasts, confidence_level=level, n_resamples=many, rng=seed)
@@ -89,7 +95,22 @@ def infer(
     return [found[i] for i in range(len(known))]
 
 
-Members = list[tuple[int, PairsEstimator]]
+def _classes_together(known: list[Estimator], forecasts: Forecasts) -> list[Members]:
+    """Errors of all classes whose labels can be drawn together, with their places in the list."""
+    if forecasts.weights is not None or not forecasts.is_matrix or forecasts.soft:
+        return []  # weighted sums depend on the order of their terms
+    if forecasts.clusters is not None or all_certain(forecasts) is not None:
+        return []
+    by_lens: dict[Lens, Members] = {}
+    for i, each in enumerate(known):
+        lens = each.lens_for(forecasts)
+        fused = lens.induces == "family" and can_fuse(each, forecasts)
+        if fused and not each.no_analytic_reason(forecasts, "conditional"):
+            by_lens.setdefault(lens, []).append((i, each))
+    return [members for members in by_lens.values() if len(members) > 1]
+
+
+Members = list[tuple[int, Estimator]]
 
 
 def _sorted_together(
@@ -100,7 +121,7 @@ def _sorted_together(
     if forecasts.n < 2:
         return []
     for i, each in enumerate(known):
-        if not isinstance(each, PairsEstimator):
+        if not each.takes_ties:
             continue
         lens = each.lens_for(forecasts)
         if lens not in by_lens:
@@ -108,14 +129,12 @@ def _sorted_together(
             if problem is None or all_certain(forecasts) is not None:
                 continue
             by_lens[lens] = (problem, [])
-        elif not each.takes_groups():
-            continue
         by_lens[lens][1].append((i, each))
     return list(by_lens.values())
 
 
 def _of_sorted(
-    statistics: list[PairsEstimator],
+    statistics: list[Estimator],
     problem: SortedPairs,
     forecasts: Forecasts,
     level: float,
@@ -123,7 +142,7 @@ def _of_sorted(
     seed: int,
 ) -> list[Inference]:
     on_labels = powers_of(statistics, problem.with_drawn_labels, seed, many)
-    resampled = [each for each in statistics if why_not_analytic(each, forecasts, "conditional")]
+    resampled = [each for each in statistics if each.no_analytic_reason(forecasts, "conditional")]
     on_rows = dict(
         zip(resampled, powers_of(resampled, problem.with_drawn_rows, seed, many), strict=True)
     )
@@ -133,13 +152,13 @@ def _of_sorted(
             ends = _resampled(each, forecasts, on_rows[each], drawn, level)
         else:
             ends = interval(each, forecasts, confidence_level=level)
-        powers = np.concatenate([[each.power_of_groups(problem.groups)], drawn])
+        powers = np.concatenate([[each.power_of_ties(problem.groups)], drawn])
         found.append(Inference(each, ends, conclude(each, forecasts, powers)))
     return found
 
 
 def _resampled(
-    statistic: PairsEstimator, forecasts: Forecasts, rows: Floats, labels: Floats, level: float
+    statistic: Estimator, forecasts: Forecasts, rows: Floats, labels: Floats, level: float
 ) -> Interval:
     values, noise = values_of(statistic, rows), values_of(statistic, labels)
     estimate, units = float(statistic(forecasts)), Units(forecasts)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
-from trueup.lens.induced import Cells, Member, Pairs
+from trueup.lens.induced import Cells, Member, Pairs, once
 from trueup.specification import Specification
 
+Found = TypeVar("Found")
 Region = tuple[float, float] | Callable[[Any], Any] | None
 
 
@@ -25,11 +26,34 @@ class Lens(Specification):
 
     ``where=(low, high)`` keeps low < p ≤ high; a function is given the array of induced
     predictions (for a simplex: some rows of them at a time) and returns which to keep.
+
+    A lens derives from `PairsLens`, `FamilyLens` or `SimplexLens` and writes one method. The class
+    fields below say what else is known of it; their defaults are true of every lens.
+
+    Attributes
+    ----------
+    induces
+        The kind of problem: ``"pairs"``, ``"family"`` or ``"simplex"``.
+    words
+        The part of a prediction it looks at; empty: the repr says it.
+    independent
+        Whether different rows give independent pairs, one row one pair of each set.
+    one_outcome
+        Whether the outcome of each row has its score as probability if the model is calibrated,
+        so that outcomes can be drawn from the scores alone.
+    divides_rows
+        Whether each row belongs to one member of a family alone, not to all of them.
+    tells_outcomes
+        Whether `outcomes` is written, so that drawn labels need not be seen through the lens.
     """
 
     where: Region = None
+    induces: ClassVar[str] = ""
+    words: ClassVar[str] = ""
     independent: ClassVar[bool] = True
-    words: ClassVar[str] = ""  # the part of a prediction it looks at; empty: its repr says it
+    one_outcome: ClassVar[bool] = False
+    divides_rows: ClassVar[bool] = False
+    tells_outcomes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.where is None or callable(self.where):
@@ -47,7 +71,35 @@ class Lens(Specification):
         """The part of a prediction it looks at, in words where there are some."""
         return self.words or repr(self)
 
-    def _inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
+    @property
+    def one_score(self) -> bool:
+        """Whether each row gives one score and one outcome, independent of other rows."""
+        return self.induces == "pairs" and self.independent
+
+    @property
+    def everywhere(self) -> Self:
+        """The same lens without a region."""
+        return replace(self, where=None)
+
+    def n_outcomes(self, forecasts: Forecasts) -> int:
+        """Return how many outcomes a row of the induced problem has."""
+        return 2
+
+    def outcomes(self, rows: Floats) -> Ints:
+        """Return the induced outcome of each row, were its label each of the classes, (n, K)."""
+        raise NotImplementedError
+
+    def pairs(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs, of a lens that gives one score per row."""
+        hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
+        raise must_be("lens", "one that gives one score per row", self, hint=hint)
+
+    def problem(self, forecasts: Forecasts) -> Pairs:
+        """Return the induced pairs, the same ones for all who look through an equal lens."""
+        return once(forecasts, ("pairs", self), lambda: self.pairs(forecasts))
+
+    def inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which induced predictions are in the region, of a lens that has one."""
         if callable(self.where):
             inside = np.asarray(self.where(p))
             if inside.shape != (len(p),) or inside.dtype != bool:
@@ -61,7 +113,7 @@ class Lens(Specification):
     def _restrict(self, pairs: Pairs) -> Pairs:
         if self.where is None:
             return pairs
-        inside = self._inside(pairs.p)
+        inside = self.inside(pairs.p)
         w = None if pairs.w is None else pairs.w[inside]
         return Pairs(pairs.p[inside], pairs.y[inside], w)
 
@@ -75,6 +127,8 @@ class Lens(Specification):
 class PairsLens(Lens):
     """A lens that induces one set of pairs."""
 
+    induces: ClassVar[str] = "pairs"
+
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""
         raise NotImplementedError
@@ -83,13 +137,33 @@ class PairsLens(Lens):
 class FamilyLens(Lens):
     """A lens that induces several sets of pairs, averaged with shares that sum to 1."""
 
+    induces: ClassVar[str] = "family"
+
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the induced problems one at a time."""
+        raise NotImplementedError
+
+    def map_members(self, forecasts: Forecasts, measure: Callable[[Member], Found]) -> list[Found]:
+        """Call ``measure`` for every member, in order."""
+        return [measure(member) for member in self.members(forecasts)]
+
+    def of_columns(self, forecasts: Forecasts) -> bool:
+        """Return whether member k is column k of a matrix, with every row of it."""
+        return False
+
+    def shares(self, forecasts: Forecasts) -> Floats:
+        """Return the share of each member; needed where members are columns."""
+        raise NotImplementedError
+
+    def names(self, forecasts: Forecasts) -> list[Any]:
+        """Return the name of each member; needed where members are columns."""
         raise NotImplementedError
 
 
 class SimplexLens(Lens):
     """A lens that induces points of a simplex."""
+
+    induces: ClassVar[str] = "simplex"
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
@@ -100,7 +174,7 @@ class SimplexLens(Lens):
         if self.where is not None:
             if not callable(self.where):
                 raise must_be("where", "a function of (n, m) predictions for this lens", self.where)
-            parts = [self._inside(rows(kept[block])) for block in row_blocks(f.n, m)]
+            parts = [self.inside(rows(kept[block])) for block in row_blocks(f.n, m)]
             kept = np.flatnonzero(np.concatenate(parts))
             if len(kept) == 0:
                 raise must_be("where", "a region that holds a prediction", Words("an empty one"))

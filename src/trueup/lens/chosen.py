@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import Lens
+from trueup.lens.induced import once
 from trueup.lens.pairs import Binary, TopLabel
 
 
@@ -15,7 +18,23 @@ def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
     return TopLabel() if forecasts.is_matrix else Binary()
 
 
-def is_lens(value: object) -> bool:
+def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
+    """Return the scores and outcomes of a lens as forecasts of their own, made once.
+
+    If labels follow the predicted distributions, the outcomes of a lens of one outcome follow
+    these scores, and rows stay independent.
+    """
+
+    def make() -> Forecasts:
+        pairs = lens.problem(forecasts)
+        binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+        once(binary, ("pairs", Binary()), lambda: pairs)
+        return binary
+
+    return once(forecasts, ("binary", lens), make)
+
+
+def is_lens(value: object) -> TypeGuard[Lens]:
     """Return whether a value is a lens, as opposed to an estimator or a lens class."""
     return isinstance(value, Lens)
 

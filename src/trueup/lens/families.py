@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup.engines.base import Floats, Ints
+from trueup.engines.threads import get_threads, run
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
-from trueup.lens.base import FamilyLens
+from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
+from trueup.lens.base import FamilyLens, Found
 from trueup.lens.induced import Member, Pairs, columns, top_label
 
 
@@ -24,9 +26,9 @@ class ClassWise(FamilyLens):
     region adds 0.
     """
 
-    words: ClassVar[str] = "all classes"
-
     class_weights: Sequence[float] | None = None
+    words: ClassVar[str] = "all classes"
+    tells_outcomes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,11 +59,37 @@ class ClassWise(FamilyLens):
             return [forecasts.class_name(1)]
         return [forecasts.class_name(k) for k in range(forecasts.n_classes)]
 
+    def of_columns(self, forecasts: Forecasts) -> bool:
+        """Return True for a matrix, unless there is a region."""
+        return forecasts.is_matrix and self.where is None
+
+    def outcomes(self, rows: Floats) -> Ints:
+        """Return the classes themselves: each label is the outcome of its class."""
+        return np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
+
+    def n_outcomes(self, forecasts: Forecasts) -> int:
+        """Return the number of classes: of all one-vs-rest outcomes of a row one is 1."""
+        return forecasts.n_classes
+
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the one-vs-rest problem of every class."""
-        yield from self.some_members(forecasts, 0, len(self.shares(forecasts)))
+        yield from self._some_members(forecasts, 0, len(self.shares(forecasts)))
 
-    def some_members(self, forecasts: Forecasts, first: int, last: int) -> Iterator[Member]:
+    def map_members(self, forecasts: Forecasts, measure: Callable[[Member], Found]) -> list[Found]:
+        """Call ``measure`` for every class; those of a matrix a few columns per thread."""
+        if not forecasts.is_matrix:
+            return super().map_members(forecasts, measure)
+
+        def some(first: int, last: int) -> list[Found]:
+            return [measure(member) for member in self._some_members(forecasts, first, last)]
+
+        k = forecasts.n_classes
+        pieces = 2 * -(-k // (2 * COLUMNS_AT_ONCE))  # even, for two threads to share
+        pieces = max(pieces, min(k, get_threads()))
+        chunks = [(k * i // pieces, k * (i + 1) // pieces) for i in range(pieces)]
+        return [found for part in run(some, chunks) for found in part]
+
+    def _some_members(self, forecasts: Forecasts, first: int, last: int) -> Iterator[Member]:
         """Yield the one-vs-rest problems of the classes first … last−1."""
         shares, names = self.shares(forecasts), self.names(forecasts)
         problems = columns(forecasts, first, last)
@@ -78,12 +106,14 @@ class TopLabelGiven(FamilyLens):
     top-label calibration does not imply.
     """
 
+    divides_rows: ClassVar[bool] = True
+
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the top-label problem of every class that is predicted."""
         p, predicted, y = top_label(forecasts)
         w = forecasts.weights
         if self.where is not None:
-            inside = self._inside(p)
+            inside = self.inside(p)
             p, predicted, y = p[inside], predicted[inside], y[inside]
             w = None if w is None else w[inside]
         if len(p) == 0:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,29 @@ from trueup.engines.base import Floats, Ints
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 
+Made = TypeVar("Made")
+MOST_ROWS_KEPT = 200_000
+"""What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
+
+
+def once(owner: object, key: Hashable, make: Callable[[], Made], *, keep: bool = True) -> Made:
+    """Return what ``make`` returns, made once for each key and kept with its owner."""
+    made: dict[Hashable, Any] = vars(owner).setdefault("_made_once", {})
+    if key not in made:
+        result = make()
+        if not keep:
+            return result
+        made[key] = result
+    found: Made = made[key]
+    return found
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w or None."""
+    """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w or None.
+
+    Tables and sorted scores made of them are kept with them, for all who ask for the same.
+    """
 
     p: NDArray[Any]
     y: NDArray[Any]
@@ -26,6 +45,10 @@ class Pairs:
     def soft(self) -> bool:
         """Whether outcomes are probabilities."""
         return self.y.dtype.kind == "f"
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returns, made once; for many rows it is not kept."""
+        return once(self, key, make, keep=len(self) <= MOST_ROWS_KEPT)
 
     def __len__(self) -> int:
         """Return the number of pairs."""

@@ -20,6 +20,7 @@ class Binary(PairsLens):
     """P(positive) against "the label is positive"; a matrix must have two columns."""
 
     words: ClassVar[str] = "positive class"
+    one_outcome: ClassVar[bool] = True
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""
@@ -40,6 +41,7 @@ class OneVsRest(PairsLens):
     """The probability of one class against "the label is that class"."""
 
     class_number: int = 1
+    one_outcome: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,6 +64,7 @@ class TopLabel(PairsLens):
     """
 
     words: ClassVar[str] = "most probable class"
+    one_outcome: ClassVar[bool] = True
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs."""

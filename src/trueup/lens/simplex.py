@@ -21,6 +21,15 @@ class Canonical(SimplexLens):
     """The whole predicted distribution against the label: full calibration."""
 
     words: ClassVar[str] = "whole distribution"
+    tells_outcomes: ClassVar[bool] = True
+
+    def n_outcomes(self, forecasts: Forecasts) -> int:
+        """Return the number of classes."""
+        return forecasts.n_classes
+
+    def outcomes(self, rows: Floats) -> Ints:
+        """Return the classes themselves."""
+        return np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
@@ -33,6 +42,7 @@ class Partition(SimplexLens):
     """Probabilities summed over groups of classes, such as ``((0, 1), (2, 3, 4))``."""
 
     groups: Sequence[Sequence[int]] = ()
+    tells_outcomes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,6 +50,16 @@ class Partition(SimplexLens):
         if len(groups) < 2 or not all(groups):
             raise must_be("groups", "two groups of classes or more, none of them empty", groups)
         object.__setattr__(self, "groups", groups)
+
+    def n_outcomes(self, forecasts: Forecasts) -> int:
+        """Return the number of groups."""
+        return len(self.groups)
+
+    def outcomes(self, rows: Floats) -> Ints:
+        """Return the group of each class."""
+        k = rows.shape[1]
+        group = {c: j for j, members in enumerate(self.groups) for c in members}
+        return np.broadcast_to([group[c] for c in range(k)], rows.shape)
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
@@ -64,10 +84,22 @@ class TopK(SimplexLens):
     """The k largest probabilities in order, and the rest, against the rank of the label."""
 
     k: int = 1
+    tells_outcomes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole("k", self.k, 1)
+
+    def n_outcomes(self, forecasts: Forecasts) -> int:
+        """Return k, and one for the rest."""
+        return self.k + 1
+
+    def outcomes(self, rows: Floats) -> Ints:
+        """Return the rank of each class in its row, or k for the rest."""
+        rank = np.empty(rows.shape, np.int64)
+        order = np.argsort(-rows, axis=1, kind="stable")
+        np.put_along_axis(rank, order, np.arange(rows.shape[1])[None], axis=1)
+        return np.minimum(rank, self.k)
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""

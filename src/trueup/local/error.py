@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.bins import Binning, UniformWidth
+from trueup.bins import Binning, UniformWidth, check_binning
 from trueup.engines.base import Floats, Ints
 from trueup.errors import InputError, must_be
 from trueup.estimators.base import Estimator
@@ -102,8 +102,7 @@ class LocalError(Estimator):
 
     def __post_init__(self) -> None:
         check_lens(self.lens)
-        if not isinstance(self.binning, Binning):
-            raise must_be("binning", "a binning, such as UniformWidth(15)", self.binning)
+        check_binning(self.binning, "a binning, such as UniformWidth(15)")
         check_choice("kernel", self.kernel, *KERNELS, "group")
         check_bandwidth(self.bandwidth)
         if self.kernel == "group" and self.bandwidth is not None:

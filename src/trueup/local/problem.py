@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe_shape, is_missing
-from trueup.lens import Lens, Pairs, PairsLens, chosen_lens
+from trueup.lens import Lens, Pairs, chosen_lens
 from trueup.local.bandwidth import default_bandwidth, scale_of
 from trueup.local.device import Device, sums_on
 from trueup.local.features import fit_map, some_columns
@@ -144,13 +144,13 @@ def _features_of(forecasts: Forecasts) -> Any:
 
 def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
     """Pairs in the region of a lens, and the rows they come from."""
-    if not isinstance(lens, PairsLens) or not lens.independent:
+    if not lens.one_score:
         hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
         raise must_be("lens", "one that gives one score a row", lens, hint=hint)
-    every = replace(lens, where=None).pairs(forecasts)
+    every = lens.everywhere.pairs(forecasts)
     if lens.where is None:
         return every, np.arange(len(every))
-    rows = np.flatnonzero(lens._inside(every.p))
+    rows = np.flatnonzero(lens.inside(every.p))
     if len(rows) == 0:
         raise must_be("where", "a region that holds a prediction", Words("an empty one"))
     w = None if every.w is None else every.w[rows]

@@ -10,9 +10,11 @@ from trueup.estimators import (
     PointwiseError,
     SmoothError,
 )
+from trueup.metrics.declare import metric
 
 
-def ece_kde(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def ece_kde() -> DensityError:
     r"""Calibration error by kernel density estimates: `ece` with curves in place of bins.
 
     :math:`\int |x f(x) - g(x)|\,dx`, with f the density of the scores and g that of positive
@@ -32,10 +34,11 @@ def ece_kde(probs: object, labels: object = None, *, weights: object = None) -> 
     >>> round(ece_kde([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1]), 3)
     0.264
     """
-    return DensityError()(probs, labels, weights=weights)
+    return DensityError()
 
 
-def smooth_ece(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def smooth_ece() -> SmoothError:
     r"""Smooth calibration error: residuals smoothed until the width equals what is left.
 
     The :math:`\sigma` with :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`,
@@ -56,16 +59,11 @@ def smooth_ece(probs: object, labels: object = None, *, weights: object = None) 
     >>> round(smooth_ece([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
     0.15
     """
-    return SmoothError()(probs, labels, weights=weights)
+    return SmoothError()
 
 
-def skce(
-    probs: object,
-    labels: object = None,
-    *,
-    bandwidth: float | None = None,
-    weights: object = None,
-) -> float:
+@metric
+def skce(*, bandwidth: float | None = None) -> KernelError:
     r"""Squared kernel calibration error, unbiased: is any smooth function of the prediction off?
 
     :math:`\frac{1}{n(n-1)}\sum_{i\neq j} k(g_i, g_j)\langle g_i - e_{y_i}, g_j - e_{y_j}\rangle`
@@ -86,17 +84,11 @@ def skce(
     >>> round(skce([0.8, 0.8, 0.8], [1, 1, 0]), 6)
     -0.093333
     """
-    return KernelError(bandwidth=bandwidth)(probs, labels, weights=weights)
+    return KernelError(bandwidth=bandwidth)
 
 
-def mmce(
-    probs: object,
-    labels: object = None,
-    *,
-    bandwidth: float = 0.4,
-    weighted: bool = False,
-    weights: object = None,
-) -> float:
+@metric
+def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
     r"""Maximum mean calibration error: the kernel error that made calibrated training possible.
 
     :math:`(\frac1{n^2}\sum_{ij}(r_i - c_i)(r_j - c_j)\,e^{-|r_i - r_j|/0.4})^{1/2}` over
@@ -115,10 +107,11 @@ def mmce(
     >>> round(mmce([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
     0.15
     """
-    return MMCE(bandwidth=bandwidth, weighted=weighted)(probs, labels, weights=weights)
+    return MMCE(bandwidth=bandwidth, weighted=weighted)
 
 
-def ks_error(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def ks_error() -> CumulativeError:
     r"""Kolmogorov–Smirnov calibration error: the largest running sum of score − label.
 
     :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`. Nothing to choose; the error of a
@@ -134,10 +127,11 @@ def ks_error(probs: object, labels: object = None, *, weights: object = None) ->
     >>> round(ks_error([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
     0.15
     """
-    return CumulativeError()(probs, labels, weights=weights)
+    return CumulativeError()
 
 
-def kuiper(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def kuiper() -> CumulativeError:
     r"""Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
 
     The range (largest less smallest) of the running sums of `ks_error`, which it never falls
@@ -153,12 +147,11 @@ def kuiper(probs: object, labels: object = None, *, weights: object = None) -> f
     >>> round(kuiper([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]), 6)
     0.15
     """
-    return CumulativeError(statistic="kuiper")(probs, labels, weights=weights)
+    return CumulativeError(statistic="kuiper")
 
 
-def psce(
-    probs: object, labels: object = None, *, decay: float = 0.9, weights: object = None
-) -> float:
+@metric
+def psce(*, decay: float = 0.9) -> PointwiseError:
     r"""Prediction-specific calibration error: the mean distance of each prediction from its curve.
 
     For every class, the accuracy at 101 points is a mean of labels with weights
@@ -178,4 +171,4 @@ def psce(
     >>> round(psce([0.5, 0.5, 0.5, 0.5], [0, 1, 1, 1]), 6)
     0.25
     """
-    return PointwiseError(decay=decay)(probs, labels, weights=weights)
+    return PointwiseError(decay=decay)

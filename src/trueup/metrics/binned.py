@@ -8,12 +8,12 @@ from trueup.bins import EqualMass, NumberOfBins, UniformWidth
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError
 from trueup.lens import ClassWise
+from trueup.metrics.declare import metric
 from trueup.specification import is_number
 
 
-def ece(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Expected calibration error: by how much, on average, is confidence off?
 
     :math:`\sum_b s_b |f_b - y_b|` over 15 bins of equal width: the share of a bin times the
@@ -34,12 +34,11 @@ def ece(
     >>> round(ece([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.16
     """
-    return BinnedError(binning=UniformWidth(n_bins))(probs, labels, weights=weights)
+    return BinnedError(binning=UniformWidth(n_bins))
 
 
-def mce(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Maximum calibration error: by how much is confidence off in the worst bin?
 
     :math:`\max_b |f_b - y_b|` over 15 bins of equal width. For safety questions, with care: the
@@ -55,13 +54,11 @@ def mce(
     >>> round(mce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.2
     """
-    estimator = BinnedError(binning=UniformWidth(n_bins), norm=math.inf)
-    return estimator(probs, labels, weights=weights)
+    return BinnedError(binning=UniformWidth(n_bins), norm=math.inf)
 
 
-def rmsce(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Root mean squared calibration error: `ece` with larger errors counted more.
 
     :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 bins of equal width; never below `ece`.
@@ -76,12 +73,11 @@ def rmsce(
     >>> round(rmsce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.161245
     """
-    return BinnedError(binning=UniformWidth(n_bins), norm=2)(probs, labels, weights=weights)
+    return BinnedError(binning=UniformWidth(n_bins), norm=2)
 
 
-def ece_debiased(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`ece` over equal-mass bins, less an estimate of the part that chance alone gives.
 
     :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
@@ -100,13 +96,11 @@ def ece_debiased(
     >>> ece_debiased([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 1])
     0.0
     """
-    estimator = BinnedError(binning=EqualMass(n_bins), debias=True)
-    return estimator(probs, labels, weights=weights)
+    return BinnedError(binning=EqualMass(n_bins), debias=True)
 
 
-def rmsce_debiased(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`rmsce` over equal-mass bins, less the part that chance alone would give.
 
     The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, cut at 0.
@@ -124,11 +118,11 @@ def rmsce_debiased(
     >>> rmsce_debiased([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 1])
     0.0
     """
-    estimator = BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
-    return estimator(probs, labels, weights=weights)
+    return BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
 
 
-def ece_sweep(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def ece_sweep() -> SweepError:
     r"""`ece` with as many equal-mass bins as keep the calibration curve from falling.
 
     The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins such that it and
@@ -147,10 +141,11 @@ def ece_sweep(probs: object, labels: object = None, *, weights: object = None) -
     >>> round(ece_sweep([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]), 6)
     0.275
     """
-    return SweepError()(probs, labels, weights=weights)
+    return SweepError()
 
 
-def rmsce_sweep(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def rmsce_sweep() -> SweepError:
     r"""`rmsce` with as many equal-mass bins as keep the calibration curve from falling.
 
     As `ece_sweep`, with :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}`.
@@ -164,12 +159,11 @@ def rmsce_sweep(probs: object, labels: object = None, *, weights: object = None)
     >>> round(rmsce_sweep([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]), 6)
     0.37081
     """
-    return SweepError(norm=2)(probs, labels, weights=weights)
+    return SweepError(norm=2)
 
 
-def sce(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Static calibration error: is the probability of every class right, not only of the top one?
 
     :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 bins of equal width.
@@ -187,12 +181,11 @@ def sce(
     >>> round(sce([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
     0.1
     """
-    return BinnedError(ClassWise(), UniformWidth(n_bins))(probs, labels, weights=weights)
+    return BinnedError(ClassWise(), UniformWidth(n_bins))
 
 
-def ace(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Adaptive calibration error: `sce` with bins of equal mass for every class.
 
     :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass ranges per
@@ -208,18 +201,13 @@ def ace(
     >>> round(ace([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
     0.1
     """
-    return BinnedError(ClassWise(), EqualMass(n_bins))(probs, labels, weights=weights)
+    return BinnedError(ClassWise(), EqualMass(n_bins))
 
 
+@metric
 def tace(
-    probs: object,
-    labels: object = None,
-    *,
-    n_bins: NumberOfBins = 15,
-    threshold: float = 0.01,
-    literal: bool = False,
-    weights: object = None,
-) -> float:
+    *, n_bins: NumberOfBins = 15, threshold: float = 0.01, literal: bool = False
+) -> BinnedError:
     r"""Thresholded adaptive calibration error: `ace` over predictions above a threshold.
 
     :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n_k}|f_{rk} - y_{rk}|` over predictions strictly
@@ -241,13 +229,11 @@ def tace(
     if not is_number(threshold) or not threshold < 1:
         raise must_be("threshold", "a number below 1", threshold)
     lens = ClassWise(where=(threshold, 1.0))
-    estimator = BinnedError(lens, EqualMass(n_bins), equal_shares=literal)
-    return estimator(probs, labels, weights=weights)
+    return BinnedError(lens, EqualMass(n_bins), equal_shares=literal)
 
 
-def marginal_error(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Marginal calibration error: root mean square over classes and equal-mass bins.
 
     :math:`(\frac1K\sum_k\sum_b s_{bk}(f_{bk} - y_{bk})^2)^{1/2}`. The squared cousin of `ace`,
@@ -262,12 +248,11 @@ def marginal_error(
     >>> round(marginal_error([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
     0.1
     """
-    return BinnedError(ClassWise(), EqualMass(n_bins), norm=2)(probs, labels, weights=weights)
+    return BinnedError(ClassWise(), EqualMass(n_bins), norm=2)
 
 
-def marginal_error_debiased(
-    probs: object, labels: object = None, *, n_bins: NumberOfBins = 15, weights: object = None
-) -> float:
+@metric
+def marginal_error_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`marginal_error` less the part that chance alone would give.
 
     Squared gaps of every class and bin less :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, averaged, cut
@@ -282,5 +267,4 @@ def marginal_error_debiased(
     >>> marginal_error_debiased([[0.5, 0.5]] * 4, [0, 1, 0, 1])
     0.0
     """
-    estimator = BinnedError(ClassWise(), EqualMass(n_bins), norm=2, debias=True)
-    return estimator(probs, labels, weights=weights)
+    return BinnedError(ClassWise(), EqualMass(n_bins), norm=2, debias=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trueup.estimators import CurveError
 from trueup.lens import Lens
+from trueup.metrics.declare import metric
 
 
-def ici(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
-) -> float:
+@metric
+def ici(*, lens: Lens | None = None) -> CurveError:
     r"""Integrated calibration index: the mean distance of predictions from a loess curve.
 
     :math:`\frac1n\sum_i |p_i - c(p_i)|` with c the loess fit of the labels to the predictions
@@ -27,12 +27,11 @@ def ici(
     >>> round(ici(probs, labels), 4)
     0.1135
     """
-    return CurveError(lens)(probs, labels, weights=weights)
+    return CurveError(lens)
 
 
-def e50(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
-) -> float:
+@metric
+def e50(*, lens: Lens | None = None) -> CurveError:
     """Median distance of predictions from a loess curve: half of the rows are nearer.
 
     As `ici`, with the median in place of the mean.
@@ -47,12 +46,11 @@ def e50(
     >>> round(e50(probs, labels), 4)
     0.1011
     """
-    return CurveError(lens, quantile=0.5)(probs, labels, weights=weights)
+    return CurveError(lens, quantile=0.5)
 
 
-def e90(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
-) -> float:
+@metric
+def e90(*, lens: Lens | None = None) -> CurveError:
     """Distance of predictions from a loess curve that nine rows in ten do not exceed.
 
     As `ici`, with the 90th percentile in place of the mean; Emax is
@@ -68,4 +66,4 @@ def e90(
     >>> round(e90(probs, labels), 4)
     0.1995
     """
-    return CurveError(lens, quantile=0.9)(probs, labels, weights=weights)
+    return CurveError(lens, quantile=0.9)

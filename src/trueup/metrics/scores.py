@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from trueup.estimators import Brier, LogLoss
+from trueup.metrics.declare import metric
 
 
-def brier(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def brier() -> Brier:
     r"""Brier score: mean squared distance between predictions and labels.
 
     :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
@@ -20,10 +22,11 @@ def brier(probs: object, labels: object = None, *, weights: object = None) -> fl
     >>> round(brier([0.2, 0.9], [0, 1]), 6)
     0.025
     """
-    return Brier()(probs, labels, weights=weights)
+    return Brier()
 
 
-def log_loss(probs: object, labels: object = None, *, weights: object = None) -> float:
+@metric
+def log_loss() -> LogLoss:
     r"""Log loss: mean negative log-probability of the label.
 
     :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
@@ -35,4 +38,4 @@ def log_loss(probs: object, labels: object = None, *, weights: object = None) ->
     >>> round(log_loss([0.2, 0.9], [0, 1]), 6)
     0.164252
     """
-    return LogLoss()(probs, labels, weights=weights)
+    return LogLoss()

@@ -13,7 +13,7 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.cuts import cuts_of_groups
 from trueup.errors import must_be
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.outcomes import check_counts
 from trueup.recalibrate.scores import FitData, Scores
@@ -106,7 +106,7 @@ class BayesianBinning(MarginalRecalibrator):
         super()._fit(data.as_probs())
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
-        binnings = _Binnings.of(ScoreGroups.of(data.pairs(number)), float(self.prior_weight))
+        binnings = _Binnings.of(TiedScores.of(data.pairs(number)), float(self.prior_weight))
         likely = binnings.log_likelihood()
         share = np.exp(likely - likely.max())
         share[share < LEAST_SHARE] = 0
@@ -145,7 +145,7 @@ class _Binnings:
     prior_weight: float
 
     @classmethod
-    def of(cls, groups: ScoreGroups, prior_weight: float) -> _Binnings:
+    def of(cls, groups: TiedScores, prior_weight: float) -> _Binnings:
         """Bin groups of tied scores in every way that is tried."""
         ranks, weight = np.cumsum(groups.rank), np.cumsum(groups.weight, dtype=np.float64)
         if ranks.dtype.kind == "i" and ranks[-1] == len(ranks) == weight[-1]:

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from trueup import metrics
 from trueup.engines.base import Ints
 from trueup.errors import CapabilityError, Words, must_be
-from trueup.estimators import Estimator
+from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy
+from trueup.metrics import NAMED
 
 __all__ = ["SCORERS", "CalibrationScorer", "scorer"]
 
@@ -64,7 +64,7 @@ class CalibrationScorer:
         return f"scorer({self.words})"
 
 
-def scorer(metric: str | Estimator, **options: Any) -> CalibrationScorer:
+def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     """Make a scorer of a named metric, or of an estimator, for scikit-learn's ``scoring=``.
 
     For `cross_validate`, `GridSearchCV`, `permutation_importance` and whatever else takes a
@@ -75,7 +75,7 @@ def scorer(metric: str | Estimator, **options: Any) -> CalibrationScorer:
     Parameters
     ----------
     metric
-        The name of a metric of `trueup`, such as ``"ece"`` or ``"log_loss"``, or an estimator,
+        A metric of `trueup` or its name, such as ``tu.ece`` or ``"log_loss"``, or an estimator,
         such as ``BinnedError(norm=2)``.
     **options
         Passed to the named metric: ``n_bins=10``.
@@ -102,19 +102,21 @@ def scorer(metric: str | Estimator, **options: Any) -> CalibrationScorer:
     >>> bool((found["test_ece"] <= 0).all())
     True
     """
-    if isinstance(metric, Estimator):
-        if options:
-            raise must_be("options", "left out for an estimator, which has its own", options)
-        return CalibrationScorer(metric, repr(metric))
-    if not isinstance(metric, str) or metric not in metrics.__all__:
-        rule = f"an estimator or one of {', '.join(metrics.__all__)}"
+    if (isinstance(metric, str) and metric in NAMED) or metric in NAMED.values():
+        name = metric if isinstance(metric, str) else metric.__name__
+        shown = [repr(name), *(f"{key}={value!r}" for key, value in options.items())]
+        named = NAMED[name]
+        return CalibrationScorer(partial(named, **options) if options else named, ", ".join(shown))
+    estimator = known_estimator(metric, "metric")
+    if estimator is None:
+        rule = f"an estimator, a named metric or one of {', '.join(sorted(NAMED))}"
         raise must_be("metric", rule, metric)
-    shown = [repr(metric), *(f"{name}={value!r}" for name, value in options.items())]
-    named = getattr(metrics, metric)
-    return CalibrationScorer(partial(named, **options) if options else named, ", ".join(shown))
+    if options:
+        raise must_be("options", "left out for an estimator, which has its own", options)
+    return CalibrationScorer(estimator, repr(estimator))
 
 
-SCORERS = MappingProxyType({name: scorer(name) for name in metrics.__all__})
+SCORERS = MappingProxyType({name: scorer(name) for name in sorted(NAMED)})
 """A scorer for every named metric, by its name; `ici`, `e50` and `e90` are for two classes."""
 
 

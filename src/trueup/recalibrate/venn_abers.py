@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueup.engines.base import Floats, engine
-from trueup.estimators.groups import ScoreGroups
+from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
 from trueup.recalibrate.outcomes import check_counts
 from trueup.recalibrate.reading import read_scores
@@ -101,7 +101,7 @@ class VennAbers(OneVsRestRecalibrator):
         super()._fit(data.as_probs())
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
-        groups = ScoreGroups.of(data.pairs(number))
+        groups = TiedScores.of(data.pairs(number))
         weight, hits = _counted(groups.weight), _counted(groups.label)
         mass, joined = engine().pool_added(weight, hits)
         high = np.append(joined / mass, 1.0)  # a positive row above all scores stays alone

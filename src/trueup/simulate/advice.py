@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trueup.bins import EqualMass, UniformWidth
-from trueup.estimators import BinnedError, Estimator, SweepError
+from trueup import metrics
+from trueup.estimators import Estimator
 from trueup.forecasts import Forecasts
 from trueup.showing import FieldsShown
 from trueup.simulate.fit import Fitted, fit
@@ -23,14 +23,14 @@ MOST_DRAWS = 10_000_000
 FEW_ROWS = 100
 
 CANDIDATES: dict[str, Estimator] = {
-    "ece": BinnedError(),
-    "ece (equal mass)": BinnedError(binning=EqualMass(15)),
-    "ece_debiased": BinnedError(binning=EqualMass(15), debias=True),
-    "ece_sweep": SweepError(),
-    "rmsce": BinnedError(binning=UniformWidth(15), norm=2),
-    "rmsce (equal mass)": BinnedError(binning=EqualMass(15), norm=2),
-    "rmsce_debiased": BinnedError(binning=EqualMass(15), norm=2, debias=True),
-    "rmsce_sweep": SweepError(norm=2),
+    "ece": metrics.ece.estimator(),
+    "ece (equal mass)": metrics.ece_debiased.estimator().plug_in(),
+    "ece_debiased": metrics.ece_debiased.estimator(),
+    "ece_sweep": metrics.ece_sweep.estimator(),
+    "rmsce": metrics.rmsce.estimator(),
+    "rmsce (equal mass)": metrics.rmsce_debiased.estimator().plug_in(),
+    "rmsce_debiased": metrics.rmsce_debiased.estimator(),
+    "rmsce_sweep": metrics.rmsce_sweep.estimator(),
 }
 
 

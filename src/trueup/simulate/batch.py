@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.bins import FixedEdges, UniformWidth
 from trueup.engines.base import Floats, Sums, engine
 from trueup.errors import must_be
-from trueup.estimators import BinnedError
-from trueup.estimators.base import Estimator
+from trueup.estimators.base import known_estimator
 from trueup.estimators.powers import plugin_powers
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Scores
@@ -58,7 +56,8 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     if not _are_plain(sets):
         each = ((Forecasts.of(p, y), p, y) for p, y in zip(*sets, strict=True))
         return _one_by_one(each, measures)
-    fast = {name: m for name, m in measures.items() if isinstance(m, BinnedError) and _is_fast(m)}
+    known = {name: known_estimator(measure) for name, measure in measures.items()}
+    fast = {name: each for name, each in known.items() if each is not None and _is_fast(each)}
     slow = {name: m for name, m in measures.items() if name not in fast}
     scored = _in_fixed_bins(sets, fast)
     if slow:
@@ -72,19 +71,17 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     return scored
 
 
-def _is_fast(measure: BinnedError) -> bool:
+def _is_fast(measure: Any) -> bool:
     """Whether the bins are known before the data, and the sums of the bins are enough."""
-    lens = measure.lens
     return (
-        type(measure) is BinnedError
-        and type(measure.binning) in (UniformWidth, FixedEdges)
-        and (lens is None or (type(lens) is Binary and lens.where is None))
-        and not measure.debias
-        and not measure.label_binned
+        measure.of_label_sums
+        and not measure.debiased
+        and not measure.binning.sees_scores
+        and measure.lens in (None, Binary())
     )
 
 
-def _in_fixed_bins(sets: DataSets, measures: Mapping[str, BinnedError]) -> Numbers:
+def _in_fixed_bins(sets: DataSets, measures: Mapping[str, Any]) -> Numbers:
     n = sets.probs.shape[1]
     some = Pairs(sets.probs[0], sets.labels[0], None)
     sums_of: dict[bytes, Sums] = {}
@@ -119,8 +116,7 @@ def _one_by_one(
 def _takes_forecasts(measure: Any) -> bool:
     """Whether a measure is one of trueup's, which take checked data as it is."""
     inner = measure.func if isinstance(measure, partial) else measure
-    owner = getattr(inner, "__self__", inner)
-    return isinstance(owner, Estimator) or getattr(inner, "__module__", "") == "trueup.metrics"
+    return known_estimator(getattr(inner, "__self__", inner)) is not None
 
 
 def _numbers_of(name: str, answer: Any) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
-from trueup.lens import PairsLens, chosen_lens
+from trueup.lens import chosen_lens
 from trueup.newton import Maximum
 from trueup.showing import FieldsShown
 from trueup.simulate.curves import Glm
@@ -136,8 +136,7 @@ def fit(scores: object, correct: object = None) -> Fitted:
     """
     forecasts = Forecasts.of(scores, correct)
     lens = chosen_lens(None, forecasts)
-    assert isinstance(lens, PairsLens)
-    pairs = lens.pairs(forecasts)
+    pairs = lens.problem(forecasts)
     score, label = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     weight = np.ones(len(score)) if pairs.w is None else pairs.w / pairs.w.mean()
     if label.min() == label.max() and label[0] in (0, 1):

@@ -16,7 +16,7 @@ from trueup.estimators import BinnedError
 from trueup.estimators.base import average, check_norm, root_of
 from trueup.estimators.simplex import cell_table, simplex_power
 from trueup.forecasts import Forecasts
-from trueup.lens import Canonical, Cells, FamilyLens, Lens, Pairs, PairsLens, SimplexLens
+from trueup.lens import Canonical, Cells, Lens, Pairs
 from trueup.simulate.worlds import DataSets, Seed, generator
 from trueup.specification import Specification, check_whole
 from trueup.tree import Leaf
@@ -92,16 +92,15 @@ class TableWorld(ClassesWorld):
     ) -> float:
         """Return the error over all distinct induced predictions; by default the canonical one."""
         check_norm(norm)
-        lens = Canonical() if lens is None else lens
+        chosen: Any = Canonical() if lens is None else lens
         everything = self.population()
-        if isinstance(lens, SimplexLens):
-            return root_of(_simplex_truth(lens.cells(everything), distance, norm), norm)
-        if isinstance(lens, FamilyLens):
-            members = lens.members(everything)
+        if chosen.induces == "simplex":
+            return root_of(_simplex_truth(chosen.cells(everything), distance, norm), norm)
+        if chosen.induces == "family":
+            members = chosen.members(everything)
             powers = ((m.share, _pairs_truth(m.pairs, norm)) for m in members)
             return root_of(average(powers, norm), norm)
-        assert isinstance(lens, PairsLens)
-        return root_of(_pairs_truth(lens.pairs(everything), norm), norm)
+        return root_of(_pairs_truth(chosen.pairs(everything), norm), norm)
 
     def population(self) -> Forecasts:
         """Return the whole world as weighted rows: every prediction with every outcome."""
@@ -161,8 +160,8 @@ class DirichletWorld(ClassesWorld):
         check_norm(norm)
         probs = generator(rng).dirichlet(np.array(self.alpha), n_points)
         truth = self.truth(probs)
-        if lens is not None and not (isinstance(lens, Canonical) and lens.where is None):
-            on_simplex = isinstance(lens, SimplexLens)
+        if lens is not None and lens != Canonical():
+            on_simplex = lens.induces == "simplex"
             binning = VarianceTree(min_samples=500) if on_simplex else EqualMass(1000)
             population = Forecasts.of(probs, truth, soft_labels=True)
             return BinnedError(lens, binning, norm, distance=distance)(population)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.bins import EqualMass
 from trueup.engines.base import Floats
 from trueup.errors import must_be
-from trueup.estimators import BinnedError, Estimator
+from trueup.estimators import Estimator
+from trueup.estimators.base import estimator_of
 from trueup.inference.levels import check_inside
 from trueup.inference.seeds import check_seed
 from trueup.lens import Binary
+from trueup.metrics import rmsce_debiased
 from trueup.simulate.detection import Detection, SampleSize
 from trueup.simulate.strength import with_error, world_like
 from trueup.simulate.study import study
@@ -22,7 +23,7 @@ from trueup.specification import check_whole, is_number
 
 __all__ = ["power", "sample_size"]
 
-DEFAULT = BinnedError(binning=EqualMass(15), norm=2, debias=True)
+DEFAULT = rmsce_debiased.estimator()
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
 
 
@@ -221,10 +222,8 @@ def _settle(
     true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
     check_whole("n_sets", n_sets, 20)
     check_seed(rng)
-    chosen = DEFAULT if statistic is None else statistic
-    if not isinstance(chosen, Estimator):
-        raise must_be("statistic", "an estimator, such as BinnedError(), or None", statistic)
-    if not isinstance(getattr(chosen, "lens", None), Binary | None):
+    chosen = DEFAULT if statistic is None else estimator_of("statistic", statistic)
+    if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():
         rule = "one without a lens: the world has one score and one outcome a row"
         raise must_be("statistic", rule, chosen)
     norm = getattr(chosen, "norm", 2)

@@ -11,7 +11,7 @@ import numpy as np
 from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
-from trueup.lens import PairsLens, chosen_lens
+from trueup.lens import chosen_lens
 from trueup.simulate.curves import Curve, Identity, LogOdds
 from trueup.simulate.fit import fit
 from trueup.simulate.scores import Empirical
@@ -52,7 +52,6 @@ def world_like(probs: object, labels: object) -> World:
     if fitted.scores_quality.grade != "poorly":
         return fitted.world
     lens = chosen_lens(None, forecasts)
-    assert isinstance(lens, PairsLens)
     pairs = lens.pairs(forecasts)
     value, index = np.unique(pairs.p.astype(np.float64), return_inverse=True)
     share = np.bincount(index.reshape(-1), pairs.w)

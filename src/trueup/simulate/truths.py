@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator
-from trueup.lens import Binary, Canonical, SimplexLens, TopLabel
+from trueup.estimators.base import known_estimator
+from trueup.lens import Binary, Canonical, TopLabel
 from trueup.specification import is_number
 
 __all__ = ["Truth", "check_truth", "truths_of"]
@@ -42,11 +42,9 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
             found[name] = float(given)  # type: ignore[arg-type]
         elif given is not None:
             found[name] = float(given(world))  # type: ignore[operator]
-        elif isinstance(measure, Estimator) and is_number(getattr(measure, "norm", None)):
-            key = tuple(
-                getattr(measure, field, None)
-                for field in ("norm", "lens", "distance", "equal_shares")
-            )
+        elif known_estimator(measure) is not None and is_number(getattr(measure, "norm", None)):
+            usual = {"norm": None, "lens": None, "distance": "tv", "equal_shares": False}
+            key = tuple(getattr(measure, field, default) for field, default in usual.items())
             if key not in known:
                 known[key] = _true_error(world, measure)
             found[name] = known[key]
@@ -61,17 +59,15 @@ def _true_error(world: Any, estimator: Any) -> float:
     if getattr(estimator, "equal_shares", False):  # bins of equal say have another target
         return math.nan
     if not _draws_matrices(world):
-        whole = lens is None or (type(lens) is Binary and lens.where is None)
-        return float(world.true_error(norm)) if whole else math.nan
+        return float(world.true_error(norm)) if lens in (None, Binary()) else math.nan
     lens = TopLabel() if lens is None else lens
     options: dict[str, Any] = {}
     takes = inspect.signature(world.true_error).parameters
-    if "distance" in takes and isinstance(lens, SimplexLens):
+    if "distance" in takes and lens.induces == "simplex":
         options["distance"] = estimator.distance
     if "lens" in takes:
         return float(world.true_error(norm, lens=lens, **options))
-    whole = type(lens) is Canonical and lens.where is None
-    return float(world.true_error(norm, **options)) if whole else math.nan
+    return float(world.true_error(norm, **options)) if lens == Canonical() else math.nan
 
 
 def _draws_matrices(world: Any) -> bool:

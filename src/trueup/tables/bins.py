@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import MOMENTS, Floats, Ints, Sums
 from trueup.errors import Words, must_be
-from trueup.showing import TableShown
+from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BinTable(TableShown):
+class BinTable(Table):
     """Sufficient statistics of right-closed bins [e0, e1], (e1, e2], …, (e_{B−1}, e_B].
 
     Tables over the same edges add with ``+``; the sum over parts is the table of the whole.
@@ -35,6 +35,8 @@ class BinTable(TableShown):
     edges: Floats
     asked: int
     sums: Sums
+    induced: ClassVar[str] = "pairs"
+    hint: ClassVar[str] = 'a family has one for each class: family["name"]'
 
     @classmethod
     def of_sums(cls, inner_edges: Floats, sums: Sums, asked: int | None = None) -> BinTable:
@@ -81,6 +83,16 @@ class BinTable(TableShown):
     def concentration(self) -> Floats:
         """q_b = Σw²/(Σw)², which is 1/n_b without weights; NaN in an empty bin."""
         return _ratio(self.sums.weight2, self.weight * self.weight)
+
+    @property
+    def parts(self) -> list[tuple[float, BinTable]]:
+        """The one table with its share in the whole, as `TableFamily` has several."""
+        return [(1.0, self)]
+
+    @property
+    def sets_per_row(self) -> int:
+        """Return in how many sets of bins each row is."""
+        return 1
 
     def nonempty(self) -> BinTable:
         """Return the table without its empty bins, whose range goes to the bin above."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be
-from trueup.showing import TableShown
+from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CellTable(TableShown):
+class CellTable(Table):
     """Sufficient statistics of cells of the simplex; tables over the same cells add with ``+``.
 
     Attributes
@@ -35,6 +35,7 @@ class CellTable(TableShown):
     weight: Floats
     score: Floats
     label: Floats
+    induced: ClassVar[str] = "simplex"
 
     @cached_property
     def share(self) -> Floats:
@@ -95,14 +96,16 @@ class CellTable(TableShown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values that `from_dict` reads back, ready for JSON."""
-        return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+        return {field.name: getattr(self, field.name).tolist() for field in fields(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CellTable:
         """Read what `to_dict` wrote."""
         arrays: dict[str, Any] = {
-            name: np.array(data[name], np.int64 if name == "count" else np.float64)
-            for name in cls.__dataclass_fields__
+            field.name: np.array(
+                data[field.name], np.int64 if field.name == "count" else np.float64
+            )
+            for field in fields(cls)
         }
         return cls(**arrays)
 

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Words, must_be
-from trueup.showing import TableShown
+from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
 ROWS_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Columns(TableShown):
+class Columns(Table):
     """Columns of equal length by name; ``columns["error"]`` is one of them.
 
     Unlike tables of bins these do not add: they are what was computed, not what it was computed

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.showing import TableShown
+from trueup.tables.base import Table
 from trueup.tables.bins import BinTable
+from trueup.tables.curve import Curve
 from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, repr=False)
-class TableFamily(TableShown):
+class TableFamily(Table):
     """Bin tables of several induced problems, such as one per class; adds member by member.
 
     Attributes
@@ -34,6 +35,25 @@ class TableFamily(TableShown):
     shares: tuple[float, ...]
     tables: tuple[BinTable | None, ...]
     by_weight: bool = False
+    induced: ClassVar[str] = "family"
+
+    @property
+    def parts(self) -> list[tuple[float, BinTable]]:
+        """Every table that counts in the average, with its share."""
+        members = zip(self.shares, self.tables, strict=True)
+        return [(share, table) for share, table in members if table is not None and share > 0]
+
+    @property
+    def sets_per_row(self) -> int:
+        """Return in how many sets of bins each row is."""
+        return 1 if self.by_weight else len(self.parts)
+
+    def without_singles(self) -> tuple[TableFamily, int]:
+        """Merge every bin of a single row with its nearest neighbor; return how many were."""
+        found = [(None, 0) if part is None else part.without_singles() for part in self.tables]
+        tables = tuple(part for part, _ in found)
+        merged = sum(many for _, many in found)
+        return TableFamily(self.names, self.shares, tables, self.by_weight), merged
 
     def __add__(self, other: TableFamily) -> TableFamily:
         """Add the statistics of other rows, member by member."""
@@ -103,6 +123,24 @@ class TableFamily(TableShown):
             rows, made = (0, 0) if table is None else (int(table.count.sum()), table.made)
             lines.append(f"{name!s:>10} {share:7.4f} {rows:8d} {made:7d}")
         return "\n".join(lines)
+
+
+def stacked(
+    names: Sequence[Any],
+    shares: Sequence[float],
+    tables: Sequence[Table | None],
+    divides_rows: bool,
+) -> TableFamily | Curve | None:
+    """Put the tables of several classes into one; None where no class has one.
+
+    ``divides_rows`` says that each row is in the table of one class alone.
+    """
+    if any(isinstance(table, Curve) for table in tables):
+        return Curve.stacked(names, [t if isinstance(t, Curve) else None for t in tables])
+    bins = tuple(table if isinstance(table, BinTable) else None for table in tables)
+    if not any(table is not None for table in bins):
+        return None
+    return TableFamily(tuple(names), tuple(shares), bins, divides_rows)
 
 
 def _added(a: BinTable | None, b: BinTable | None) -> BinTable | None:

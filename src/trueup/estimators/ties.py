@@ -16,7 +16,7 @@ from trueup.lens import Pairs
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreGroups:
+class TiedScores:
     """Distinct scores in increasing order with the sums of their rows.
 
     Ties are one group, so nothing computed from groups depends on the order of rows. ``rank``
@@ -32,8 +32,12 @@ class ScoreGroups:
     room: Room = FRESH  # for what is computed from them; it must outlive them
 
     @classmethod
-    def of(cls, pairs: Pairs) -> ScoreGroups:
-        """Sort pairs and sum over ties."""
+    def of(cls, pairs: Pairs) -> TiedScores:
+        """Sort pairs and sum over ties; for not too many rows that is done once."""
+        return pairs.once("ties", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> TiedScores:
         if pairs.w is None and not pairs.soft:
             counts = engine().group_pairs(pairs.p, pairs.y)
             return cls(counts.value, counts.count, counts.positive)
