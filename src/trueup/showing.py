@@ -1,4 +1,4 @@
-"""How results look in a notebook: small HTML tables, the same for every result."""
+"""How results look in a notebook, as small HTML tables, and in JSON: the same for every result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
+
+from trueup.codec import plain
 
 __all__ = ["FieldsShown", "TableShown", "html_table"]
 
@@ -30,7 +32,11 @@ class TableShown:
 
 
 class FieldsShown:
-    """Base of results: a notebook shows their fields, one a line."""
+    """Base of results: a notebook shows their fields, one a line, and JSON has them by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         """Show every field in a notebook."""

@@ -150,7 +150,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 def as_json(content: Mapping[str, Any]) -> str:
     """Return JSON text that every reader of JSON can read: NaN and infinity are null."""
-    from trueup.results.plain import plain
+    from trueup.codec import plain
 
     return json.dumps(plain(content), indent=2, allow_nan=False)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.codec import column_of
 from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
-from trueup.evaluation.encoding import column_of
 from trueup.evaluation.measuring import Asked
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, interval

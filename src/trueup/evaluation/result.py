@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from trueup.atomic import write_atomically
+from trueup.codec import read_back, written
 from trueup.errors import Words, must_be
 from trueup.evaluation import text
-from trueup.evaluation.encoding import Table, read_back, written
 from trueup.evaluation.sections import (
     Detectable,
     EstimatorAdvice,
@@ -24,6 +24,7 @@ from trueup.evaluation.sections import (
 from trueup.inference import GroupErrors
 from trueup.results import HypothesisResult
 from trueup.tables import Columns
+from trueup.tables.base import Table
 
 __all__ = ["Evaluation"]
 

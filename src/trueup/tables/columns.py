@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class Columns(Table):
     """
 
     data: Mapping[str, NDArray[Any]]
+    kind: ClassVar[str] = "columns"
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.data.items()}
