@@ -1,4 +1,4 @@
-"""How results look in a notebook, as small HTML tables, and in JSON: the same for every result."""
+"""How results look: as text, as small HTML tables in a notebook, and in JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from trueup.codec import plain
 
-__all__ = ["FieldsShown", "TableShown", "html_table"]
+__all__ = ["FieldsShown", "TableShown", "html_table", "is_number", "text_table"]
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -60,6 +60,27 @@ def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) 
     body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f"<p><b>{escape(title)}</b></p><table>{inside}</table>"
+
+
+def text_table(
+    names: Iterable[str], rows: Iterable[Sequence[str]], right: Sequence[bool], least: int = 0
+) -> list[str]:
+    """Return the lines of a table: columns marked in ``right`` are right-aligned.
+
+    No column is narrower than ``least`` characters.
+
+    >>> text_table(["name", "n"], [["a", "10"]], [False, True])
+    ['name   n', 'a     10']
+    """
+    lines = [list(names), *rows]
+    widths = [max(least, *map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        )
+        for line in lines
+    ]
 
 
 def is_number(text: str) -> bool:

@@ -61,8 +61,10 @@ class Screen:
         if self._terminal:
             self._rich_table(title, list(columns), cells, numeric)
         else:
+            from trueup.showing import text_table
+
             click.echo(title)
-            for line in _aligned([list(columns), *cells], numeric):
+            for line in text_table(columns, cells, numeric):
                 click.echo(f"  {line}".rstrip())
         if note:
             self._write(textwrap.fill(note, self._width, break_on_hyphens=False), False)
@@ -104,13 +106,6 @@ class Screen:
             return text
         colour = None if style == "bold" or os.environ.get("NO_COLOR") else style
         return click.style(text, fg=colour, bold=style == "bold" or None)
-
-
-def _aligned(rows: list[list[str]], numeric: list[bool]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        parts = zip(row, widths, numeric, strict=True)
-        yield "  ".join(f"{c:>{w}}" if right else f"{c:<{w}}" for c, w, right in parts)
 
 
 def _looks_numeric(cell: object) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Words, must_be
+from trueup.showing import text_table
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
@@ -73,13 +74,10 @@ class Columns(Table):
 
     def __repr__(self) -> str:
         """Print the first rows as a person would read them."""
-        shown = {name: [_text(v) for v in col[:ROWS_SHOWN]] for name, col in self.data.items()}
-        widths = {n: max(len(n), *map(len, rows), 6) for n, rows in shown.items()}
+        cells = [[_text(v) for v in column[:ROWS_SHOWN]] for column in self.data.values()]
+        rows, right = zip(*cells, strict=True), [True] * len(cells)
         lines = [f"{type(self).__name__} of {len(self)} row{'s' * (len(self) != 1)}:"]
-        lines.append("  ".join(f"{name:>{width}}" for name, width in widths.items()))
-        for row in zip(*shown.values(), strict=True):
-            cells = zip(row, widths.values(), strict=True)
-            lines.append("  ".join(f"{text:>{width}}" for text, width in cells))
+        lines += text_table(self.data, rows, right, least=6)
         if len(self) > ROWS_SHOWN:
             lines.append(f"… and {len(self) - ROWS_SHOWN} more")
         return "\n".join(lines)
