@@ -39,8 +39,7 @@ def error_by_bins(forecasts: Forecasts) -> Columns:
             found = BinnedError(binning=EqualMass(b), debias=debias).measure(forecasts)
             rises = (np.diff(found.table.nonempty().mean_label) >= 0).all()
             rows.append((name, b, found.value, bool(rises), b == chosen))
-    names = ("estimator", "n_bins", "error", "monotone", "sweep")
-    return Columns({k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)})
+    return Columns.of_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
 
 
 def coverage(forecasts: Forecasts) -> Columns:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.codec import column_of
 from trueup.errors import Words, must_be
 from trueup.showing import text_table
 from trueup.tables.base import Table
@@ -28,6 +29,23 @@ class Columns(Table):
 
     data: Mapping[str, NDArray[Any]]
     kind: ClassVar[str] = "columns"
+
+    @classmethod
+    def of_rows(
+        cls, rows: Iterable[Mapping[str, Any] | Sequence[Any]], names: Sequence[str] = ()
+    ) -> Self:
+        """Put rows together: values by the name of their column, or in the order of ``names``.
+
+        Values of several types stay what they are.
+
+        >>> Columns.of_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
+        array(['a', 3], dtype=object)
+        """
+        named = [
+            row if isinstance(row, Mapping) else dict(zip(names, row, strict=True)) for row in rows
+        ]
+        keys = names or (named[0] if named else ())
+        return cls({name: column_of([row[name] for row in named]) for name in keys})
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.data.items()}
