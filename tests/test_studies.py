@@ -1,11 +1,18 @@
-"""What studies compute by themselves, against loops."""
+"""What studies compute by themselves, against loops; and how results are frozen and compared."""
 
 from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from studies.frozen.__main__ import main, run
+from studies.frozen.compare import compare, differences, relative_difference
+from studies.frozen.record import MOST_VALUES, Record
 from studies.widths import sun_interval
 
 
@@ -45,3 +52,62 @@ def test_the_interval_of_sun_et_al(power: float) -> None:
     low = 0.0 if value < one * null else low
     found = sun_interval(p, y, edges, 0.95)
     np.testing.assert_allclose(found, np.sqrt([low, value + two * error]), rtol=1e-10, atol=1e-12)
+
+
+def test_a_record_keeps_leaves_and_errors(tmp_path: Path) -> None:
+    record = Record()
+    record("a", lambda: {"x": np.float64(0.1), "y": [np.array([1.0, math.nan]), {"z": None}]})
+    record("b", int, "no number")
+    record("c", lambda: np.arange(MOST_VALUES + 1.0))
+    record("d", lambda: np.ones(2, np.float32))
+    assert len(record.entries["c"]) == MOST_VALUES
+    assert len(record.entries["c/sha256"]) == 64
+    assert record.entries["d/dtype"] == "float32"
+    record.write(tmp_path / "out.json")
+    read = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert (read["a/x"], read["a/y/1/z"], read["b"]) == (0.1, None, "raises ValueError")
+    assert "no number" in read["b/message"]
+    assert not compare(record.entries, read)
+    with pytest.raises(ValueError, match="two entries"):
+        record("a/x", float)
+
+
+def test_differences_are_told_apart_by_size() -> None:
+    before = {"a": 1.0, "b": 0.3, "c": [1.0, 2.0], "d": "text", "e": 0.0, "f": 1, "g": math.nan}
+    after = {"a": 1.0, "b": np.nextafter(0.3, 1), "c": [1.0, 2.1], "d": "other", "e": -0.0}
+    found = differences(before, {**after, "f": None, "h": 1})
+    assert {key: kind for key, kind, _ in found} == {
+        "b": "rounding",
+        "c": "larger",
+        "d": "text",
+        "e": "rounding",
+        "f": "text",
+        "g": "removed",
+        "h": "added",
+    }
+    assert relative_difference(math.nan, math.nan) == 0
+    assert relative_difference(math.nan, 1.0) == math.inf
+    assert relative_difference(math.inf, 1.0) == math.inf
+    assert relative_difference(-1.0, 1.0) == 2
+
+
+def test_a_report_groups_keys_and_takes_renames() -> None:
+    before = {"metric/one/a": 1.0, "metric/one/b": 2.0, "metric/two/old/c": 3}
+    after = {"metric/one/a": 1.1, "metric/one/b": 2.0, "metric/two/new/c": 3}
+    report = compare(before, after)
+    assert "metric/one: 1, largest relative difference 9.1e-02" in report
+    assert "metric/one/a: 1.0 → 1.1" in report
+    assert "metric/two/old/c" in report
+    assert "1 entries are equal to the bit" in report
+    assert "metric/two" not in compare(before, after, {"old": "new"})
+    assert compare({"k": [0.5, 1.0]}, {"k": [0.5, 2.0]}).count("k[1]: 1.0 → 2.0") == 1
+
+
+def test_a_section_is_frozen_the_same_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "ab":
+        run(["checks"]).write(tmp_path / name)
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "are equal to the bit" in capsys.readouterr().out
+    assert json.loads((tmp_path / "a").read_text("utf-8"))["check/ece/lists"] == pytest.approx(0.2)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.bins import EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree
 from trueup.engines.base import Bits, Floats, Ints, engine
 from trueup.engines.draws import binned_limits, class_limits, limits_of
 from trueup.estimators.simplex import cell_table
@@ -24,8 +23,8 @@ from trueup.lens import (
     Binary,
     Pairs,
 )
+from trueup.tables import BinTable
 
-OF_SCORES = (EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree)  # never of labels
 BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
 Places = NDArray[np.int32]
 
@@ -48,16 +47,23 @@ def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
         return _of_cells(statistic, lens, forecasts, keys)
     if lens.induces == "family":
         return powers_of_classes([statistic], forecasts, keys)[0]
-    pairs = Pairs(forecasts.scores, forecasts.labels, forecasts.weights)
+    pairs = lens.problem(forecasts)
     table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
-    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
-    if pairs.w is None:
-        rows, _ = binned_limits(pairs.p, index, table.made)
-        drawn = engine().count_labels(rows, keys)
-    else:
-        drawn = _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
-    powers: Floats = statistic.powers_for_labels(table, drawn)
+    # Statistics that share their bins share what is drawn.
+    key = ("drawn", table.edges.tobytes(), keys.tobytes())
+    powers: Floats = statistic.powers_for_labels(
+        table, pairs.once(key, lambda: _drawn_sums(pairs, table, keys))
+    )
     return powers
+
+
+def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
+    """Return Σ y, or Σ w y, of every bin for the resample of each key."""
+    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
+    if pairs.w is not None:
+        return _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
+    rows, _ = binned_limits(pairs.p, index, table.made)
+    return engine().count_labels(rows, keys)
 
 
 def _weighted_sums(
