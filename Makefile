@@ -21,7 +21,7 @@ help:
 	@echo "make test       lint, types and tests"
 	@echo "make test-slow  the thorough tests"
 	@echo "make test-min   the tests with the oldest supported packages"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, mypy, and phrases that may only become fewer"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
 	@echo "make figures    draw the pictures of docs/views.md"
@@ -45,6 +45,7 @@ lint: $(VENV)/dev.done
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m tools.prose
 
 bench: $(VENV)/bench.done $(VENV)/native.done
 	$(PY) -m benchmarks

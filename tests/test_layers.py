@@ -16,6 +16,7 @@ LAYERS = [
     "errors",
     "lazy",
     "atomic",
+    "codec",
     "showing",
     "specification",
     "native",

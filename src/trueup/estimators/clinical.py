@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,13 +51,6 @@ class Cox(FieldsShown):
     converged: bool
     clipped: int
     note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON: what is not finite is None."""
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
 
 
 def cox(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from trueup.codec import Stored
 from trueup.errors import must_be
 from trueup.showing import TableShown
 
 
-class Table(TableShown):
+class Table(TableShown, Stored):
     """Base of all tables.
 
     ``induced`` is the kind of problem that a table of sums is of, as `Lens.induces`; empty for

@@ -29,6 +29,8 @@ from trueup.views.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from trueup.evaluation.sections import Repair
+
 __all__ = ["draw_recalibrations"]
 
 Flags = NDArray[np.bool_]
@@ -87,6 +89,11 @@ def draw_recalibrations(
     ax.set_xlabel(MEASURES[measure])
     legend_beside(ax)
     return ax
+
+
+def of_repair(repair: Repair, *, ax: Axes | None = None) -> Axes:
+    """Draw the candidates of an evaluation."""
+    return draw_recalibrations(repair.table, ax=ax)
 
 
 def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far: Flags) -> None:
