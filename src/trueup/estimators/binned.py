@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup.bins import Binning, FixedEdges, SimplexGrid, UniformWidth
-from trueup.engines.base import Sums, engine
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.errors import must_be
 from trueup.estimators.base import (
     Estimator,
@@ -161,7 +162,7 @@ class BinnedError(Estimator):
 
     def _table(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
-        sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
 
     def _power(self, table: BinTable, pairs: Pairs | None) -> tuple[float, int]:
@@ -221,7 +222,7 @@ class BinnedError(Estimator):
         inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
         k = forecasts.n_classes
-        sums = engine().class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+        sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
         tables = [
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators.base import check_lens
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line

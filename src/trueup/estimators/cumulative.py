@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
-from trueup.engines.counted_reference import running_sums
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
+from trueup.engines.sums import running_sums
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.lens import Pairs
@@ -96,7 +97,7 @@ class CumulativeError(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Return the largest sum, or the range of sums, alone."""
-        lowest, highest = engine().extreme_sums(groups.count_residual)
+        lowest, highest = engine.sweep.extreme_sums(groups.count_residual)
         largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
         return largest / float(groups.total)
 

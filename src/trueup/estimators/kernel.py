@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Groups
+from trueup.engines.types import TiedScores
 from trueup.errors import must_be
 from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
 from trueup.estimators.groups import ScoreGroups
@@ -144,7 +144,7 @@ class KernelError(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Return the square of counted rows."""
-        scores = ScoreResiduals.of_counts(Groups(groups.value, groups.rank, groups.hits))
+        scores = ScoreResiduals.of_counts(TiedScores(groups.value, groups.rank, groups.hits))
         bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
         return self._of_scores(scores, float(bandwidth)).power
 

@@ -6,7 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats, Groups, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
+from trueup.engines.types import TiedScores
 from trueup.errors import must_be
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
@@ -89,7 +91,7 @@ class MMCE(PairsEstimator):
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Return the square of counted rows."""
         if self.weighted:
-            counts = Groups(groups.value, groups.rank, groups.hits)
+            counts = TiedScores(groups.value, groups.rank, groups.hits)
             return self._power(ScoreResiduals.of_counts(counts))
         return self._square(groups.value, groups.count_residual) / float(groups.total) ** 2
 
@@ -99,7 +101,7 @@ class MMCE(PairsEstimator):
         return self._square(scores.value, scores.residual) / scores.mass.every
 
     def _square(self, value: Floats, residual: Floats) -> float:
-        total = engine().laplace_total(value, residual, float(self.bandwidth))
+        total = engine.pairs.laplace_total(value, residual, float(self.bandwidth))
         return max(0.0, total)  # the kernel is positive definite: less is rounding
 
 

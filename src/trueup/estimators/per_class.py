@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.estimators.pairwise import over_members
 from trueup.forecasts import Forecasts

@@ -9,7 +9,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.estimators.groups import ScoreGroups
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.smoothing import (
@@ -93,7 +94,7 @@ class SmoothError(PairsEstimator):
 
     def power_of_groups(self, groups: ScoreGroups) -> float:
         """Find the width alone, to six digits."""
-        residual = engine().spread_terms(groups.value, groups.count_residual, GRID, groups.room)
+        residual = engine.grid.spread_terms(groups.value, groups.count_residual, GRID, groups.room)
         residual /= float(groups.total)
         most = float(np.abs(residual).sum())
         return fixed_point(cosines(residual), most, FINE_TO_COMPARE, CLOSE_TO_COMPARE)
@@ -156,7 +157,7 @@ def meeting_point(
 
 def absolute_area(height: Floats) -> float:
     """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps."""
-    return engine().absolute_area(height)
+    return engine.grid.absolute_area(height)
 
 
 def _steps(wanted: float) -> int:

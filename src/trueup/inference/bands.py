@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.inference.levels import check_level
 from trueup.specification import check_choice, check_flag

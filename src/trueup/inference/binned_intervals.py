@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.inference.noisy_bins import Bins
 
 __all__ = ["Bins", "Ends", "binned_ends"]

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Bits, Floats, Ints
 from trueup.bins import EqualMass, FixedEdges, SimplexGrid, UniformWidth, VarianceTree
-from trueup.engines.base import Bits, Floats, Ints, Sums, engine
-from trueup.engines.draws import binned_limits, class_limits, limits_of
+from trueup.engines.draw_keys import binned_limits, class_limits, limits_of
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.estimators import BinnedError
 from trueup.estimators.base import chosen_lens
 from trueup.estimators.powers import debiased_powers, plugin_powers
@@ -55,7 +57,7 @@ def fused_powers(statistic: BinnedError, forecasts: Forecasts, keys: Bits) -> Fl
     index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
     if pairs.w is None:
         rows, _ = binned_limits(pairs.p, index, table.made)
-        return _powers(statistic, table, engine().count_labels(rows, keys))
+        return _powers(statistic, table, engine.draws.count_labels(rows, keys))
     return _powers(statistic, table, _weighted_sums(pairs.p, pairs.w, index, table.made, keys))
 
 
@@ -173,5 +175,7 @@ def _totals(
         block = slice(start, min(start + size, n))
         limit, place = draw(block)
         weight = None if w is None else w[block]
-        engine().add_classes(limit, place.astype(np.int32, copy=False), weight, keys, start, totals)
+        engine.draws.add_classes(
+            limit, place.astype(np.int32, copy=False), weight, keys, start, totals
+        )
     return totals[:, :-1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_sums import Kernel

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators import Brier
 from trueup.estimators.decomposition import ProperScore
 from trueup.estimators.scores import total_weight, weighted_sum

@@ -8,8 +8,8 @@ from typing import TypeGuard
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import Binning
-from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, chosen_lens, root_of
 from trueup.forecasts import Forecasts

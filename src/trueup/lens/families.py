@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import FamilyLens

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trueup._typing import Floats, Ints
 from trueup.bins import Binning
-from trueup.engines.base import Floats, Ints
 from trueup.errors import Words, must_be
 from trueup.estimators.base import chosen_lens
 from trueup.forecasts import Forecasts

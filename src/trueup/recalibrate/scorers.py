@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from trueup import metrics
-from trueup.engines.base import Ints
+from trueup._typing import Ints
 from trueup.errors import CapabilityError, Words, must_be
 from trueup.estimators import Estimator
 from trueup.forecasts.arrays import as_numpy

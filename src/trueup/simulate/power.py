@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, Estimator
 from trueup.inference.levels import check_inside

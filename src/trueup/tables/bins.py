@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import MOMENTS, Floats, Ints, Sums
+from trueup._typing import Floats, Ints
+from trueup.engines.types import MOMENTS, Sums
 from trueup.errors import Words, must_be
 from trueup.showing import TableShown
 from trueup.tables.frames import Library, frame_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import must_be
 from trueup.showing import TableShown
 from trueup.tables.frames import Library, frame_of

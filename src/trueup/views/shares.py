@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.tables import CellTable
 from trueup.views.style import INK, SMALL, percent, words
