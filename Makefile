@@ -9,8 +9,8 @@ PIP := -m pip install -q --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
 # Python and its packages only: the kernels have their own rule, which needs no network.
 EDITABLE := TRUEUP_NO_NATIVE=1
-NATIVE := src/trueup/native
-KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
+KERNELS := src/trueup/engines/kernels
+KERNEL_SOURCES := $(wildcard $(KERNELS)/*.pyx $(KERNELS)/*.pxd $(KERNELS)/*.h)
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
@@ -75,7 +75,7 @@ docs:
 clean:
 	rm -rf $(VENV) $(MIN_VENV) build dist out src/trueup.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f $(NATIVE)/*.c $(NATIVE)/*.so
+	rm -f $(KERNELS)/*.c $(KERNELS)/*.so
 
 $(VENV)/base.done: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
@@ -84,8 +84,8 @@ $(VENV)/base.done: pyproject.toml setup.py
 	touch $@
 
 # Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
-$(VENV)/native.done: $(VENV)/base.done $(KERNELS)
-	rm -rf build $(NATIVE)/*.so
+$(VENV)/native.done: $(VENV)/base.done $(KERNEL_SOURCES)
+	rm -rf build $(KERNELS)/*.so
 	$(PY) setup.py -q build_ext --inplace
 	touch $@
 

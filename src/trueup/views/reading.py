@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 
 def check_columns(argument: str, table: object, *names: str) -> Columns:
     """Refuse what is not `Columns` with these columns and at least one row."""
-    columns = Columns.expect(table, argument, hint=f"its columns are {_listed(names)}")
+    columns = Columns.expect(table, argument, f"Columns with {_listed(names)}")
     missing = [name for name in names if name not in columns]
     if missing:
         got = Words(f"columns {_listed(tuple(columns))} without {_listed(tuple(missing))}")
