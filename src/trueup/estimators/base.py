@@ -66,17 +66,22 @@ class Estimator(Specification):
         labels: object = None,
         *,
         weights: object = None,
+        logits: bool = False,
     ) -> float:
         """Return the estimate as a float."""
-        return self.measure(probs, labels, weights=weights).value
+        return self.measure(probs, labels, weights=weights, logits=logits).value
 
-    def measure(self, probs: object, labels: object = None, *, weights: object = None) -> Estimate:
+    def measure(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> Estimate:
         """Return the estimate with its table and notes."""
-        return self.measure_forecasts(Forecasts.of(probs, labels, weights=weights))
+        return self.measure_forecasts(Forecasts.of(probs, labels, weights=weights, logits=logits))
 
-    def table(self, probs: object, labels: object = None, *, weights: object = None) -> Any:
+    def table(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> Any:
         """Return the table the estimate is computed from."""
-        return self.measure(probs, labels, weights=weights).table
+        return self.measure(probs, labels, weights=weights, logits=logits).table
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""

@@ -123,9 +123,12 @@ class BinnedError(PairsEstimator):
             return Ends(-math.inf, math.inf)
         return Ends(0.0, 2.0 if self.distance == "squared" else 1.0)
 
-    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+    def __call__(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> float:
         """Return the estimate as a float."""
-        return self.measure(probs, labels, weights=weights).value  # tables come at no cost
+        # The table comes at no cost.
+        return self.measure(probs, labels, weights=weights, logits=logits).value
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""

@@ -54,7 +54,12 @@ class Cox(FieldsShown):
 
 
 def cox(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+    probs: object,
+    labels: object = None,
+    *,
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
 ) -> Cox:
     r"""Calibration slope and intercept: logistic regression of the labels on logit(p).
 
@@ -65,6 +70,8 @@ def cox(
     ----------
     probs, labels, weights
         As for every metric; a `Forecasts` in place of the first two.
+    logits
+        Whether the predictions are logits.
     lens
         What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
         two columns. More columns need one, such as ``OneVsRest(c)``.
@@ -101,13 +108,13 @@ def cox(
     >>> cox([0.1, 0.3, 0.7], [0, 0, 1]).note
     'the scores order the labels perfectly: the larger the slope, the better the fit'
     """
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     pairs = clinical_pairs(lens, forecasts)
-    logits, clipped = _logits(pairs.p.astype(np.float64), EPS_OF_TINY[forecasts.tiny])
+    log_odds, clipped = _logits(pairs.p.astype(np.float64), EPS_OF_TINY[forecasts.tiny])
     # Of mean 1: Newton's method stops by the size of the likelihood.
     weight = np.ones(len(pairs)) if pairs.w is None else pairs.w / pairs.w.mean()
     robust = pairs.w is not None or pairs.soft
-    outcomes = Outcomes(logits, pairs.y.astype(np.float64), weight, robust)
+    outcomes = Outcomes(log_odds, pairs.y.astype(np.float64), weight, robust)
     line, level = fit_line(outcomes), fit_intercept(outcomes)
     known = 1.0 if lens is None or lens.independent else math.nan
     return Cox(
@@ -124,7 +131,12 @@ def cox(
 
 
 def observed_expected(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+    probs: object,
+    labels: object = None,
+    *,
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
 ) -> float:
     r"""Ratio of observed to expected positives, Σ w y / Σ w p; 1 for a calibrated model.
 
@@ -141,7 +153,7 @@ def observed_expected(
     >>> round(observed_expected([0.1, 0.3, 0.6], [0, 1, 1]), 6)
     2.0
     """
-    pairs = clinical_pairs(lens, Forecasts.of(probs, labels, weights=weights))
+    pairs = clinical_pairs(lens, Forecasts.of(probs, labels, weights=weights, logits=logits))
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     if pairs.w is not None:
         p, y = p * pairs.w, y * pairs.w

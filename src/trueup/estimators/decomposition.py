@@ -129,6 +129,7 @@ class ProperScore(Estimator):
         lens: Lens | None = None,
         binning: Binning | None = None,
         weights: object = None,
+        logits: bool = False,
     ) -> Decomposition:
         r"""Take the score apart: miscalibration − discrimination + uncertainty.
 
@@ -182,7 +183,7 @@ class ProperScore(Estimator):
         if binning is not None:
             rule = "a binning of scores, such as EqualMass(10), or None for the isotonic fit"
             check_binning(binning, rule)
-        forecasts = Forecasts.of(probs, labels, weights=weights)
+        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
         if lens is None:
             many = forecasts.is_matrix and forecasts.n_classes > 2
             lens = ClassWise() if many else Binary()

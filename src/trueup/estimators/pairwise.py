@@ -65,9 +65,11 @@ class PairsEstimator(Estimator):
         """Return 0 and 1: the value is an error between probabilities."""
         return Ends(0.0, 1.0)
 
-    def __call__(self, probs: object, labels: object = None, *, weights: object = None) -> float:
+    def __call__(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> float:
         """Return the estimate as a float."""
-        forecasts = Forecasts.of(probs, labels, weights=weights)
+        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
             return self.value_of(self.power_of_pairs(lens.problem(forecasts)))

@@ -21,6 +21,7 @@ def class_errors(
     labels: object = None,
     *,
     weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     """Measure every class by itself: which probabilities are wrong, and in which direction?
 
@@ -35,6 +36,8 @@ def class_errors(
         ``where=`` is kept.
     probs, labels, weights
         As for every metric; a `Forecasts` in place of the first two.
+    logits
+        Whether the predictions are logits.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def class_errors(
     if not callable(estimator) or isinstance(estimator, type):
         rule = "an estimator, such as SweepError(), or a named metric"
         raise must_be("estimator", rule, estimator)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     given = estimator if isinstance(estimator, Estimator) else None
     lens = None if given is None else given.own_lens
     if lens is not None and lens.induces != "family" and lens.everywhere not in ANY_CLASS:

@@ -95,13 +95,15 @@ class PointwiseError(PairsEstimator):
         weight = len(pairs) if pairs.w is None else float(pairs.w.sum())
         return Part(math.fsum(run(total, _blocks(len(pairs)))) / weight, curve)
 
-    def errors(self, probs: object, labels: object = None, *, weights: object = None) -> Floats:
+    def errors(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> Floats:
         """Return the error |p − a(p)| of every prediction.
 
         One number per row, or per row and class, (n, K), for `ClassWise`; rows of weight 0,
         which nothing looks at, are left out.
         """
-        forecasts = Forecasts.of(probs, labels, weights=weights)
+        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
             return self._errors(lens.problem(forecasts))

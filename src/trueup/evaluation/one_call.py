@@ -38,6 +38,8 @@ def evaluate(
     labels: object = None,
     *,
     models: Mapping[str, object] | None = None,
+    logits: bool = False,
+    normalize: bool = False,
     weights: object = None,
     groups: object = None,
     features: object = None,
@@ -60,6 +62,8 @@ def evaluate(
     models
         Several models' probabilities by name, in place of ``probs``: each is evaluated, and every
         two are compared on the same rows. The verdict is that of the first.
+    logits, normalize
+        Whether probabilities are given as logits, and whether to divide rows by their sum.
     weights, groups, features, clusters, classes
         As for `Forecasts.of`. Groups are measured one by one; features give local errors; rows of
         a cluster (patients, documents) are never taken for independent.
@@ -104,6 +108,8 @@ def evaluate(
     check_flag("recalibrate", recalibrate)
     check_flag("advice", advice)
     beside = {
+        "logits": logits,
+        "normalize": normalize,
         "weights": weights,
         "groups": groups,
         "features": features,

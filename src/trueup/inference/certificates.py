@@ -51,6 +51,7 @@ def certify(
     method: str = "finite-sample",
     lens: Lens | None = None,
     weights: object = None,
+    logits: bool = False,
 ) -> Certificate:
     """Say whether a calibration error of at most ``max_error`` is verified, refuted, or neither.
 
@@ -108,7 +109,7 @@ def certify(
     """
     asked = check_inside("max_error", max_error)
     level = _checked_level(norm, confidence_level, method)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     pairs = _independent_pairs(forecasts, lens, method)
     if outputs is None:
         tally = tally_of_bins(pairs)
@@ -128,6 +129,7 @@ def trade_off(
     norm: int = 2,
     method: str = "asymptotic",
     lens: Lens | None = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> Columns:
     """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
@@ -149,7 +151,7 @@ def trade_off(
     level = _checked_level(norm, confidence_level, method)
     numbers = _checked_numbers(n_bins)
     check_seed(rng)
-    forecasts = Forecasts.of(probs, labels)
+    forecasts = Forecasts.of(probs, labels, logits=logits)
     pairs = _independent_pairs(forecasts, lens, method)
     if len(pairs) < 2:
         raise must_be("probs", "have at least two rows, one for each half", Words("one"))

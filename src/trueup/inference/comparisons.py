@@ -36,6 +36,7 @@ def compare(
     confidence_level: float = 0.95,
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> Comparison:
     r"""Compare the calibration of two models on the same samples (Vaicenavicius et al. §4.3).
@@ -85,7 +86,7 @@ def compare(
     """
     measure, level, draws = _checked(estimator, confidence_level, n_resamples)
     seed = seed_of(rng)
-    first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights)
+    first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights, logits)
     refuse_soft_labels(first)
     if first.clusters is not None and not measure.debiased:
         raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
@@ -112,6 +113,7 @@ def compare_many(
     confidence_level: float = 0.95,
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> Columns:
     """Compare every two of several models, and rank them as far as the data can tell.
@@ -142,7 +144,7 @@ def compare_many(
         hint = 'call it as compare_many({"name": probs, "other": more}, labels)'
         raise must_be("models", "two models or more, by name", models, hint=hint)
     seed = seed_of(rng)
-    forecasts = same_samples(models, labels, weights)
+    forecasts = same_samples(models, labels, weights, logits)
     found = {
         name: Resampled.of(f, measure, draws, seed)
         for name, f in zip(models, forecasts, strict=True)
@@ -229,11 +231,15 @@ def _checked(estimator: object, level: object, n_resamples: object) -> tuple[Est
 
 
 def same_samples(
-    models: Mapping[str, object], labels: object = None, weights: object = None
+    models: Mapping[str, object],
+    labels: object = None,
+    weights: object = None,
+    logits: bool = False,
 ) -> list[Forecasts]:
     """Check that all models are judged on the same samples."""
     given = {
-        name: checked_model(name, probs, labels, weights=weights) for name, probs in models.items()
+        name: checked_model(name, probs, labels, weights=weights, logits=logits)
+        for name, probs in models.items()
     }
     name, first = next(iter(given.items()))
     rule = ("predictions for the same samples as ", Argument(name))

@@ -55,6 +55,7 @@ def group_errors(
     estimator: Metric | None = None,
     confidence_level: float = 0.95,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
     n_resamples: int = 999,
 ) -> GroupErrors:
@@ -66,6 +67,8 @@ def group_errors(
     ----------
     probs, labels, weights
         As for every metric, or one `Forecasts` that was made with ``groups``.
+    logits
+        Whether the predictions are logits.
     groups
         The group of each row: names or numbers.
     estimator
@@ -87,7 +90,7 @@ def group_errors(
     """
     measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
-    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits, groups=groups)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())

@@ -24,6 +24,7 @@ def calibration_test(
     method: str = "consistency",
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> HypothesisResult:
     """Test the hypothesis that a model is calibrated.
@@ -39,6 +40,8 @@ def calibration_test(
     ----------
     probs, labels, weights
         As for every metric, or one `Forecasts`. Labels are classes, not probabilities.
+    logits
+        Whether the predictions are logits.
     statistic
         For consistency resampling any estimator, through any lens, or a named metric, large where
         calibration is bad; by default that of `rmsce_debiased`,
@@ -90,7 +93,7 @@ def calibration_test(
     check_seed(rng)
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=chosen)
 
 

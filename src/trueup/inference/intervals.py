@@ -36,6 +36,7 @@ def interval(
     target: str = "conditional",
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> Interval:
     r"""Return an estimate with the range that holds the truth, and say which truth.
@@ -48,6 +49,8 @@ def interval(
     probs, labels, weights
         As for every metric; a `Forecasts` in place of all three. Its ``clusters`` are drawn
         whole by the bootstrap, and counted as one by the interval of a proper score.
+    logits
+        Whether the predictions are logits.
     confidence_level
         How often the interval should hold its target.
     method
@@ -107,7 +110,7 @@ def interval(
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
         raise must_be("estimator", rule, estimator)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
         told = (Argument("method", method), f" is not available {reason}")

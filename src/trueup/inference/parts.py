@@ -29,6 +29,7 @@ def class_tests(
     *,
     estimator: Metric | None = None,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
     n_resamples: int = 999,
 ) -> Columns:
@@ -38,6 +39,8 @@ def class_tests(
     ----------
     probs, labels, weights
         As for every metric, or one `Forecasts`. 1-D probabilities are one class, the positive.
+    logits
+        Whether the predictions are logits.
     estimator
         The statistic: an estimator whose lens is not chosen, or `ClassWise`, or a named metric;
         by default that of `rmsce_debiased`.
@@ -56,7 +59,7 @@ def class_tests(
     if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
         raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
     statistic = chosen.through(Binary())
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     found: dict[str, list[Any]] = {}
@@ -84,6 +87,7 @@ def bin_tests(
     *,
     estimator: Metric | None = None,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
     n_resamples: int = 999,
 ) -> Columns:
@@ -96,6 +100,8 @@ def bin_tests(
     ----------
     probs, labels, weights
         As for every metric, or one `Forecasts`.
+    logits
+        Whether the predictions are logits.
     estimator
         A `BinnedError`, whose lens and binning are taken, or a metric that is one; by default 15
         bins of equal mass.
@@ -112,7 +118,7 @@ def bin_tests(
     given = None if estimator is None else estimator_of("estimator", estimator)
     rule = "a BinnedError, a metric that is one, or None"
     binned = BIN_TESTS.or_given(given, name="estimator", rule=rule)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
     table = binned.measure_forecasts(forecasts).table.nonempty()

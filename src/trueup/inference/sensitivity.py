@@ -151,6 +151,7 @@ def sensitivity(
     alpha: float = 0.05,
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> Sensitivity:
     """Measure how far the consistency test of these predictions can see.
@@ -163,6 +164,8 @@ def sensitivity(
     ----------
     probs, labels, weights
         As for every metric, or one `Forecasts`, without clusters and soft labels.
+    logits
+        Whether the predictions are logits.
     statistic
         A debiased `BinnedError` of norm 2 that looks at one outcome a row; by default the
         composition of `rmsce_debiased`.
@@ -186,7 +189,7 @@ def sensitivity(
     if chosen != replace(plain, binning=getattr(chosen, "binning", plain.binning)):
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     lens = chosen.lens_for(forecasts)
     if not lens.one_outcome:
         raise must_be("statistic", "use one outcome per row", chosen)

@@ -45,6 +45,7 @@ def infer(
     confidence_level: float = 0.95,
     n_resamples: int = 999,
     weights: object = None,
+    logits: bool = False,
     rng: Seed = None,
 ) -> list[Inference]:
     """Return the interval and the test of each of several metrics.
@@ -60,6 +61,8 @@ def infer(
         Estimators or named metrics, in any order.
     probs, labels, weights
         As for every metric, or one `Forecasts`, without clusters and soft labels.
+    logits
+        Whether the predictions are logits.
     confidence_level, n_resamples, rng
         As for `interval` and `calibration_test`.
 
@@ -74,7 +77,7 @@ def infer(
     if not isinstance(estimators, Sequence):
         raise must_be("estimators", "a list of metrics", estimators)
     known = [estimator_of("estimators", each) for each in estimators]
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
     seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
     found: dict[int, Inference] = {}
     for problem, members in _sorted_together(known, forecasts):

@@ -32,6 +32,7 @@ class _Binned(_Named, Protocol):
         *,
         n_bins: NumberOfBins = 15,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(self, *, n_bins: NumberOfBins = 15) -> BinnedError: ...
 
@@ -45,6 +46,7 @@ class _Tace(_Named, Protocol):
         threshold: float = 0.01,
         literal: bool = False,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(
         self, *, n_bins: NumberOfBins = 15, threshold: float = 0.01, literal: bool = False
@@ -58,6 +60,7 @@ class _Skce(_Named, Protocol):
         *,
         bandwidth: float | None = None,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(self, *, bandwidth: float | None = None) -> KernelError: ...
 
@@ -70,6 +73,7 @@ class _Mmce(_Named, Protocol):
         bandwidth: float = 0.4,
         weighted: bool = False,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(self, *, bandwidth: float = 0.4, weighted: bool = False) -> MMCE: ...
 
@@ -81,6 +85,7 @@ class _Psce(_Named, Protocol):
         *,
         decay: float = 0.9,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(self, *, decay: float = 0.9) -> PointwiseError: ...
 
@@ -92,12 +97,18 @@ class _Clinical(_Named, Protocol):
         *,
         lens: Lens | None = None,
         weights: object = None,
+        logits: bool = False,
     ) -> float: ...
     def estimator(self, *, lens: Lens | None = None) -> CurveError: ...
 
 class _Plain(_Named, Protocol):
     def __call__(
-        self, probs: object, labels: object = None, *, weights: object = None
+        self,
+        probs: object,
+        labels: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
     ) -> float: ...
 
 class _Sweep(_Plain, Protocol):

@@ -18,29 +18,37 @@ DATA = (
     Parameter("probs", Parameter.POSITIONAL_OR_KEYWORD, annotation="object"),
     Parameter("labels", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation="object"),
 )
-WEIGHTS = Parameter("weights", Parameter.KEYWORD_ONLY, default=None, annotation="object")
+BESIDE = (
+    Parameter("weights", Parameter.KEYWORD_ONLY, default=None, annotation="object"),
+    Parameter("logits", Parameter.KEYWORD_ONLY, default=False, annotation="bool"),
+)
 
 
 def metric(compose: Callable[..., Estimator]) -> Any:
     """Make a named metric of a function that composes its estimator from keyword options.
 
-    The metric takes ``(probs, labels, *, <options>, weights)`` and returns a float; its attribute
-    ``estimator`` is `compose`, so that ``ece.estimator(n_bins=10)`` is what ``ece(…, n_bins=10)``
+    The metric takes ``(probs, labels, *, <options>, weights, logits)`` and returns a float; its
+    attribute ``estimator`` is `compose`: ``ece.estimator(n_bins=10)`` is what ``ece(…, n_bins=10)``
     calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``.
     """
 
     @wraps(compose)
     def measure(
-        probs: object, labels: object = None, *, weights: object = None, **options: Any
+        probs: object,
+        labels: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+        **options: Any,
     ) -> float:
-        return compose(**options)(probs, labels, weights=weights)
+        return compose(**options)(probs, labels, weights=weights, logits=logits)
 
     options = signature(compose).parameters.values()
     own: Any = measure
     own.__signature__ = signature(compose).replace(
-        parameters=[*DATA, *options, WEIGHTS], return_annotation="float"
+        parameters=[*DATA, *options, *BESIDE], return_annotation="float"
     )
-    own.__annotations__ = {each.name: each.annotation for each in (*DATA, *options, WEIGHTS)}
+    own.__annotations__ = {each.name: each.annotation for each in (*DATA, *options, *BESIDE)}
     own.__annotations__["return"] = "float"
     own.estimator = compose
     NAMED[compose.__name__] = own
