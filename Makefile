@@ -91,7 +91,7 @@ $(VENV)/native.done: $(VENV)/base.done $(KERNELS)
 	@echo "Compiling the kernels, which takes minutes."
 	@rm -rf build $(NATIVE)/*.so
 	@$(PY) setup.py -q build_ext --inplace $(QUIETLY)
-	@if grep 'building extension .* failed' $(@:.done=.log); then \
+	@if grep -q 'building extension .* failed' $(@:.done=.log); then \
 		echo "NumPy does the work of kernels that cannot be compiled; $(@:.done=.log) says why."; fi
 	@touch $@
 
