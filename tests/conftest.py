@@ -9,7 +9,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from trueup.engines import using
-from trueup.errors import CapabilityError
+from trueup.errors import RAISE, CapabilityError
+
+# What an evaluation would report as an internal error is raised here, so that a test sees it.
+os.environ[RAISE] = "1"
 
 # No deadline: the first call of a kernel may import, and machines are shared.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -245,7 +245,8 @@ def test_bad_sizes_of_a_tree_are_refused(name: str, bad: object) -> None:
 @pytest.mark.parametrize("binning", [tu.UniformWidth(5), tu.EqualMass(5), tu.FixedEdges((0.5,))])
 def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
     message = (
-        f"`binning` must be one for a simplex, VarianceTree() or SimplexGrid(B); got {binning!r}. "
+        "`binning` must be a binning of a simplex, VarianceTree() or SimplexGrid(B); "
+        f"got {binning!r}. "
         "Hint: the lens looks at whole distributions, which have no single score."
     )
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):

@@ -117,11 +117,11 @@ def test_refusals() -> None:
     for ratios in ([1], [0.5], [], [np.inf], [[2.0]], [np.nan]):
         with pytest.raises(tu.InputError, match="`ratios` must be finite numbers above 1"):
             unsure_rewards([0.5], [1], ratios=ratios)
-    with pytest.raises(tu.InputError, match="one confidence a row"):
+    with pytest.raises(tu.InputError, match="one confidence per row"):
         unsure_rewards([0.5], [1], lens=tu.ClassWise())
     with pytest.raises(tu.InputError, match="one of 'a'"):
         compare_rewards({"a": [0.5]}, [1], baseline="b")
-    with pytest.raises(tu.InputError, match="otherwise than the column of ratios"):
+    with pytest.raises(tu.InputError, match="reserved name of the column of ratios"):
         compare_rewards({"ratio": [0.5]}, [1])
     with pytest.raises(tu.InputError, match="a dictionary of probabilities"):
         compare_rewards({}, [1])

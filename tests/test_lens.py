@@ -227,7 +227,7 @@ def test_a_region_of_rows() -> None:
     np.testing.assert_array_equal(cells.kept, np.flatnonzero(probs[:, 0] > 0.5))
 
 
-EMPTY = "`where` must be a region that holds a prediction; got an empty one."
+EMPTY = "`where` selects no predictions."
 
 
 @pytest.mark.parametrize(
@@ -292,9 +292,9 @@ def test_refused_when_made(make: Any, message: str) -> None:
     [
         (
             tu.Binary(),
-            "`lens` must be one for several classes where `probs` has more than two columns; "
+            "`lens` must be a lens for several classes if `probs` has more than two columns; "
             "got Binary(). "
-            "Hint: OneVsRest(c) looks at one class, TopLabel() at the predicted one.",
+            "Hint: OneVsRest(c) evaluates one class, TopLabel() the predicted one.",
         ),
         (tu.OneVsRest(3), "`class_number` must be from 0 to 2; got 3."),
         (tu.TopK(3), "`k` must be from 1 to 2; got 3."),

@@ -70,7 +70,7 @@ def test_state_does_not_grow_with_the_data():
 def test_refusals_leave_the_step_as_it_was():
     trace = tu.Trace({"sweep": tu.SweepError(), "ece": tu.BinnedError()})
     trace.update([0.2, 0.7], [0, 1])
-    with pytest.raises(tu.InputError, match="'sweep', which needs all rows at once"):
+    with pytest.raises(tu.InputError, match="'sweep' needs all rows"):
         trace.update([0.2, 0.7], [0, 1])
     with pytest.raises(tu.InputError, match="between 0 and 1"):
         trace.update([0.2, 1.7], [0, 1])
@@ -83,7 +83,8 @@ def test_batches_of_a_step_are_of_one_kind():
     trace = tu.Trace([tu.Brier()])
     trace.update([[0.2, 0.3, 0.5]], [0])
     for probs, words in (([0.2], "binary scores"), ([[0.2, 0.3, 0.1, 0.4]], "4 columns")):
-        with pytest.raises(tu.InputError, match=rf"other batches \(3 columns\); got {words}"):
+        said = rf"other batches of the step \(3 columns\); got {words}"
+        with pytest.raises(tu.InputError, match=said):
             trace.update(probs, [0])
     assert trace.record("all") == {"Brier()": tu.brier([[0.2, 0.3, 0.5]], [0])}
 
@@ -99,14 +100,14 @@ def test_steps_keep_their_names():
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        ({}, "one metric or more"),
-        ([tu.BinnedError], "something to call"),
-        ({"step": tu.ece}, 'named by words other than "step"'),
-        ({1: tu.ece}, "named by words"),
-        ([tu.Brier(), tu.Brier()], "one of them twice"),
+        ({}, "must not be empty"),
+        ([tu.BinnedError], "contain a function"),
+        ({"step": tu.ece}, 'not use the reserved names "step"'),
+        ({1: tu.ece}, "not use the reserved names"),
+        ([tu.Brier(), tu.Brier()], "must not contain duplicates"),
         ("ece", "a dictionary or a list"),
         (tu.BinnedError(), "a dictionary or a list"),
-        ({"ece": 3}, "something to call under 'ece'"),
+        ({"ece": 3}, "contain a function under 'ece'"),
     ],
 )
 def test_metrics_that_are_none(metrics, words):

@@ -58,13 +58,13 @@ class Binning(Specification):
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the increasing inner edges between the bins of these scores."""
-        raise must_be("binning", "one for scores, such as UniformWidth(15)", self)
+        raise must_be("binning", "a binning of scores, such as UniformWidth(15)", self)
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the cells of the simplex that hold these points."""
         raise must_be(
             "binning",
-            "one for a simplex, VarianceTree() or SimplexGrid(B)",
+            "a binning of a simplex, VarianceTree() or SimplexGrid(B)",
             self,
             hint="the lens looks at whole distributions, which have no single score",
         )

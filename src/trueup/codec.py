@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hi
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 
 __all__ = ["Stored", "column_of", "plain", "read_back", "written"]
 
@@ -47,7 +47,8 @@ class Stored:
         """Read what `to_dict` wrote."""
         missing = sorted(name for name in _needed(cls) if name not in data)
         if missing:
-            raise must_be("data", "what `to_dict` wrote", Words(f"no {missing[0]!r}"))
+            rule = f"is not a dictionary from `to_dict`: {missing[0]!r} is missing"
+            raise InputError("data", rule)
         found: Self = _from_fields(cls, data)
         return found
 
@@ -147,7 +148,7 @@ def _stored(value: Mapping[str, Any], kind: str = "") -> Any:
     inside = dict(value)
     kind = inside.pop("kind", kind)
     if kind not in KINDS:
-        raise must_be("table", f"of a kind among {', '.join(KINDS)}", Words(repr(kind)))
+        raise must_be("table", f"have a kind among {', '.join(KINDS)}", kind)
     return _from_fields(KINDS[kind], inside)
 
 
@@ -156,7 +157,7 @@ def _from_fields(kind: Any, value: Any) -> Any:
         raise must_be(kind.__name__, "a mapping", value)
     missing = [name for name in _needed(kind) if name not in value]
     if missing:
-        raise must_be(kind.__name__, f"given with {missing[0]!r}", Words("nothing of that name"))
+        raise InputError(kind.__name__, f"must have an entry {missing[0]!r}")
     hints = _hints(kind)
     known = [field.name for field in fields(kind) if field.name in value]
     return kind(**{name: read_back(hints[name], value[name]) for name in known})

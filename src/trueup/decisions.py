@@ -121,7 +121,7 @@ def compare_rewards(
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)
     if "ratio" in models:
-        raise must_be("models", "named otherwise than the column of ratios", "ratio")
+        raise must_be("models", "not use the reserved name of the column of ratios", "ratio")
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
     columns: dict[str, Floats] = {}
@@ -187,7 +187,7 @@ def accuracy_coverage(
 def _pairs(probs: object, labels: object, lens: Lens | None, weights: object) -> Pairs:
     chosen = TopLabel() if lens is None else lens
     if not chosen.one_score:
-        raise must_be("lens", "one that gives one confidence a row", chosen)
+        raise must_be("lens", "yield one confidence per row", chosen)
     return chosen.pairs(Forecasts.of(probs, labels, weights=weights))
 
 
@@ -201,6 +201,6 @@ def _checked(ratios: object) -> list[float]:
     array = as_floats("ratios", as_numpy("ratios", several)).astype(np.float64)
     good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
     if not good:
-        hint = "where a wrong answer costs no more than none, always answer"
+        hint = "always answer if a wrong answer costs no more than none"
         raise must_be("ratios", "finite numbers above 1", ratios, hint=hint)
     return list(array.tolist())

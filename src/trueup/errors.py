@@ -1,42 +1,289 @@
-"""What goes wrong, and the one way to say it: "`name` must be …; got …. Hint: …"."""
+"""Errors that keep what is wrong in fields, and put it into words when they are printed."""
 
 from __future__ import annotations
 
-__all__ = ["CapabilityError", "InputError", "Words", "must_be"]
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
 
+__all__ = [
+    "Argument",
+    "CapabilityError",
+    "InputError",
+    "Text",
+    "Words",
+    "called",
+    "conflict",
+    "internal_error",
+    "must_be",
+    "printable",
+    "required",
+    "short",
+]
 
-class InputError(ValueError):
-    """The data or an argument breaks a rule; the message says which, where, and what to do."""
+# A rule that begins with one of these is said as it is: "must sum to 1". Others follow "must be".
+VERBS = frozenset(
+    [
+        "accept",
+        "come",
+        "contain",
+        "cover",
+        "differ",
+        "give",
+        "have",
+        "hold",
+        "match",
+        "name",
+        "not",
+        "return",
+        "select",
+        "sum",
+        "use",
+        "yield",
+    ]
+)
+RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
+"""Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
 
 
 class Words(str):
     """A description to print as it stands, where a plain string would be quoted."""
 
 
+@dataclass(frozen=True)
+class Argument:
+    """An argument that a message mentions, so that each caller can be told its own name for it.
+
+    Attributes
+    ----------
+    name
+        Its name in Python.
+    value
+        What to pass, where the message proposes a value.
+    to
+        The function that takes it, if that is not the one that was called.
+    """
+
+    name: str
+    value: object = None
+    to: str = ""
+
+    def __str__(self) -> str:
+        """Return it as one writes it in Python."""
+        name = self.name if self.name.startswith("-") else f"`{self.name}`"
+        shown = name if self.value is None else f"{self.name}={short(self.value)}"
+        return f"{shown} to {self.to}" if self.to else shown
+
+
+Text = str | tuple[str | Argument, ...]
+"""Part of a message; arguments that it mentions are kept apart from the words around them."""
+Teller = Callable[[Argument], str | None]
+"""Puts an argument into the words of a caller; None if that caller has no such argument."""
+
+
+class InputError(ValueError):
+    """Raised for invalid data or arguments; the message says where and how to fix it.
+
+    Attributes
+    ----------
+    argument
+        Name of the argument, or None.
+    rule
+        What it must be: what follows its name in the message, or a sentence that mentions it.
+    got
+        The offending value in words, or empty where the rule says it all.
+    row, column, file
+        Where it was found, as far as that is known: a number, or the words of a file for it.
+    hint
+        What to do.
+    """
+
+    def __init__(
+        self,
+        argument: str | None,
+        rule: Text,
+        got: object = Words(),
+        row: int | str | None = None,
+        column: int | str | None = None,
+        file: str | None = None,
+        hint: Text = "",
+    ) -> None:
+        self.argument = argument
+        self.rule = rule
+        self.got = Words(short(got))  # in words: a value may be large, or impossible to pickle
+        self.row = row
+        self.column = column
+        self.file = file
+        self.hint = hint
+        super().__init__(*self._fields().values())
+
+    def __str__(self) -> str:
+        """Return the message in the words of Python."""
+        return self.told(str)
+
+    def __repr__(self) -> str:
+        """Return the class and the message."""
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def told(self, tell: Teller) -> str:
+        """Return the message with every argument in the words of a caller.
+
+        A hint that mentions an argument which the caller does not have is left out.
+        """
+        problem = _told(self.rule, lambda each: tell(each) or str(each))
+        if isinstance(self.column, str):
+            problem = f"column {self.column!r} {problem}"
+        elif self.argument is not None and self.argument not in _mentioned(self.rule):
+            about = Argument(self.argument)
+            problem = f"{tell(about) or about} {problem}"
+        if self.got:
+            problem += f"; got {self.got}"
+        if self.row is not None:
+            problem += f" in {self.row}" if isinstance(self.row, str) else f" in row {self.row}"
+        if self.file is not None:
+            problem = f"{self.file}: {problem}"
+        hint = _told(self.hint, tell)
+        text = f"{_sentence(problem)} Hint: {_sentence(hint)}" if hint else _sentence(problem)
+        return text if self.file is None else printable(text)
+
+    def about(self, name: str, *, instead_of: str | None = None) -> Self:
+        """Return the same error about another argument name.
+
+        Parameters
+        ----------
+        name
+            The new name.
+        instead_of
+            The name to replace wherever it is mentioned; by default that of the argument.
+        """
+        old = self.argument if instead_of is None else instead_of
+        if old is None or not self.mentions(old):
+            return self
+        return self.replace(
+            argument=name if self.argument == old else self.argument,
+            rule=_renamed(self.rule, old, name),
+            hint=_renamed(self.hint, old, name),
+        )
+
+    def mentions(self, name: str) -> bool:
+        """Whether the message speaks of an argument."""
+        return name in {self.argument, *_mentioned(self.rule), *_mentioned(self.hint)}
+
+    def replace(self, **fields: Any) -> Self:
+        """Return the same error with some fields changed."""
+        return type(self)(**{**self._fields(), **fields})
+
+    def _fields(self) -> dict[str, Any]:
+        names = ("argument", "rule", "got", "row", "column", "file", "hint")
+        return {name: getattr(self, name) for name in names}
+
+
 class CapabilityError(RuntimeError):
-    """What was asked needs what is not there: an optional package, the rows, a compiler."""
+    """Raised when an optional package, a compiler or enough rows are missing."""
 
 
 def must_be(
-    name: str, rule: str, got: object, *, row: int | None = None, hint: str = ""
+    name: str, rule: Text, got: object, *, row: int | None = None, hint: Text = ""
 ) -> InputError:
     """Build the error to raise when the argument ``name`` breaks ``rule``.
 
-    >>> print(must_be("probs", "between 0 and 1", 1.5, row=3, hint="pass logits= for raw scores"))
-    `probs` must be between 0 and 1; got 1.5 in row 3. Hint: pass logits= for raw scores.
+    >>> print(must_be("probs", "between 0 and 1", 1.5, row=3, hint="clip rounding errors"))
+    `probs` must be between 0 and 1; got 1.5 in row 3. Hint: clip rounding errors.
+    >>> print(must_be("probs", "have at least one row", Words("none")))
+    `probs` must have at least one row; got none.
     """
-    where = "" if row is None else f" in row {row}"
-    verb = "" if rule.startswith(("have ", "hold ", "sum ")) else "be "
-    return InputError(f"`{name}` must {verb}{rule}; got {_short(got)}{where}.{_advice(hint)}")
+    parts = (rule,) if isinstance(rule, str) else rule
+    first = parts[0].split(" ", 1)[0] if isinstance(parts[0], str) else ""
+    return InputError(
+        name, ("must " if first in VERBS else "must be ", *parts), got, row, hint=hint
+    )
 
 
-def _advice(hint: str) -> str:
-    if not hint:
-        return ""
-    return f" Hint: {hint}" if hint.endswith((".", "?")) else f" Hint: {hint}."
+def required(name: str, hint: Text = "", *, row: int | None = None) -> InputError:
+    """Build the error to raise when the argument ``name`` is missing.
+
+    >>> print(required("labels", "call f(probs, labels)"))
+    `labels` is required. Hint: call f(probs, labels).
+    """
+    return InputError(name, "is required", row=row, hint=hint)
 
 
-def _short(got: object) -> str:
+def conflict(one: str, other: str, hint: Text = "") -> InputError:
+    """Build the error to raise when two arguments exclude each other.
+
+    >>> print(conflict("probs", "models"))
+    Pass either `probs` or `models`, not both.
+    """
+    rule = ("Pass either ", Argument(one), " or ", Argument(other), ", not both")
+    return InputError(one, rule, hint=hint)
+
+
+@contextmanager
+def called(names: Mapping[str, str]) -> Iterator[None]:
+    """Call arguments by other names in what is raised inside.
+
+    >>> with called({"probs": "probs_a"}):
+    ...     raise must_be("probs", "between 0 and 1", 2)
+    Traceback (most recent call last):
+    trueup.errors.InputError: `probs_a` must be between 0 and 1; got 2.
+    """
+    try:
+        yield
+    except InputError as error:
+        for name, other in names.items():
+            error = error.about(other, instead_of=name)
+        raise error from None
+
+
+def internal_error(where: str, error: Exception) -> str:
+    """Return what to say of a bug in one part of a result, whose other parts are right.
+
+    Raise it instead where the test suite runs, and where it is no bug: too little memory, or
+    something that is not installed.
+    """
+    if os.environ.get(RAISE) or isinstance(error, CapabilityError | MemoryError):
+        raise error
+    return f"internal error in {where}, please report it ({type(error).__name__}: {error})"
+
+
+def printable(text: str) -> str:
+    r"""Return a text without line ends and control characters, which could rule a terminal.
+
+    >>> printable("two\nlines")
+    'two?lines'
+    """
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def _told(text: Text, tell: Teller) -> str:
+    if isinstance(text, str):
+        return text
+    parts = [part if isinstance(part, str) else tell(part) for part in text]
+    return "" if None in parts else "".join(part for part in parts if part)
+
+
+def _mentioned(text: Text) -> set[str]:
+    return set() if isinstance(text, str) else {x.name for x in text if isinstance(x, Argument)}
+
+
+def _renamed(text: Text, old: str, new: str) -> Text:
+    if isinstance(text, str):
+        return text
+    return tuple(
+        Argument(new, part.value, part.to)
+        if isinstance(part, Argument) and part.name == old
+        else part
+        for part in text
+    )
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def short(got: object) -> str:
     """A value as a person would write it, never longer than a line."""
     if isinstance(got, Words):
         return str(got)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, Words, must_be, required
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
 from trueup.tables import Columns
@@ -68,7 +68,7 @@ class Trace:
         forecasts = Forecasts.of(probs, labels, weights=weights)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
         if self._batches and kind != self._kind:
-            rule = f"of the kind of the step's other batches ({_words(*self._kind)})"
+            rule = f"match the other batches of the step ({_words(*self._kind)})"
             raise must_be("probs", rule, Words(_words(*kind)))
         sums, whole = {}, {}
         for name, metric in self._metrics.items():
@@ -77,13 +77,12 @@ class Trace:
                 found = known.statistics(forecasts)
                 sums[name] = self._sums[name] + found if self._batches else found
             elif self._batches:
-                raise must_be(
-                    "metrics",
-                    "ones that add up over batches to take a second batch of a step",
-                    Words(f"{name!r}, which needs all rows at once"),
-                    hint="give a step to `record` whole, or pass an estimator with fixed bins, "
-                    "such as BinnedError() for ece",
+                rule = f"must be additive if a step has several batches; {name!r} needs all rows"
+                hint = (
+                    "pass the whole step to `record`, or use an estimator with fixed bins, "
+                    "such as BinnedError() for ece"
                 )
+                raise InputError("metrics", rule, hint=hint)
             else:
                 whole[name] = float(metric(forecasts))
         self._sums, self._whole, self._kind = sums, whole, kind
@@ -100,8 +99,7 @@ class Trace:
         if probs is not None or labels is not None or weights is not None:
             self.update(probs, labels, weights=weights)
         if not self._batches:
-            rule = "given where `update` was not called for the step"
-            raise must_be("probs", rule, None, hint="call update(probs, labels) first")
+            raise required("probs", "pass them, or call update(probs, labels) first")
         found = {}
         for name, known in self._known.items():
             if known is not None and name in self._sums:
@@ -140,16 +138,16 @@ def _named(metrics: object) -> dict[str, Callable[..., float]]:
         listed = list(metrics)
         named = {getattr(metric, "__name__", None) or repr(metric): metric for metric in listed}
         if len(named) < len(listed):
-            raise must_be("metrics", "different from each other", Words("one of them twice"))
+            raise InputError("metrics", "must not contain duplicates")
     else:
         raise must_be("metrics", "a dictionary or a list of metrics", metrics)
     for name, metric in named.items():
         if not isinstance(name, str) or name in ("step", "rows"):
-            raise must_be("metrics", 'named by words other than "step" and "rows"', name)
+            raise must_be("metrics", 'not use the reserved names "step" and "rows"', name)
         if not callable(metric) or isinstance(metric, type):
-            raise must_be("metrics", f"something to call under {name!r}", metric)
+            raise must_be("metrics", f"contain a function under {name!r}", metric)
     if not named:
-        raise must_be("metrics", "one metric or more", Words("none"))
+        raise InputError("metrics", "must not be empty")
     return named
 
 

@@ -51,7 +51,8 @@ def test_signs_mean_what_they_say() -> None:
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(
-        InputError, match=r"no number 'eec'. Did you mean 'ece'\? There are: ece, mce"
+        InputError,
+        match=r"no number 'eec' to compare. Hint: did you mean 'ece'\? There are: ece, mce",
     ):
         Condition.of("eec > 0").check(["mce", "ece"])
 

@@ -74,7 +74,7 @@ def test_parameters(run, files) -> None:
     fit = ("fit", "wrong.csv", "--method", "histogram", "-o", "c.json", "--param")
     run(*fit, "n_bins=7", "--param", "binning=equal-width")
     assert load("c.json").n_bins == 7
-    assert "It has: binning, lens, n_bins" in run(*fit, "bins=7", code=2).stderr
+    assert "a parameter of histogram: binning, lens, n_bins" in run(*fit, "bins=7", code=2).stderr
     assert "n_bins=20" in run(*fit, "n_bins", code=2).stderr
     assert "--param n_bins must be" in run(*fit, "n_bins=many", code=2).stderr
 
@@ -148,18 +148,21 @@ def test_logits(run, files) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["apply", "wrong.csv", "wrong.csv"], "a file that `trueup fit` wrote"),
-        (["apply", "c.json", "three.csv"], "has no column p, which the calibrator was fitted to"),
+        (["apply", "wrong.csv", "wrong.csv"], "a recalibrator saved by trueup"),
+        (
+            ["apply", "c.json", "three.csv"],
+            "missing column p, on which the recalibrator was fitted",
+        ),
         (
             ["apply", "c.json", "three.csv", "--probs", "p_*"],
-            "fitted to 1 column of probabilities; got 3",
+            "--probs must name 1 column, as the calibrator was fitted on; got 3",
         ),
         (["apply", "c.json", "gap.csv"], "1 of 2 rows has missing values"),
         (["fit", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to as well"),
         (["apply", "c.json", "wrong.csv", "-o", "./c.json"], "is read, so it cannot be written"),
         (["evaluate", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to"),
-        (["fit", "wrong.csv", "-o", "c.json", "--logits"], "such as --probs 'p_*'"),
-        (["apply", "c.json", "twice.csv"], "several columns called 'a'"),
+        (["fit", "wrong.csv", "-o", "c.json", "--logits"], "for example --probs 'p_*'"),
+        (["apply", "c.json", "twice.csv"], "2 columns called 'a'"),
         (["fit", "three.csv", "-o", "none/c.json"], "There is no directory"),
     ],
 )
@@ -182,7 +185,7 @@ def test_a_calibrator_knows_its_columns(run, files) -> None:
     write_table("new.csv", {"id": np.arange(600), "win_chance": data["p"]})
     assert "using column win_chance" in run("apply", "c.json", "new.csv", "-o", "f.csv").stderr
     write_table("other.csv", {"p": data["p"]})
-    assert "no column win_chance" in run("apply", "c.json", "other.csv", code=2).stderr
+    assert "missing column win_chance" in run("apply", "c.json", "other.csv", code=2).stderr
     run("apply", "c.json", "other.csv", "--probs", "p", "-o", "g.csv")
     np.testing.assert_array_equal(
         open_table("f.csv").column("win_chance"), open_table("g.csv").column("p")

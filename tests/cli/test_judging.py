@@ -58,13 +58,16 @@ def test_compare_through_a_metric(run, files) -> None:
     ("args", "words"),
     [
         (["wrong.csv"], "second FILE"),
-        (["wrong.csv", "wrong.csv"], "once each"),
+        (["wrong.csv", "wrong.csv"], "must not contain duplicates"),
         (["wrong.csv", "right.csv"], "other labels"),
         (["wrong.csv", "three.csv"], "1-D"),
-        (["wrong.csv", "--model", "a=p"], "twice or more"),
+        (["wrong.csv", "--model", "a=p"], "at least two --model options"),
         (["wrong.csv", "--model", "a=p", "--model", "a=p"], "a new name"),
         (["wrong.csv", "--model", "p", "--model", "q"], "NAME=COLUMNS"),
-        (["wrong.csv", "--model", "a=p", "--model", "b=p", "--probs", "p"], "left out"),
+        (
+            ["wrong.csv", "--model", "a=p", "--model", "b=p", "--probs", "p"],
+            "either --probs or --model, not both",
+        ),
         (["wrong.csv", "right.csv", "--fail-if", "ece > 1"], "no number 'ece'"),
     ],
 )
@@ -82,7 +85,7 @@ def test_certify(run, files) -> None:
     expected = certify(p, y, max_error=0.05, outputs=[0.2, 0.8])
     assert (found["verdict"], found["upper_bound"]) == ("verified", expected.upper_bound)
     text = " ".join(run(*args).stdout.split())
-    assert "Declare --outputs" in text
+    assert "declare them with --outputs" in text
     run(*args, "--fail-if", "upper_bound > 0.05", code=1)
     run(*args, "--outputs", "0.2,0.8", "--fail-if", "upper_bound > 0.05")
     assert "0.1,0.5,0.9" in run(*args, "--outputs", "low,high", code=2).stderr
@@ -106,7 +109,10 @@ def test_power(run, files) -> None:
     assert "rows" in run(*args).stdout
     found = json_of(run(*args, "--n", "300", "--json"))
     assert 0 <= found["power"] <= 1
-    assert "left out where --n" in run(*args, "--n", "300", "--power", "0.9", code=2).stderr
+    assert (
+        "either --power or --n, not both"
+        in run(*args, "--n", "300", "--power", "0.9", code=2).stderr
+    )
     assert "--error must be" in run("power", "wrong.csv", "--error", "2", code=2).stderr
 
 

@@ -235,10 +235,9 @@ def test_observed_over_expected(sample: Sample):
 
 THREE = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
 NEEDS_LENS = (
-    "`lens` must be given where `probs` has more than two columns; got None. "
-    "Hint: OneVsRest(c) looks at class c."
+    "`lens` is required if `probs` has more than two columns. Hint: pass OneVsRest(c) for class c."
 )
-ONE_SET = "`lens` must be one that gives one set of pairs, such as OneVsRest(c); got "
+ONE_SET = "`lens` must yield one set of scores, such as OneVsRest(c); got "
 
 
 @pytest.mark.parametrize(
@@ -253,7 +252,7 @@ ONE_SET = "`lens` must be one that gives one set of pairs, such as OneVsRest(c);
         ),
         (
             lambda: observed_expected([0.0, 0.0], [0, 1]),
-            "`probs` must be above 0 in some row for a ratio to them; got 0 in every row.",
+            "`probs` must contain a positive value; the ratio is undefined if all are zero.",
         ),
     ],
 )

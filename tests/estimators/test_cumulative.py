@@ -137,6 +137,6 @@ def test_small_cases():
 def test_what_is_refused():
     with pytest.raises(tu.InputError, match='`statistic` must be "ks" or "kuiper"; got'):
         CumulativeError(statistic="cramer")
-    with pytest.raises(tu.InputError, match="`lens` must be one of pairs"):
+    with pytest.raises(tu.InputError, match="`lens` must yield scores"):
         CumulativeError(tu.Canonical())([[0.2, 0.8]], [1])
     assert repr(KUIPER) == "CumulativeError(lens=None, statistic='kuiper')"

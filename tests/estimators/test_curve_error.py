@@ -105,8 +105,8 @@ A_SPAN = "`span` must be a number above 0 and up to 1; got "
     [
         (
             lambda: CurveError()([[0.2, 0.3, 0.5]], [2]),
-            "`lens` must be given where `probs` has more than two columns; got None. "
-            "Hint: OneVsRest(c) looks at class c.",
+            "`lens` is required if `probs` has more than two columns. "
+            "Hint: pass OneVsRest(c) for class c.",
         ),
         (lambda: CurveError(quantile=90), A_QUANTILE + "90."),
         (lambda: CurveError(quantile="max"), A_QUANTILE + "'max'."),

@@ -292,7 +292,7 @@ def test_it_prints_the_sum():
 @each_score
 def test_what_is_refused(score):
     three = [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]]
-    with pytest.raises(tu.InputError, match="`lens` must be one of pairs, not of a simplex"):
+    with pytest.raises(tu.InputError, match="`lens` must yield scores, not points on the simplex"):
         score.decompose(three, [2, 0], lens=tu.Canonical())
     with pytest.raises(tu.InputError, match="`lens` must be a lens"):
         score.decompose(three, [2, 0], lens=tu.ClassWise)

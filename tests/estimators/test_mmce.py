@@ -123,5 +123,5 @@ def test_refusals(change, message):
 
 
 def test_a_simplex_is_refused():
-    with pytest.raises(tu.InputError, match="not of a simplex"):
+    with pytest.raises(tu.InputError, match="not points on the simplex"):
         MMCE(tu.Canonical())([[0.2, 0.3, 0.5]], [1])

@@ -72,7 +72,7 @@ def test_binary_data_names_and_frames():
     assert list(table.to_frame("pandas").columns) == list(table.columns())
     assert "mean_score" in repr(table)
     for lens in (tu.Canonical(), tu.OneVsRest(1), tu.Pooled()):
-        with pytest.raises(tu.InputError, match="one without a lens, or with Binary"):
+        with pytest.raises(tu.InputError, match="have no lens, or Binary"):
             tu.class_errors(tu.BinnedError(lens, tu.SimplexGrid(3)), forecasts)
     for nothing in (None, "ece", tu.BinnedError, tu.TopLabel()):
         with pytest.raises(tu.InputError, match="an estimator, such as SweepError"):

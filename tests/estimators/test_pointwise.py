@@ -181,10 +181,7 @@ def test_lenses_other_than_the_default():
     assert np.isfinite(PointwiseError(tu.ClassWise(where=(0.4, 1.0)))(probs, y))
 
 
-NO_ERRORS = (
-    "`lens` must be one of pairs, or ClassWise() without `where`, for an error of every "
-    "prediction; got "
-)
+NO_ERRORS = "`lens` must yield scores, or be ClassWise() without a region; got "
 
 
 @pytest.mark.parametrize(
@@ -206,7 +203,7 @@ NO_ERRORS = (
         ),
         (
             lambda: PointwiseError(tu.Canonical())([[0.5, 0.5]], [1]),
-            "`lens` must be one of pairs, not of a simplex, for this estimator; got Canonical().",
+            "`lens` must yield scores, not points on the simplex; got Canonical().",
         ),
     ],
 )

@@ -28,7 +28,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.SweepError(bins=15), '`bins` must be "mass" or "width"; got 15.'),
     (
         lambda: tu.BinnedError(norm=3, debias=True),
-        "`debias` must be False for norms other than 1 and 2; got True.",
+        "`debias` requires norm 1 or 2; got norm 3.",
     ),
     (
         lambda: tu.BinnedError(tu.Pooled(), debias=True),
@@ -36,12 +36,11 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: tu.BinnedError(tu.Canonical(), debias=True),
-        "`debias` must be False for a lens on a simplex; got True.",
+        "`debias` requires a lens that yields scores; got Canonical().",
     ),
     (
         lambda: tu.BinnedError(debias=True, label_binned=True),
-        "`debias` must be the only one of debias, label_binned and equal_shares that is set; "
-        "got True.",
+        "Set at most one of `debias`, `label_binned` and `equal_shares`.",
     ),
     (
         lambda: tu.BinnedError(distance="l2"),

@@ -20,10 +20,10 @@ REFUSED = {
     "metrics that are a set": ({"metrics": {"ece"}}, "`metrics` must be a list of metrics"),
     "an unknown metric": ({"metrics": ["eec"]}, "`metrics` must be among ace, brier"),
     "an unknown metric by name": ({"metrics": {"a": "eec"}}, "`metrics` must be among ace"),
-    "a number as metric": ({"metrics": [3]}, "`metrics` must be named metrics or estimators"),
+    "a number as metric": ({"metrics": [3]}, "`metrics` must contain metrics or estimators"),
     "another headline": (
         {"metrics": {"rmsce_debiased": tu.ece}},
-        "`metrics` must be named otherwise than 'rmsce_debiased'",
+        "`metrics` must not redefine 'rmsce_debiased'",
     ),
     "no bins": ({"n_bins": 0}, "`n_bins` must be a whole number of at least 1; got 0"),
     "half a bin": ({"n_bins": 1.5}, "`n_bins` must be a whole number"),
@@ -58,9 +58,9 @@ MODELS = {
     "no model": ({}, "`models` must be probabilities by name; got {}"),
     "other rows": ({"a": P, "b": P[:-1]}, "as long as `b`"),
     "bad numbers": ({"a": P, "b": P + 1}, "`b` must be between 0 and 1"),
-    "the same name twice": ({1: P, "1": P}, "`models` must be named differently; got 1, 1"),
+    "the same name twice": ({1: P, "1": P}, "`models` must have different names; got 1, 1"),
     "other classes": ({"a": P, "b": np.c_[1 - P, P]}, "`b` must be 1-D, as `a` is"),
-    "checked before": ({"a": ONE}, "`a` must be given alone when it is a Forecasts"),
+    "checked before": ({"a": ONE}, "If `a` is a Forecasts, pass no other data"),
 }
 
 
@@ -73,16 +73,16 @@ def test_models(case) -> None:
 def test_models_of_other_samples() -> None:
     other = tu.Forecasts.of(P, 1 - Y)
     refused("same samples as `a`; got other labels", models={"a": ONE, "b": other})
-    refused("given alone when it is a Forecasts", models={"a": ONE, "b": ONE}, weights=P)
+    refused("is a Forecasts, pass no other data", models={"a": ONE, "b": ONE}, weights=P)
 
 
 def test_missing_data() -> None:
-    refused("`labels` must be given", P)
-    refused("`probs` must be given")
-    refused("`probs` must be given", labels=Y)
-    refused("`labels` must be given", models={"a": P})
-    refused("`probs` must be left out when `models` are given", P, Y, models={"a": P})
-    refused("given alone when it is a Forecasts", ONE, Y)
+    refused("`labels` is required", P)
+    refused("`probs` is required")
+    refused("`probs` is required", labels=Y)
+    refused("`labels` is required", models={"a": P})
+    refused("Pass either `probs` or `models`, not both", P, Y, models={"a": P})
+    refused("is a Forecasts, pass no other data", ONE, Y)
     refused("`probs` must have at least one row", [], [])
 
 

@@ -89,7 +89,7 @@ def test_the_same_data_and_seed_give_the_same_json(found, data) -> None:
         ("{}", "evaluation of schema 1; got something else"),
         ('{"schema": 9}', "got schema 9. Hint: write it anew"),
         ('{"schema": true}', "got schema True"),
-        ('{"schema": 1}', "`Evaluation` must be given with 'verdict'"),
+        ('{"schema": 1}', "`Evaluation` must have an entry 'verdict'"),
     ],
 )
 def test_garbage_gets_one_sentence(text, words) -> None:
@@ -110,7 +110,7 @@ def test_garbage_gets_one_sentence(text, words) -> None:
     ],
 )
 def test_a_wrong_part_gets_one_sentence(found, wrong) -> None:
-    with pytest.raises(InputError, match=r"^`data` must be what `to_dict` of an evaluation wrote"):
+    with pytest.raises(InputError, match=r"^`data` is not what `to_dict` of an evaluation wrote"):
         tu.Evaluation.from_dict(found("one row").to_dict() | wrong)
 
 

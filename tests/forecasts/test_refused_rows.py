@@ -184,5 +184,5 @@ def test_probabilities_outside_are_refused_not_squashed() -> None:
     message = refusal([0.1, 0.9, 1.0000001], [0, 1, 1])
     assert message == (
         "`probs` must be between 0 and 1; got 1.0000001 in row 2. "
-        "Hint: clip to [0, 1] what is only rounding error."
+        "Hint: clip rounding errors to [0, 1]."
     )

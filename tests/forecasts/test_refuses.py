@@ -28,13 +28,13 @@ PROBS = [
         "nan",
         of([0.2, NAN, 0.7], [0, 1, 1]),
         "`probs` must be between 0 and 1; got nan in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "infinity",
         of([0.2, INF], [0, 1]),
         "`probs` must be between 0 and 1; got inf in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "above 1",
@@ -52,7 +52,7 @@ PROBS = [
         "rounding error",
         of([0.2, 1.0000001], [0, 1]),
         "`probs` must be between 0 and 1; got 1.0000001 in row 1. "
-        "Hint: clip to [0, 1] what is only rounding error.",
+        "Hint: clip rounding errors to [0, 1].",
     ),
     (
         "float32 in its own digits",
@@ -77,13 +77,13 @@ PROBS = [
         "nan in a matrix",
         of([[0.5, 0.5], [0.5, NAN]], [0, 1]),
         "`probs` must be between 0 and 1; got nan in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "infinity in a matrix",
         of([[0.5, 0.5], [-INF, 1.0]], [0, 1]),
         "`probs` must be between 0 and 1; got -inf in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "outside in a matrix",
@@ -125,19 +125,19 @@ PROBS = [
     (
         "missing",
         of(None, [0, 1]),
-        "`probs` must be given; got None. Hint: call it as f(probs, labels).",
+        "`probs` is required. Hint: call f(probs, labels).",
     ),
     (
         "missing entry",
         of([0.2, None], [0, 1]),
         "`probs` must be between 0 and 1; got nan in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "missing entry of pandas",
         of(pd.Series([0.2, pd.NA], dtype="Float64"), [0, 1]),
         "`probs` must be between 0 and 1; got nan in row 1. "
-        "Hint: leave out or repair rows that hold NaN or infinity.",
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "scalar",
@@ -214,20 +214,20 @@ PROBS = [
     (
         "three dimensions",
         of(np.full((2, 4, 3), 1 / 3), [0, 1]),
-        "`probs` must be of shape (n,) or (n, K); got an array of shape (2, 4, 3). "
+        "`probs` must have shape (n,) or (n, K); got an array of shape (2, 4, 3). "
         "Hint: put classes last and reshape to (-1, K): every pixel or token is a row.",
     ),
     (
         "one column",
         of([[0.5], [0.4]], [0, 1]),
-        "`probs` must be of shape (n,) or (n, K) with K ≥ 2; got an array of shape (2, "
+        "`probs` must have shape (n,) or (n, K) with K ≥ 2; got an array of shape (2, "
         "1). "
         "Hint: pass probs[:, 0] if that is the positive class.",
     ),
     (
         "no column",
         of([[], []], [0, 1]),
-        "`probs` must be of shape (n,) or (n, K) with K ≥ 2; got an array of shape (2, 0).",
+        "`probs` must have shape (n,) or (n, K) with K ≥ 2; got an array of shape (2, 0).",
     ),
     (
         "lazy frame",
@@ -248,40 +248,36 @@ PROBS = [
     (
         "masked",
         of(np.ma.masked_invalid([0.5, NAN]), [0, 1]),
-        "`probs` must have no masked entries; got one in row 1. "
-        "Hint: leave out the masked rows first.",
+        "`probs` must have no masked entries; got one in row 1. Hint: drop the masked rows first.",
     ),
     (
         "masked in a matrix",
         of(np.ma.masked_greater([[0.5, 0.5], [0.1, 0.9]], 0.8), [0, 1]),
-        "`probs` must have no masked entries; got one in row 1. "
-        "Hint: leave out the masked rows first.",
+        "`probs` must have no masked entries; got one in row 1. Hint: drop the masked rows first.",
     ),
     (
         "given twice",
         of([0.5], [0], logits=[0.5]),
-        "`probs` must be None where `logits` are given; got both. "
+        "Pass either `probs` or `logits`, not both. "
         "Hint: call it as Forecasts.of(labels=labels, logits=logits).",
     ),
     (
         "labels first and logits",
         of([0], None, logits=[0.5]),
-        "`probs` must be None where `logits` are given; got both. "
+        "Pass either `probs` or `logits`, not both. "
         "Hint: call it as Forecasts.of(labels=labels, logits=logits).",
     ),
     (
         "Forecasts and labels",
         of(tu.Forecasts.of([0.5], [0]), [0]),
-        "`probs` must be given alone when it is a Forecasts; got other arguments "
-        "beside it. "
-        "Hint: pass them to the Forecasts.of that made it.",
+        "If `probs` is a Forecasts, pass no other data. "
+        "Hint: pass labels and weights to Forecasts.of.",
     ),
     (
         "Forecasts and an option",
         of(tu.Forecasts.of([0.5], [0]), None, normalize=True),
-        "`probs` must be given alone when it is a Forecasts; got other arguments "
-        "beside it. "
-        "Hint: pass them to the Forecasts.of that made it.",
+        "If `probs` is a Forecasts, pass no other data. "
+        "Hint: pass labels and weights to Forecasts.of.",
     ),
 ]
 

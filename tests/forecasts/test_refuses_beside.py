@@ -25,48 +25,48 @@ BESIDE = [
         "negative weight",
         of([0.5, 0.4], [0, 1], weights=[1, -2]),
         "`weights` must be finite and at least 0; got -2 in row 1. "
-        "Hint: a weight of 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     (
         "nan weight",
         of([0.5, 0.4], [0, 1], weights=[1, NAN]),
         "`weights` must be finite and at least 0; got nan in row 1. "
-        "Hint: a weight of 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     (
         "missing weight",
         of([0.5, 0.4], [0, 1], weights=[1, None]),
         "`weights` must be finite and at least 0; got nan in row 1. "
-        "Hint: a weight of 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     (
         "infinite weight",
         of([0.5, 0.4], [0, 1], weights=[1, INF]),
         "`weights` must be finite and at least 0; got inf in row 1. "
-        "Hint: a weight of 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     (
         "weights too large for float64",
         of([0.5], [0], weights=np.array(["1e4000"], np.longdouble)),
         "`weights` must be finite and at least 0; got 1e+4000 in row 0. "
-        "Hint: a weight of 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     (
         "weights too large to square",
         of([0.5], [0], weights=[1e200]),
-        "`weights` must be of a size that can be squared and added up; got 1e+200. "
+        "`weights` are too large or too small to square and sum; the largest is 1e+200. "
         "Hint: divide them by the largest.",
     ),
     (
         "weights too small to square",
         of([0.5], [0], weights=[1e-200]),
-        "`weights` must be of a size that can be squared and added up; got 1e-200. "
+        "`weights` are too large or too small to square and sum; the largest is 1e-200. "
         "Hint: divide them by the largest.",
     ),
     (
         "weights all zero",
         of([0.5, 0.4], [0, 1], weights=[0, 0]),
-        "`weights` must be positive in some row; got 0 in every row.",
+        "`weights` must contain a positive value; all are zero.",
     ),
     (
         "weights of another length",
@@ -106,8 +106,7 @@ BESIDE = [
     (
         "nan feature",
         of([0.5, 0.4], [0, 1], features=[[1.0, 2.0], [3.0, NAN]]),
-        "`features` must be finite; got nan in row 1. "
-        "Hint: fill missing values or leave out such rows.",
+        "`features` must be finite; got nan in row 1. Hint: fill missing values or drop such rows.",
     ),
     (
         "text feature",

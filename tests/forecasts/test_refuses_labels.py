@@ -26,7 +26,7 @@ LABELS = [
     (
         "missing",
         of([0.5, 0.4], None),
-        "`labels` must be given; got None. Hint: call it as f(probs, labels).",
+        "`labels` is required. Hint: call f(probs, labels).",
     ),
     (
         "too few",
@@ -59,21 +59,21 @@ LABELS = [
         "two in a binary problem",
         of([0.5, 0.4], [1, 2]),
         "`labels` must be 0 or 1; got 2 in row 1. "
-        "Hint: pass classes=[negative, positive] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
         "names.",
     ),
     (
         "minus one in a binary problem",
         of([0.5, 0.4], [1, -1]),
         "`labels` must be 0 or 1; got -1 in row 1. "
-        "Hint: pass classes=[negative, positive] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
         "names.",
     ),
     (
         "negative",
         of(MATRIX, [0, -1]),
         "`labels` must be whole numbers from 0 to 2; got -1 in row 1. "
-        "Hint: pass ignore_label=-1 to Forecasts.of to leave such rows out.",
+        "Hint: pass ignore_label=-1 to Forecasts.of to drop such rows.",
     ),
     (
         "counted from one",
@@ -85,14 +85,14 @@ LABELS = [
         "too large",
         of(MATRIX, [0, 9]),
         "`labels` must be whole numbers from 0 to 2; got 9 in row 1. "
-        "Hint: pass classes= to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
         "have other names.",
     ),
     (
         "too large for a float label",
         of(MATRIX, [0, 1e300]),
         "`labels` must be whole numbers from 0 to 2; got 1e+300 in row 1. "
-        "Hint: pass classes= to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
         "have other names.",
     ),
     (
@@ -100,7 +100,7 @@ LABELS = [
         of(MATRIX, np.array([0, 2**64 - 1], np.uint64)),
         "`labels` must be whole numbers from 0 to 2; got 18446744073709551615 in row "
         "1. "
-        "Hint: pass classes= to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
         "have other names.",
     ),
     (
@@ -113,59 +113,58 @@ LABELS = [
         "infinity",
         of([0.5, 0.4], [1, INF]),
         "`labels` must be 0 or 1; got inf in row 1. "
-        "Hint: pass classes=[negative, positive] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
         "names.",
     ),
     (
         "nan",
         of([0.5, 0.4], [1, NAN]),
         "`labels` must be present in every row; got nan in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to leave such rows out.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
     ),
     (
         "None",
         of([0.5, 0.4], [1, None]),
         "`labels` must be present in every row; got None in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to leave such rows out.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
     ),
     (
         "NA",
         of([0.5, 0.4], pd.Series([1, pd.NA], dtype="boolean")),
         "`labels` must be present in every row; got <NA> in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to leave such rows out.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
     ),
     (
         "NA among names",
         of(MATRIX, pd.Series(["a", pd.NA]), classes="abc"),
         # pandas 3 shows its NA among strings as nan, older ones as <NA>
         f"`labels` must be present in every row; got {pd.Series(['a', pd.NA])[1]!r} in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to leave such rows out.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
     ),
     (
         "masked",
         of([0.5, 0.4], np.ma.masked_equal([1, 0], 0)),
-        "`labels` must have no masked entries; got one in row 1. "
-        "Hint: leave out the masked rows first.",
+        "`labels` must have no masked entries; got one in row 1. Hint: drop the masked rows first.",
     ),
     (
         "booleans for three classes",
         of(MATRIX, [True, False]),
         "`labels` must be whole numbers from 0 to 2; got booleans. "
-        "Hint: pass 1-D confidences as `probs` if these say whether the top label was "
-        "right.",
+        "Hint: pass 1-D confidences as `probs` if these are True "
+        "where the predicted class is right.",
     ),
     (
         "booleans with named classes",
         of(MATRIX, [True, False], classes=[0, 1, 2]),
         "`labels` must be whole numbers from 0 to 2; got booleans. "
-        "Hint: pass 1-D confidences as `probs` if these say whether the top label was "
-        "right.",
+        "Hint: pass 1-D confidences as `probs` if these are True "
+        "where the predicted class is right.",
     ),
     (
         "names without classes",
         of(MATRIX, ["cat", "dog"]),
         "`labels` must be class numbers; got 'cat' in row 0. "
-        "Hint: pass classes= to Forecasts.of, the names in the order of the columns.",
+        "Hint: pass `classes` to Forecasts.of, the names in the order of the columns.",
     ),
     (
         "unknown name",
@@ -230,7 +229,7 @@ LABELS = [
         "soft nan",
         of([0.5, 0.4], [0.5, NAN], soft_labels=True),
         "`labels` must be present in every row; got nan in row 1. "
-        "Hint: leave out rows without a label first.",
+        "Hint: drop rows without a label first.",
     ),
     (
         "soft rows that do not sum to 1",
@@ -246,12 +245,12 @@ LABELS = [
     (
         "all ignored",
         of([0.5, 0.4], [-1, -1], ignore_label=-1),
-        "`labels` must have a row that is neither ignored nor of weight 0; got none.",
+        "No row is left after dropping ignored `labels` and zero weights.",
     ),
     (
         "all ignored or without weight",
         of([0.5, 0.4], [-1, 1], ignore_label=-1, weights=[1, 0]),
-        "`labels` must have a row that is neither ignored nor of weight 0; got none.",
+        "No row is left after dropping ignored `labels` and zero weights.",
     ),
 ]
 

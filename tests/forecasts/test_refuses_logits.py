@@ -24,12 +24,12 @@ LOGITS = [
     (
         "nan",
         of(None, [0, 1], logits=[0.2, NAN]),
-        "`logits` must be finite; got nan in row 1. Hint: leave out or repair such rows.",
+        "`logits` must be finite; got nan in row 1. Hint: drop or repair such rows.",
     ),
     (
         "infinity",
         of(None, [0, 1], logits=[[0.0, 0.0], [0.0, INF]]),
-        "`logits` must be finite; got inf in row 1. Hint: leave out or repair such rows.",
+        "`logits` must be finite; got inf in row 1. Hint: drop or repair such rows.",
     ),
     (
         "minus infinity",
@@ -40,17 +40,17 @@ LOGITS = [
     (
         "said to be logits",
         of([[0.0, 0.0], [0.0, NAN]], [0, 1], logits=True),
-        "`probs` must be finite; got nan in row 1. Hint: leave out or repair such rows.",
+        "`probs` must be finite; got nan in row 1. Hint: drop or repair such rows.",
     ),
     (
         "too large for float64",
         of(None, [0], logits=np.array(["1e4000"], np.longdouble)),
-        "`logits` must be finite; got 1e+4000 in row 0. Hint: leave out or repair such rows.",
+        "`logits` must be finite; got 1e+4000 in row 0. Hint: drop or repair such rows.",
     ),
     (
         "one column",
         of(None, [0], logits=[[0.5]]),
-        "`logits` must be of shape (n,) or (n, K) with K ≥ 2; got an array of shape "
+        "`logits` must have shape (n,) or (n, K) with K ≥ 2; got an array of shape "
         "(1, 1). "
         "Hint: pass logits[:, 0] if that is the positive class.",
     ),
@@ -62,7 +62,7 @@ LOGITS = [
     (
         "nothing to be logits",
         of(None, [0], logits=True),
-        "`probs` must be given; got None. Hint: call it as f(probs, labels).",
+        "`probs` is required. Hint: call f(probs, labels).",
     ),
     (
         "length",

@@ -220,7 +220,7 @@ def test_an_unseen_output_may_be_as_wrong_as_can_be():
 def test_weights_are_for_the_asymptotic_method():
     probs, labels = rows_of([0.1, 0.7], [300, 300], [30, 210])
     settings = {"max_error": 0.2, "outputs": [0.1, 0.7]}
-    with pytest.raises(InputError, match="`weights` must be None for the finite-sample method"):
+    with pytest.raises(InputError, match="`weights` cannot be used with method='finite-sample'"):
         certify(probs, labels, weights=np.ones(600), **settings)
     plain, weighted = (
         certify(probs, labels, weights=w, method="asymptotic", **settings)
@@ -242,12 +242,12 @@ def test_refusals():
         ("`norm` must be 1 or 2", {"norm": 3}),
         ("`method` must be", {"method": "bootstrap"}),
         ("`confidence_level` must be", {"confidence_level": 95}),
-        ("`lens` must be one of one score per row", {"lens": tu.ClassWise()}),
+        ("`lens` must yield one score per row", {"lens": tu.ClassWise()}),
     ]
     for message, setting in cases:
         with pytest.raises(InputError, match=message):
             certify(probs, labels, **{"max_error": 0.1, "outputs": [0.1, 0.7], **setting})
-    for message, forecasts in (("do not depend on each other", clustered), ("soft", soft)):
+    for message, forecasts in (("requires independent rows", clustered), ("soft", soft)):
         with pytest.raises(InputError, match=message):
             certify(forecasts, max_error=0.1, outputs=[0.1, 0.7])
 

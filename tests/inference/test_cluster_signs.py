@@ -97,7 +97,10 @@ def test_refusals() -> None:
     for statistic in (tu.SweepError(), tu.BinnedError(norm=2, debias=True), tu.Brier()):
         with pytest.raises(tu.InputError, match="got a statistic of more than score − label"):
             calibration_test(f, statistic=statistic, method="cluster_signs")
-    with pytest.raises(tu.InputError, match=r"`clusters` must be given to Forecasts\.of"):
+    with pytest.raises(
+        tu.InputError,
+        match=r"This test requires `clusters`\. Hint: set `clusters` in Forecasts\.of",
+    ):
         calibration_test(f.scores, f.labels, method="cluster_signs")
     soft = Forecasts.of(f.scores, f.scores, soft_labels=True, clusters=f.clusters)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):

@@ -259,7 +259,7 @@ def test_refusals() -> None:
     p, y = binary(0, 20)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
         calibration_test(Forecasts.of(p, p, soft_labels=True))
-    with pytest.raises(tu.InputError, match="`clusters` must be None"):
+    with pytest.raises(tu.InputError, match="assumes independent rows, but `clusters` is set"):
         calibration_test(Forecasts.of(p, y, clusters=np.arange(20) // 4))
     with pytest.raises(tu.InputError, match="`statistic` must be an estimator"):
         calibration_test(p, y, statistic="ece")

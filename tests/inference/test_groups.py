@@ -165,9 +165,9 @@ def test_false_alarms_over_bins_are_as_rare_as_promised() -> None:
 
 def test_refusals() -> None:
     p, y, groups = grouped(50)
-    with pytest.raises(InputError, match="`groups` must be given"):
+    with pytest.raises(InputError, match="`groups` is required"):
         group_errors(p, y)
-    with pytest.raises(InputError, match="`groups` must be given for every row"):
+    with pytest.raises(InputError, match="`groups` must have a value in every row"):
         group_errors(p, y, [None, *groups[1:]])
     with pytest.raises(InputError, match="`groups` must be one name"):
         group_errors(p, y, np.column_stack([groups, groups]))
@@ -179,7 +179,7 @@ def test_refusals() -> None:
         class_tests(p, y, estimator=tu.Brier())
     with pytest.raises(InputError, match="`estimator` must be a BinnedError"):
         bin_tests(p, y, estimator=tu.SweepError())
-    with pytest.raises(InputError, match="`lens` must be"):
+    with pytest.raises(InputError, match="`lens` must yield"):
         bin_tests(*matrix(50), estimator=BinnedError(tu.ClassWise()))
 
 

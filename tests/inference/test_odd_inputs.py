@@ -156,7 +156,7 @@ def test_data(name: str) -> None:
         ask(P, Y[:-1])
     with pytest.raises(InputError, match="must have at least one row"):
         ask([], [])
-    with pytest.raises(InputError, match="`labels` must be given"):
+    with pytest.raises(InputError, match="`labels` is required"):
         ask(P, None)
 
 
@@ -173,7 +173,7 @@ def test_soft_labels_have_no_test(name: str) -> None:
 @pytest.mark.usefixtures("no_drawing")
 def test_groups_of_rows_in_clusters() -> None:
     data = tu.Forecasts.of(P, Y, groups=GROUPS, clusters=np.arange(120) // 4)
-    with pytest.raises(InputError, match="`clusters` must be None for a test"):
+    with pytest.raises(InputError, match="assumes independent rows, but `clusters` is set"):
         tu.group_errors(data, estimator=tu.ks_error)
 
 
@@ -233,10 +233,10 @@ def test_options_that_a_metric_does_not_have() -> None:
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (lambda p, y: 0.1, "`estimator` must be a function of one Forecasts; got one that failed"),
+        (lambda p, y: 0.1, "`estimator` must accept one Forecasts; the call failed"),
         (lambda f: "much", "`estimator` must be a function that returns a number; got 'much'"),
         (lambda f: None, "`estimator` must be a function that returns a number; got None"),
-        (lambda f: float("nan"), "`estimator` must have a value on every resample"),
+        (lambda f: float("nan"), "`estimator` could not be computed on some resamples"),
     ],
 )
 def test_functions_that_are_no_estimators(function: Callable[..., object], words: str) -> None:
@@ -247,7 +247,7 @@ def test_functions_that_are_no_estimators(function: Callable[..., object], words
 def test_a_region_that_resamples_leave_empty() -> None:
     g = np.array([[0.2, 0.8], [0.4, 0.6], [0.5, 0.5]])
     error = tu.CumulativeError(tu.OneVsRest(1, where=(0.7, 1)))
-    with pytest.raises(InputError, match=r"`estimator` must have a value on every resample"):
+    with pytest.raises(InputError, match=r"`estimator` could not be computed on some resamples"):
         tu.interval(error, g, [0, 1, 1], n_resamples=39, rng=0)
 
 

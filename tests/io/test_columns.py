@@ -76,7 +76,7 @@ def test_logits_have_their_own_names() -> None:
         choose(names, logits=True).sentence == "using columns logit_0, logit_1 as logits, label y"
     )
     assert choose(names).probs == ("p_0", "p_1")
-    with pytest.raises(InputError, match=r"but logit_0, logit_1\. Hint: say logits=True"):
+    with pytest.raises(InputError, match=r"but logit_0, logit_1\. Hint: pass logits=True"):
         choose(["logit_0", "logit_1", "y"])
 
 
@@ -110,11 +110,15 @@ def test_no_labels_needed() -> None:
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (["p", "y", "target"], {}, r"labels may be in any of the columns y, target\. Hint: say wh"),
-        (["p", "conf", "y"], {}, r"predictions may be in any of: p; conf\. Hint: say which"),
+        (
+            ["p", "y", "target"],
+            {},
+            r"labels may be in any of the columns y, target\. Hint: choose one",
+        ),
+        (["p", "conf", "y"], {}, r"predictions may be in any of: p; conf\. Hint: choose one"),
         (["p_0", "p_1", "prob_0", "prob_1", "y"], {}, "in any of: p_0, p_1; prob_0, prob_1"),
-        (["a", "b", "y"], {}, r"no column is called like predictions; the columns are a, b, y"),
-        (["p", "a", "b"], {}, r"no column is called like labels; the columns are p, a, b\. Hint"),
+        (["a", "b", "y"], {}, r"no column name looks like a prediction; columns: a, b, y"),
+        (["p", "a", "b"], {}, r"no column name looks like labels; columns: p, a, b\. Hint"),
         (["p", "y"], {"probs": "q_*"}, r"has no columns like 'q_\*' \(`probs`\)"),
         (["p", "label"], {"labels": "lable"}, r"has no column 'lable' .* is it 'label'\?"),
         (["P", "y"], {"probs": "p"}, r"is it 'P'\?"),

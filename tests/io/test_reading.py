@@ -118,7 +118,7 @@ def test_a_column_named_for_either_word_is_about_that_word(make: Make) -> None:
 
 def test_predicted_classes_are_no_probabilities(make: Make) -> None:
     text = "y_true,y_pred\n1,1\n0,1\n0,0\n"
-    with pytest.raises(tu.InputError, match="'y_pred' holds 0 and 1 alone: classes, and no prob"):
+    with pytest.raises(tu.InputError, match="'y_pred' contains only 0 and 1, so it looks like"):
         read(make("p.csv", text))
     assert read(make("p.csv", text), probs="y_pred").scores.tolist() == [1, 1, 0]
     assert read(make("q.csv", "p,y\n1,1\n1,0\n")).scores.tolist() == [1, 1]
@@ -167,7 +167,7 @@ def test_what_does_not_go_with_a_prediction(make: Make) -> None:
     path = make("p.csv", "p_0,p_1,pred,y\n0.5,0.5,1,1\n")
     with pytest.raises(tu.InputError, match="`prediction` goes with one column of confidences"):
         read(path, prediction="pred")
-    with pytest.raises(tu.InputError, match="`ignore_label` has no meaning beside `prediction`"):
+    with pytest.raises(tu.InputError, match="Pass either `ignore_label` or `prediction`, not both"):
         read(path, probs="p_0", prediction="pred", ignore_label=-1)
     path = make("q.csv", "conf,pred,y\n0.5,3,a\n")
     with pytest.raises(
@@ -261,7 +261,7 @@ def test_scores_alone(make: Make) -> None:
     for text, message in (
         (
             "p\n40\n",
-            r"column 'p' must hold probabilities between 0 and 1; got 40 in row 0 \(line 2",
+            r"column 'p' must be between 0 and 1; got 40 in row 0 \(line 2",
         ),
         ("p,q\n,1\n", r"1 of 1 rows has missing values, the first in column 'p'"),
     ):

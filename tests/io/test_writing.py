@@ -61,9 +61,9 @@ def test_a_matrix(tmp_path: Path, suffix: str) -> None:
     [
         ("p.xyz", {"p": [1.0]}, r"`path` must be a file called \*.csv"),
         ("p.csv", {}, "`columns` must be at least one"),
-        ("p.csv", {"p": [1.0], "y": [1, 2]}, "`columns` must be of one length"),
+        ("p.csv", {"p": [1.0], "y": [1, 2]}, "`columns` must have one length"),
         ("p.csv", {"p": 3.0}, "must be a column or a matrix"),
-        ("p.csv", {"p": np.eye(2), "p_0": [1, 2]}, "`columns` must be of different names"),
+        ("p.csv", {"p": np.eye(2), "p_0": [1, 2]}, "`columns` must have different names"),
         ("p.npz", {"p": np.array([None], object)}, "numbers or texts, none missing"),
     ],
 )

@@ -160,7 +160,7 @@ def test_lenses() -> None:
     two = np.column_stack([1 - probs[:, 1], probs[:, 1]])
     np.testing.assert_allclose(flat, LocalError().signed(two, labels == 1, x), atol=1e-12)
     for lens in (tu.Pooled(), tu.ClassWise(), tu.Canonical()):
-        with pytest.raises(tu.InputError, match="one that gives one score a row"):
+        with pytest.raises(tu.InputError, match="yield one score per row"):
             LocalError(lens)(probs, labels, x)
 
 
@@ -175,7 +175,7 @@ def test_a_region_looks_at_its_rows_and_keeps_the_scale_of_all() -> None:
     np.testing.assert_allclose(found[inside], expected, atol=1e-10)
     table = LocalError(tu.Binary(where=(0.4, 0.8))).table(p, y, x)
     assert table["row"].tolist() == np.flatnonzero(inside).tolist()
-    with pytest.raises(tu.InputError, match="a region that holds a prediction"):
+    with pytest.raises(tu.InputError, match="`where` selects no predictions"):
         LocalError(tu.Binary(where=(2, 3)))(p, y, x)
 
 
@@ -185,9 +185,9 @@ def test_forecasts_bring_their_features_and_rows_left_out() -> None:
     forecasts = tu.Forecasts.of(p, y, features=x)
     assert mlce(forecasts) == mlce(p, y, x)
     assert np.array_equal(lce(forecasts), lce(p, y, x))
-    with pytest.raises(tu.InputError, match="given alone when it is a Forecasts"):
+    with pytest.raises(tu.InputError, match="is a Forecasts, pass no other data"):
         lce(forecasts, None, x)
-    with pytest.raises(tu.InputError, match=r"`features` must be given.*Forecasts brings them"):
+    with pytest.raises(tu.InputError, match=r"`features` is required.*in Forecasts.of"):
         mlce(p, y)
     soft = tu.Forecasts.of(p, 0.3 + 0.4 * y, features=x, soft_labels=True)
     expected = local.signed_errors(p, 0.3 + 0.4 * y, (x / x.std(axis=0)).tolist(), 0.2)
@@ -211,7 +211,7 @@ def test_refusals() -> None:
         lce(p, y, np.array([1.0, "b", None], object))
     with pytest.raises(tu.InputError, match="at least one column"):
         lce(p, y, np.empty((3, 0)))
-    with pytest.raises(tu.InputError, match=r"a group for every row; got None in row 2"):
+    with pytest.raises(tu.InputError, match=r"have a group in every row; got None in row 2"):
         lce(p, y, np.array(["a", "b", None], object), kernel="group")
     for gamma in (0, -1, math.nan, "wide", True):
         with pytest.raises(tu.InputError, match="`bandwidth` must be a number above 0"):

@@ -38,7 +38,7 @@ def attempt(tmp_path: Path) -> Callable[[bytes], Any]:
             return load(path)
         except InputError as error:
             text = str(error)
-            assert text.startswith("`path` must be a file that trueup's `save` wrote; got ")
+            assert text.startswith("`path` must be a recalibrator saved by trueup; got ")
             assert text.endswith(".")
             assert "\n" not in text
             assert str(path) in text

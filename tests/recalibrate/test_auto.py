@@ -236,10 +236,10 @@ def test_a_candidate_that_cannot_be_fitted_is_noted() -> None:
         """Wants what nobody has."""
 
         def _fit(self, data: object) -> None:
-            raise InputError("never")
+            raise InputError(None, "never")
 
     found = AutoCalibration([Refuses(), PlattScaling()]).fit(*draw())
-    assert found.notes_ == ["Refuses was left out: never"]
+    assert found.notes_ == ["Refuses was skipped: never."]
     assert found.best_name_ == "PlattScaling"
 
 
@@ -256,9 +256,9 @@ def test_what_is_refused() -> None:
     for cv in (1, "five", 2.5):
         with pytest.raises(InputError, match="`cv` must be a whole number of at least 2"):
             AutoCalibration(cv=cv).fit(probs, labels)
-    with pytest.raises(InputError, match="test no row twice"):
+    with pytest.raises(InputError, match="test a row more than once"):
         AutoCalibration(cv=ShuffleSplit(5)).fit(probs, labels)
-    with pytest.raises(InputError, match="rows to train on and to test"):
+    with pytest.raises(InputError, match="both training and test rows"):
         AutoCalibration(cv=[]).fit(probs, labels)
 
 

@@ -106,7 +106,7 @@ def test_groups_in_forecasts() -> None:
     by_hand = GroupWise(PlattScaling()).fit(probs, labels, groups=groups)
     expected = by_hand.predict_proba(probs, groups=groups)
     assert np.array_equal(found.predict_proba(forecasts), expected)
-    with pytest.raises(InputError, match="given alone when it is a Forecasts"):
+    with pytest.raises(InputError, match="`groups` cannot be used if `X` is a Forecasts"):
         found.predict_proba(forecasts, groups=groups)
 
 
@@ -127,13 +127,15 @@ def test_numbers_names_and_class_names() -> None:
 def test_what_is_refused() -> None:
     probs, labels, groups = draw()
     found = GroupWise(PlattScaling()).fit(probs, labels, groups=groups)
-    with pytest.raises(InputError, match=r"`groups` must be given, as they were to `fit`"):
+    with pytest.raises(
+        InputError, match=r"`groups` is required. Hint: the recalibrator was fitted with"
+    ):
         found.predict_proba(probs)
     with pytest.raises(InputError, match="`groups` must be as long as `X`"):
         found.predict_proba(probs, groups=groups[:-1])
     with pytest.raises(InputError, match="`groups` must be as long as `X`"):
         GroupWise(PlattScaling()).fit(probs, labels, groups=groups[:-1])
-    with pytest.raises(InputError, match="one name or number a row"):
+    with pytest.raises(InputError, match="one name or number per row"):
         found.predict_proba(probs, groups=groups[:, None])
     with pytest.raises(InputError, match="`min_rows` must be a whole number of at least 1"):
         GroupWise(PlattScaling(), min_rows=0).fit(probs, labels)

@@ -129,7 +129,7 @@ def test_refuses() -> None:
         HistogramBinning(binning="uniform").fit(p, y)
     with pytest.raises(InputError, match='`lens` must be "one-vs-rest" or "top-label"'):
         HistogramBinning(lens="marginal").fit(p, y)
-    with pytest.raises(InputError, match="predict_confidence has the answers"):
+    with pytest.raises(InputError, match="predict_marginals requires lens='one-vs-rest'"):
         HistogramBinning(lens="top-label").fit(p, y).predict_marginals(p)
-    with pytest.raises(InputError, match="predict_marginals has the answers"):
+    with pytest.raises(InputError, match="predict_confidence requires lens='top-label'"):
         HistogramBinning().fit(p, y).predict_confidence(p)

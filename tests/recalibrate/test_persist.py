@@ -257,7 +257,7 @@ class Own(NoRecalibration):
 def test_what_is_not_plain_is_refused_and_nothing_written(value: object, tmp_path: Path) -> None:
     model = NoRecalibration().fit([0.2, 0.9], [0, 1])
     model.value_ = value
-    with pytest.raises(InputError, match="`value_` must be made of plain values"):
+    with pytest.raises(InputError, match="`value_` must contain only plain values"):
         model.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "a missing label": (
         lambda m: m.fit(PROBS, but(LABELS.astype(object), 5, None)),
-        "`y` must be known in every row; got None in row 5. Hint: leave such rows out.",
+        "`y` must be present in every row; got None in row 5. Hint: leave such rows out.",
     ),
     "fewer labels": (
         lambda m: m.fit(PROBS, LABELS[:-1]),
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "no weight": (
         lambda m: m.fit(PROBS, LABELS, 0 * ONES),
-        "`sample_weight` must be above zero in some row; got 0 in all of them.",
+        "`sample_weight` must contain a positive value; all are zero.",
     ),
     "fewer weights": (
         lambda m: m.fit(PROBS, LABELS, ONES[1:]),
@@ -203,11 +203,11 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "labels beside Forecasts": (
         lambda m: m.fit(Forecasts.of(PROBS, LABELS), LABELS),
-        "`X` must be given alone when it is a Forecasts; got y or sample_weight beside it.",
+        "If `X` is a Forecasts, pass no other data. Hint: pass labels and weights to Forecasts.of.",
     ),
     "Forecasts without logits": (
         lambda m: m.set_params(input="logits").fit(Forecasts.of(PROBS, LABELS)),
-        '`X` must be made from logits for input="logits"; got probabilities. '
+        '`X` must come from logits for input="logits"; got probabilities. '
         'Hint: leave out input="logits".',
     ),
 }

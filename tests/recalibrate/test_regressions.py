@@ -42,7 +42,7 @@ def test_splits_of_rows_that_are_not_there() -> None:
     p = np.random.default_rng(0).random(60)
     weights = np.r_[np.zeros(20), np.ones(40)]
     data = tu.Forecasts.of(p, p > 0.5, weights=weights)
-    with pytest.raises(tu.InputError, match=r"`cv` must be splits of the 40 rows there are"):
+    with pytest.raises(tu.InputError, match=r"`cv` must use row numbers below 40"):
         tu.AutoCalibration(cv=list(KFold(3).split(p))).fit(data)
 
 
@@ -60,7 +60,7 @@ def test_no_recalibration_is_what_others_are_compared_with() -> None:
     given = [tu.BetaCalibration(), tu.NoRecalibration()]
     auto = tu.AutoCalibration(given).fit(p, y)
     assert auto.table_["candidate"][auto.table_["simplicity"] == 0] == "NoRecalibration"
-    with pytest.raises(tu.InputError, match="named otherwise"):
+    with pytest.raises(tu.InputError, match="not use the reserved name"):
         tu.AutoCalibration({"NoRecalibration": tu.TemperatureScaling()}).fit(p, y)
 
 

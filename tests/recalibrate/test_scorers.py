@@ -159,7 +159,7 @@ def test_what_is_refused() -> None:
     X, y = draw(3)
     with pytest.raises(InputError, match="an estimator or one of ace, brier"):
         scorer("accuracy")
-    with pytest.raises(InputError, match="left out for an estimator"):
+    with pytest.raises(InputError, match="cannot be used with an estimator"):
         scorer(BinnedError(), n_bins=3)
     with pytest.raises(InputError, match=r"LinearSVC, which has none.*CalibratedModel"):
         scorer("ece")(LinearSVC().fit(X, y), X, y)

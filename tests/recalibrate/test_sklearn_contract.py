@@ -337,7 +337,7 @@ def test_forecasts_stand_for_arrays(given: Recalibrator) -> None:
     rows = clone(given).fit(forecasts).predict_proba(forecasts)
     arrays = clone(given).fit(probs, labels, weights).predict_proba(probs)
     np.testing.assert_allclose(rows, arrays, rtol=0, atol=1e-12)
-    with pytest.raises(InputError, match="given alone when it is a Forecasts"):
+    with pytest.raises(InputError, match="is a Forecasts, pass no other data"):
         clone(given).fit(forecasts, labels)
 
 

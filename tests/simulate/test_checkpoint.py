@@ -122,7 +122,7 @@ def test_other_settings_are_refused(tmp_path: Path, change: dict[str, Any], diff
     with pytest.raises(tu.InputError) as refused:
         study(**ARGUMENTS | change, path=path)
     assert str(refused.value) == (
-        f"`path` must be a checkpoint of this very study; got {str(path)!r}, written with "
+        f"`path` must be a checkpoint of this study; got {str(path)!r}, written with "
         f"different {different}. Hint: give another path, or delete it to start again."
     )
     assert path.read_bytes() == before

@@ -48,7 +48,7 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
             {"rng": None, "path": "never.jsonl"},
             "`rng` must be a whole number where a path is given, to resume with; got None.",
         ),
-        ({"truth": {"x": 1.0}}, "`truth` must be of m; got ['x']."),
+        ({"truth": {"x": 1.0}}, "`truth` must name m; got ['x']."),
         (
             {"truth": 0.5},
             "`truth` must be a function of the world, or a number or such a function for each "
@@ -56,8 +56,8 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"measures": {"m": tu.BinnedError}},
-            "`measures` must be made, not classes; got the class "
-            "BinnedError. Hint: call it: 'm' is one.",
+            "`measures` must contain instances, not classes; got the class "
+            "BinnedError. Hint: call the class of 'm'.",
         ),
         (
             {"measures": {"m": lambda p, y: "high"}},

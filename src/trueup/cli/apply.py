@@ -13,7 +13,7 @@ from trueup.cli.data import FILE, check_output, data_options
 from trueup.cli.methods import load_calibrator
 from trueup.cli.program import say
 from trueup.cli.screen import working
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be, required
 
 if TYPE_CHECKING:
     from trueup.io import FoundScores, Table
@@ -82,13 +82,12 @@ def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
         return None
     if all(name in table.names for name in names):
         return names
-    from trueup.io.refusals import spanned
+    from trueup.io.refusals import refusal, spanned
 
     many = "s" * (len(names) > 1)
-    raise InputError(
-        f"{table.shown}: has no column{many} {spanned(names)}, which the calibrator was fitted to. "
-        "Hint: say --probs for the columns that take their place, in the same order."
-    )
+    hint = ("name the replacements with ", Argument("--probs"), ", in the same order")
+    told = f"missing column{many} {spanned(names)}, on which the recalibrator was fitted"
+    raise refusal(table.shown, told, hint=hint)
 
 
 def _called(name: str, table: Table) -> str:
@@ -105,8 +104,8 @@ def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any])
     n_columns = 1 if found.values.ndim == 1 else found.values.shape[1]
     if n_columns != calibrator.n_features_in_:
         wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
-        told = f"The calibrator was fitted to {wants} of probabilities"
-        raise InputError(f"{told}; got {n_columns}, {found.sentence}. Hint: say --probs.")
+        rule = f"name {wants}, as the calibrator was fitted on"
+        raise must_be("--probs", rule, Words(f"{n_columns}, {found.sentence}"))
     if n_columns == 1:
         return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
     order = _order(calibrator, found)
@@ -123,11 +122,12 @@ def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> 
     from trueup.recalibrate import GroupWise, LocalRecalibration
 
     needs = {GroupWise: "groups", LocalRecalibration: "features"}.get(type(calibrator))
+    kind = type(calibrator).__name__
     for option in ("groups", "features"):
-        if (option in columns) != (option == needs):
-            rule = "given, as they were to `trueup fit`" if option == needs else "left out"
-            got = Words(columns.get(option, "none"))
-            raise must_be(f"--{option}", f"{rule}, for a {type(calibrator).__name__}", got)
+        if option == needs and option not in columns:
+            raise required(f"--{option}", f"a {kind} was fitted with them")
+        if option != needs and option in columns:
+            raise InputError(f"--{option}", f"cannot be used with a {kind}")
     if needs is None:
         return {}
     asked = {name: columns[name] for name in ("probs", "labels", needs) if columns.get(name)}
@@ -150,10 +150,11 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
 
 def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
     """The other columns; from text to text as they are written, so that 007 stays 007."""
-    twice = [name for name in table.names if table.names.count(name) > 1]
-    if twice:
-        hint = "give its columns different names"
-        raise InputError(f"{table.shown}: has several columns called {twice[0]!r}. Hint: {hint}.")
+    repeated = [name for name in table.names if table.names.count(name) > 1]
+    if repeated:
+        from trueup.io.picking import twice
+
+        raise twice(repeated[0], table.names, table.shown)
     texts = _texts(table) if output == "-" or output.lower().endswith(tuple(TEXT)) else None
     if texts is not None:
         return {name: texts[name] for name in names}

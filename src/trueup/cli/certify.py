@@ -11,8 +11,7 @@ from trueup.cli.conditions import Condition, condition_option, exit_code
 from trueup.cli.data import FILE, data_options, json_option, read
 from trueup.cli.methods import load_calibrator
 from trueup.cli.screen import Screen, number, print_json
-from trueup.cli.wording import typed
-from trueup.errors import must_be
+from trueup.errors import conflict, must_be
 
 __all__ = ["certify"]
 
@@ -86,13 +85,15 @@ def certify(
         print_json(found.to_dict())
     else:
         screen = Screen()
-        screen.paragraph(typed(found.sentence), strong=True)
+        screen.paragraph(found.sentence, strong=True)
         shown = {
             "verdict": found.verdict,
             "accepted": f"a calibration error of at most {number(max_error)}",
             "bounds": f"{number(found.lower_bound)} to {number(found.upper_bound)}",
             "estimate": f"{number(found.notes['debiased_error'])} on {forecasts.n:,} rows",
         }
+        if declared is None:
+            shown["outputs"] = "unknown; declare them with --outputs or --outputs-of"
         screen.answers(shown)
     return exit_code(conditions, {name: float(getattr(found, name)) for name in NUMBERS})
 
@@ -100,7 +101,7 @@ def certify(
 def _declared(outputs: str | None, outputs_of: str | None) -> Any:
     """All outputs a model can give: numbers, or a calibrator that knows them."""
     if outputs is not None and outputs_of is not None:
-        raise must_be("--outputs", "given without --outputs-of", outputs)
+        raise conflict("--outputs", "--outputs-of")
     if outputs_of is not None:
         calibrator = load_calibrator(outputs_of)
         if not hasattr(calibrator, "outputs_"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ from trueup.cli.commands import command
 from trueup.cli.conditions import Condition, condition_option, exit_code
 from trueup.cli.data import FILE, data_options, json_option, read
 from trueup.cli.screen import Screen, number, print_json, pvalue, span, working
-from trueup.errors import InputError, must_be
+from trueup.errors import InputError, called, conflict, must_be
 
 if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
@@ -65,7 +63,7 @@ def compare(
     difference.high, pvalue.
     """
     if conditions and len(models or files) != 2:
-        raise InputError("--fail-if needs exactly two models to compare.")
+        raise InputError("--fail-if", "needs exactly two models to compare")
     for condition in conditions:
         condition.check(("difference", "difference.low", "difference.high", "pvalue"))
     estimator = None if metric is None else _metric(metric)
@@ -80,7 +78,8 @@ def compare(
 
     screen = Screen()
     if len(forecasts) == 2:
-        with working("comparing"), _by_name(list(forecasts)):
+        names = dict(zip(("probs_a", "probs_b"), forecasts, strict=True))
+        with working("comparing"), called(names):
             found = inference.compare(*forecasts.values(), **settings)
         if as_json:
             print_json({"models": list(forecasts), **found.to_dict()})
@@ -89,26 +88,13 @@ def compare(
         values = {"difference": found.difference, "pvalue": found.pvalue}
         ends = {"difference.low": found.interval.low, "difference.high": found.interval.high}
         return exit_code(conditions, values | ends)
-    with working("comparing"), _by_name(list(forecasts)):
+    with working("comparing"):
         pairs = inference.compare_many(forecasts, **settings)
     if as_json:
         print_json({"models": list(forecasts), "pairs": pairs.to_dict()})
     else:
         _show_many(screen, pairs, metric)
     return 0
-
-
-@contextmanager
-def _by_name(names: list[str]) -> Iterator[None]:
-    """Call models by their names where they cannot be compared."""
-    try:
-        yield
-    except InputError as error:
-        told = str(error)
-        for argument, name in zip(("probs_a", "probs_b"), names, strict=False):
-            told = told.replace(f"`{argument}`", name)
-        hint = "Hint: all models must have the same rows in the same order."
-        raise InputError(f"{told} {hint}" if "same samples" in told else told) from error
 
 
 def _metric(name: str) -> Any:
@@ -123,9 +109,11 @@ def _of_files(files: tuple[str, ...], columns: dict[str, Any]) -> dict[str, Fore
     """Models by the name of their file, as short as tells them apart."""
     if len(files) < 2:
         hint = "give a second FILE, or --model NAME=COLUMNS twice"
-        raise must_be("FILE", "at least two, one for each model", files[0], hint=hint)
+        raise must_be("FILE", "at least two files, one per model", files[0], hint=hint)
     if len(set(files)) < len(files):
-        raise must_be("FILE", "given once each", next(f for f in files if files.count(f) > 1))
+        raise must_be(
+            "FILE", "not contain duplicates", next(f for f in files if files.count(f) > 1)
+        )
     stems = [Path(file).name for file in files]
     unique = len(set(stems)) == len(stems)
     return {
@@ -139,11 +127,12 @@ def _of_columns(
 ) -> dict[str, Forecasts]:
     """Models by the columns of one file."""
     if len(files) > 1 or len(models) < 2:
-        raise must_be("--model", "given twice or more, with one FILE", " ".join(models))
+        raise InputError("--model", "requires one FILE, and at least two --model options")
     if files[0] == "-":
-        raise must_be("FILE", "a file where --model is given: it is read again for each", "-")
+        why = "because FILE is read once per model"
+        raise InputError("--model", f"cannot be used with standard input, {why}")
     if "probs" in columns:
-        raise must_be("--probs", "left out where --model says the columns", columns["probs"])
+        raise conflict("--probs", "--model")
     chosen: dict[str, Forecasts] = {}
     for text in models:
         name, sign, probs = text.partition("=")

@@ -47,16 +47,17 @@ class Condition:
         if self.name in names:
             return
         near = difflib.get_close_matches(self.name, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        listed = ", ".join(sorted(names))
-        raise InputError(f"--fail-if: there is no number {self.name!r}.{hint} There are: {listed}.")
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"{meant}There are: {', '.join(sorted(names))}"
+        raise InputError("--fail-if", f"has no number {self.name!r} to compare", hint=hint)
 
     def holds(self, values: Mapping[str, float | None]) -> bool:
         """Whether it holds; a number that could not be computed is refused, not passed over."""
         self.check(values)
         value = values[self.name]
         if value is None or math.isnan(value):
-            raise InputError(f"--fail-if: {self.name} could not be computed for these data.")
+            rule = f"needs {self.name}, which could not be computed for these data"
+            raise InputError("--fail-if", rule)
         return bool(OPERATORS[self.sign](value, self.limit))
 
     def __str__(self) -> str:

@@ -99,7 +99,7 @@ def check_output(path: str | None, *inputs: str | None) -> None:
         if given is None or given == "-" or not Path(given).exists():
             continue
         if place.exists() and place.samefile(given):
-            raise InputError(f"{place} is read, so it cannot be written to as well.")
+            raise InputError(None, "is read, so it cannot be written to as well", file=str(place))
     if place.is_dir():
         raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
     if not place.parent.is_dir():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +11,7 @@ from trueup.cli.commands import command
 from trueup.cli.data import FILE, as_typed, check_output, data_options, json_option, read_found
 from trueup.cli.methods import METHODS, make
 from trueup.cli.screen import Screen, number, print_json, span, working
-from trueup.errors import InputError
+from trueup.errors import called, required
 
 if TYPE_CHECKING:
     from trueup.cli.gain import Gain
@@ -63,7 +61,7 @@ def fit(
     With --groups each group gets a copy of its own; --method local needs --features.
     """
     if method == "local" and "features" not in columns:
-        raise InputError("--method local needs --features. Hint: --features 'x_*'.")
+        raise required("--features", "--method local needs them, such as --features 'x_*'")
     check_output(output, file)
     with working("loading"):
         chosen: Any = make(method, params, bool(columns.get("logits")))
@@ -72,7 +70,8 @@ def fit(
     forecasts, explanation = found.forecasts, ""
     if forecasts.classes is not None:
         chosen.set_params(classes=list(forecasts.classes))
-    with working("fitting"), _in_words_of(params):
+    named = (text.partition("=")[0].strip() for text in params)
+    with working("fitting"), called({name: f"--param {name}" for name in named}):
         if method == "auto":
             auto = chosen.fit(forecasts)
             explanation = auto.explanation_
@@ -105,18 +104,6 @@ def fit(
             f"trueup apply {shlex.quote(output)} new.csv{as_typed(columns, *APPLIED)} -o fixed.csv"
         )
         screen.commands(f"Written to {output}. To use it:", [line])
-
-
-@contextmanager
-def _in_words_of(params: tuple[str, ...]) -> Iterator[None]:
-    """Call a parameter what the caller typed."""
-    try:
-        yield
-    except InputError as error:
-        text = str(error)
-        for name in (each.partition("=")[0].strip() for each in params):
-            text = text.replace(f"`{name}`", f"--param {name}")
-        raise InputError(text) from error
 
 
 def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | None) -> None:

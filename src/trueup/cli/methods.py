@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from trueup.errors import InputError, must_be
+from trueup.errors import called, must_be
 
 if TYPE_CHECKING:
     from trueup.recalibrate import Recalibrator
@@ -40,8 +40,8 @@ def make(method: str, texts: Sequence[str], logits: bool) -> Recalibrator:
     params = dict(_parameter(text) for text in texts)
     for name in params:
         if name not in known:
-            listed = ", ".join(known) if known else "none"
-            raise InputError(f"--param: {method} has no parameter {name!r}. It has: {listed}.")
+            rule = f"name a parameter of {method}: {', '.join(known) or 'it has none'}"
+            raise must_be("--param", rule, name)
     made.set_params(**params, input="logits" if logits else "probs")
     return made
 
@@ -50,11 +50,8 @@ def load_calibrator(path: str) -> Recalibrator:
     """Read what `trueup fit` wrote."""
     from trueup.recalibrate import load
 
-    try:
+    with called({"path": "CALIBRATOR"}):
         loaded: Recalibrator = load(path)
-    except InputError as error:
-        told = str(error).replace("trueup's `save` wrote", "`trueup fit` wrote")
-        raise InputError(told.replace("`path`", "The calibrator")) from error
     return loaded
 
 

@@ -22,7 +22,7 @@ def check_picture(path: str, *inputs: str) -> None:
     """Refuse, before the work, a file that no picture can be written to."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise InputError(f"A picture must be called *.png, *.svg or *.pdf; got {path!r}.")
+        raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
     check_output(path, *inputs)
     from trueup.views.style import need_matplotlib
 

@@ -9,7 +9,7 @@ import click
 from trueup.cli.commands import command
 from trueup.cli.data import FILE, data_options, json_option, read
 from trueup.cli.screen import Screen, number, print_json, working
-from trueup.errors import must_be
+from trueup.errors import conflict
 
 __all__ = ["power"]
 
@@ -48,7 +48,7 @@ def power(
     Data sets are drawn from a world that is fitted to FILE and has that error.
     """
     if n is not None and wanted is not None:
-        raise must_be("--power", "left out where --n is given", wanted)
+        raise conflict("--power", "--n")
     forecasts = read(file, columns)
     from trueup.simulate import power as power_of, sample_size
 

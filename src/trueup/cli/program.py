@@ -121,12 +121,19 @@ class Program(click.Group):
             return code
         except BrokenPipeError:
             _leave_quietly()
-        except (InputError, CapabilityError) as error:
-            raise click.ClickException(typed(str(error))) from error
+        except InputError as error:
+            raise click.ClickException(typed(error, self._options(ctx))) from error
+        except CapabilityError as error:
+            raise click.ClickException(str(error)) from error
         except OSError as error:
             raise click.ClickException(_about_file(error)) from error
         except MemoryError as error:
             raise click.ClickException("The data do not fit into memory.") from error
+
+    def _options(self, ctx: click.Context) -> list[str]:
+        """Options of the command that was called."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        return [] if command is None else [name for each in command.params for name in each.opts]
 
 
 def say(sentence: str) -> None:

@@ -69,7 +69,8 @@ def study(
         _list_worlds(as_json)
         return
     if file is None and not worlds:
-        raise InputError("Give FILE or --world. Hint: trueup study --list shows the worlds.")
+        hint = "trueup study --list shows the worlds"
+        raise InputError(None, "FILE or --world is required", hint=hint)
     check_output(output, file)
     named = _worlds(worlds)
     sizes = None if n is None else _sizes(n)

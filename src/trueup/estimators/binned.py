@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trueup.bins import Binning, KeptBins, UniformWidth, check_binning
 from trueup.engines.base import Floats, Sums, engine
-from trueup.errors import must_be
+from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, check_norm, reason_of_bins
 from trueup.estimators.pairwise import MemberPart, PairsEstimator, Part
 from trueup.estimators.powers import (
@@ -98,12 +98,13 @@ class BinnedError(PairsEstimator):
         check_flag("label_binned", self.label_binned)
         check_flag("equal_shares", self.equal_shares)
         if self.debias and self.norm not in (1, 2):
-            raise must_be("debias", "False for norms other than 1 and 2", self.debias)
+            raise InputError("debias", f"requires norm 1 or 2; got norm {self.norm}")
         if bool(self.debias) + self.label_binned + self.equal_shares > 1:
-            rule = "the only one of debias, label_binned and equal_shares that is set"
-            raise must_be("debias" if self.debias else "label_binned", rule, True)
+            names = (Argument("debias"), ", ", Argument("label_binned"), " and ")
+            one = ("Set at most one of ", *names, Argument("equal_shares"))
+            raise InputError("debias" if self.debias else "label_binned", one)
         if self.debias and self.lens is not None and self.lens.induces == "simplex":
-            raise must_be("debias", "False for a lens on a simplex", self.debias)
+            raise InputError("debias", f"requires a lens that yields scores; got {self.lens!r}")
         if self.debias and self.lens is not None and not self.lens.independent:
             rule = f"False for {self.lens!r}, whose pairs depend on each other"
             raise must_be("debias", rule, self.debias)
@@ -131,7 +132,7 @@ class BinnedError(PairsEstimator):
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return the power over cells of a simplex, with their table."""
         if self.debias or self.label_binned or self.equal_shares:
-            raise must_be("lens", "one of pairs for this kind of error", lens)
+            raise must_be("lens", "yield scores, not points on the simplex", lens)
         cells = lens.cells(forecasts)
         table = cell_table(cells, self.binning.leaves(cells))
         return self._part_of_cells(table, self.binning.asked(len(cells.kept)))

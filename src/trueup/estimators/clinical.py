@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
@@ -147,7 +147,9 @@ def observed_expected(
         p, y = p * pairs.w, y * pairs.w
     expected = float(p.sum())
     if expected == 0:
-        raise must_be("probs", "above 0 in some row for a ratio to them", Words("0 in every row"))
+        raise InputError(
+            "probs", "must contain a positive value; the ratio is undefined if all are zero"
+        )
     return float(y.sum()) / expected
 
 
@@ -157,8 +159,8 @@ def clinical_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
     if lens is not None:
         return lens
     if forecasts.is_matrix and forecasts.n_classes > 2:
-        rule = "given where `probs` has more than two columns"
-        raise must_be("lens", rule, None, hint="OneVsRest(c) looks at class c")
+        rule = ("is required if ", Argument("probs"), " has more than two columns")
+        raise InputError("lens", rule, hint="pass OneVsRest(c) for class c")
     return Binary()
 
 
@@ -166,8 +168,7 @@ def clinical_pairs(lens: Lens | None, forecasts: Forecasts) -> Pairs:
     """Return the one set of pairs that a clinical measure looks at."""
     chosen = clinical_lens(lens, forecasts)
     if chosen.induces != "pairs":
-        rule = "one that gives one set of pairs, such as OneVsRest(c)"
-        raise must_be("lens", rule, chosen)
+        raise must_be("lens", "yield one set of scores, such as OneVsRest(c)", chosen)
     return chosen.pairs(forecasts)
 
 

@@ -192,7 +192,7 @@ class ProperScore(Estimator):
                 return self._apart(pairs, lambda: self.measure_forecasts(forecasts), binning, tiny)
             return self._apart(pairs, lambda: self._mean_loss(pairs, tiny), binning, tiny)
         if lens.induces == "simplex":
-            raise must_be("lens", "one of pairs, not of a simplex, for a decomposition", lens)
+            raise must_be("lens", "yield scores, not points on the simplex", lens)
         return self._over_family(forecasts, lens, binning)
 
     def _over_family(

@@ -51,7 +51,7 @@ class PairsEstimator(Estimator):
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return what is found in points of a simplex."""
-        raise must_be("lens", "one of pairs, not of a simplex, for this estimator", lens)
+        raise must_be("lens", "yield scores, not points on the simplex", lens)
 
     def power_of_average(self) -> float:
         """Return the p of the powers that `measure_pairs` returns."""

@@ -63,7 +63,7 @@ def class_errors(
     given = estimator if isinstance(estimator, Estimator) else None
     lens = None if given is None else given.own_lens
     if lens is not None and lens.induces != "family" and lens.everywhere not in ANY_CLASS:
-        rule = "one without a lens, or with Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
+        rule = "have no lens, or Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
         raise must_be("estimator", rule, estimator)
     if lens is None or lens.induces != "family":
         lens = ClassWise(where=None if lens is None else lens.where)

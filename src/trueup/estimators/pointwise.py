@@ -105,7 +105,7 @@ class PointwiseError(PairsEstimator):
         if lens.induces == "pairs":
             return self._errors(lens.problem(forecasts))
         if lens.induces != "family" or lens.divides_rows or lens.where is not None:
-            rule = "one of pairs, or ClassWise() without `where`, for an error of every prediction"
+            rule = "yield scores, or be ClassWise() without a region"
             raise must_be("lens", rule, lens)
         columns = lens.map_members(forecasts, lambda member: self._errors(member.pairs))
         return np.stack(columns, axis=1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from trueup.bins import UniformWidth
 from trueup.engines.base import Ints
+from trueup.errors import InputError
 from trueup.evaluation.grounds import amount
 from trueup.evaluation.measuring import Asked
 from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Repair
@@ -87,7 +88,7 @@ def advised_estimator(forecasts: Forecasts, asked: Asked) -> EstimatorAdvice | N
     sets = int(np.clip(DRAWS_OF_WORLD // some.n, 20, 200))
     try:
         found = which_estimator(some, n_sets=sets, rng=asked.seed)
-    except ValueError:
+    except InputError:
         return None
     names = ("measure", "truth", "mean", "bias", "sd", "rmse")
     table = Columns({k: np.array([getattr(row, k) for row in found.rows]) for k in names})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.errors import must_be
+from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
 from trueup.estimators.decomposition import ProperScore
@@ -19,7 +20,7 @@ from trueup.inference import calibration_test, infer, interval
 from trueup.inference.levels import check_level, check_resamples
 from trueup.inference.seeds import Seed, seed_of
 from trueup.metrics import NAMED, rmsce_debiased
-from trueup.results import Decomposition, HypothesisResult
+from trueup.results import Decomposition, HypothesisResult, Interval
 from trueup.specification import check_whole, is_whole
 
 __all__ = [
@@ -97,13 +98,19 @@ def _measured(
     if not plain:
         return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
-    found = infer(
-        list(together.values()),
-        forecasts,
-        confidence_level=asked.confidence_level,
-        n_resamples=asked.n_resamples,
-        rng=asked.seed,
-    )
+    try:
+        found = infer(
+            list(together.values()),
+            forecasts,
+            confidence_level=asked.confidence_level,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except InputError:
+        raise
+    except Exception as error:  # computed one by one, so that one metric alone is without result
+        internal_error("the joint resampling of all metrics", error)
+        together, found = {}, []
     ready = {
         name: Finding(name, each.lens_for(forecasts).label, repr(each), part.interval, part.test)
         for (name, each), part in zip(together.items(), found, strict=True)
@@ -151,8 +158,11 @@ def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisRes
             found[method] = calibration_test(
                 forecasts, method=method, n_resamples=asked.n_resamples, rng=asked.seed
             )
-        except ValueError:  # such a test cannot speak of these data: too few rows, weights
+        except InputError:  # such a test cannot speak of these data: too few rows, weights
             continue
+        except Exception as error:
+            notes = {"internal_error": internal_error(f"the test {method!r}", error)}
+            found[method] = HypothesisResult(math.nan, math.nan, method, "", notes)
     return found
 
 
@@ -173,8 +183,8 @@ def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Est
         given = {_name_of(each): _estimator(each, n_bins) for each in metrics}
     first = headline(n_bins)
     if given.setdefault(HEADLINE, first) != first:
-        hint = "the verdict rests on it, with `n_bins` bins"
-        raise must_be("metrics", f"named otherwise than {HEADLINE!r}", given[HEADLINE], hint=hint)
+        rule = f"must not redefine {HEADLINE!r}, which the verdict uses"
+        raise InputError("metrics", rule, hint="choose another name")
     if forecasts.is_matrix and not any(name == ALL_CLASSES for name in given):
         given[ALL_CLASSES] = _named(ALL_CLASSES, n_bins)
     return {HEADLINE: first, **given}
@@ -193,7 +203,7 @@ def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
         return _named(metric.__name__, n_bins)
     known = known_estimator(metric, "metrics")
     if known is None:
-        raise must_be("metrics", "named metrics or estimators", metric)
+        raise must_be("metrics", "contain metrics or estimators", metric)
     return known
 
 
@@ -219,32 +229,41 @@ def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
 
 
 def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) -> Finding:
-    ends = interval(
-        estimator,
-        forecasts,
-        confidence_level=asked.confidence_level,
-        n_resamples=asked.n_resamples,
-        rng=asked.seed,
-    )
     words = estimator.lens_for(forecasts).label
-    test, reason = _test(estimator, forecasts, asked)
-    notes = {"no_test": reason} if reason else {}
+    try:
+        ends = interval(
+            estimator,
+            forecasts,
+            confidence_level=asked.confidence_level,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except InputError:
+        raise
+    except Exception as error:
+        if name == HEADLINE:  # there is no verdict without it
+            raise
+        notes = {"internal_error": internal_error(name, error)}
+        ends = Interval(math.nan, math.nan, math.nan, asked.confidence_level, "none", "")
+        return Finding(name, words, repr(estimator), ends, None, notes)
+    test, notes = _test(name, estimator, forecasts, asked)
     return Finding(name, words, repr(estimator), ends, test, notes)
 
 
 def _test(
-    estimator: Estimator, forecasts: Forecasts, asked: Asked
-) -> tuple[HypothesisResult | None, str]:
-    if forecasts.soft:
-        return None, "labels are probabilities: there is no outcome to test"
+    name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked
+) -> tuple[HypothesisResult | None, dict[str, str]]:
+    """The test, or notes why there is none."""
     reason = _too_costly(estimator, forecasts)
+    if forecasts.soft:
+        reason = "labels are probabilities: there is no outcome to test"
     if reason:
-        return None, reason
+        return None, {"no_test": reason}
     method = "consistency"
     if forecasts.clusters is not None:
         method, many = "cluster_signs", len(np.unique(forecasts.clusters))
         if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
-            return None, f"{many} clusters are too few for a test"
+            return None, {"no_test": f"{many} clusters are too few for a test"}
         # What is subtracted takes rows for independent; without it the test needs no such rows.
         estimator = estimator.plug_in()
     try:
@@ -255,6 +274,9 @@ def _test(
             n_resamples=asked.n_resamples,
             rng=asked.seed,
         )
-    except ValueError as error:
-        return None, str(error)
-    return found, ""
+    except InputError as error:
+        return None, {"no_test": str(error)}
+    except Exception as error:
+        reason = internal_error(f"the test of {name}", error)
+        return None, {"no_test": reason, "internal_error": reason}
+    return found, {}

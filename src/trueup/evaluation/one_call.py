@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trueup.errors import Words, must_be
+from trueup.errors import Words, conflict, must_be
 from trueup.evaluation.advising import advised_estimator, detectable
 from trueup.evaluation.classes import test_of_classes
 from trueup.evaluation.fingerprint import fingerprint_of, versions
@@ -135,10 +136,10 @@ def _of_models(
     if probs is not None and labels is None:
         probs, labels = None, probs  # evaluate(labels, models=...)
     if probs is not None:
-        raise must_be("probs", "left out when `models` are given", Words("both"), hint=hint)
+        raise conflict("probs", "models", hint=hint)
     names = [str(name) for name in models]
     if len(set(names)) < len(names):
-        raise must_be("models", "named differently", Words(", ".join(names)))
+        raise must_be("models", "have different names", Words(", ".join(names)))
     given = zip(names, models.values(), strict=True)
     checked = {name: checked_model(name, probs, labels, **beside) for name, probs in given}
     same_samples(checked)
@@ -168,6 +169,8 @@ def _of_one(
     made = {name: parts.get(name) for name in TABLES}
     tables = {name: table for name, table in made.items() if table is not None}
     every = next((each for each in estimates if each.metric == ALL_CLASSES), None)
+    if every is not None and math.isnan(every.value):  # an internal error: see its row
+        every = None
     if forecasts.is_matrix:
         method, resamples = test_of_classes(forecasts, asked.n_resamples)
         settings = {**settings, "test_of_classes": method, "resamples_of_classes": resamples}
@@ -225,4 +228,5 @@ def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) 
         for each in estimates
         if each.test is not None and each.metric not in (HEADLINE, ALL_CLASSES)
     }
-    return found | {f"{name} test": each.pvalue for name, each in tests.items()}
+    found |= {f"{name} test": each.pvalue for name, each in tests.items()}
+    return {name: pvalue for name, pvalue in found.items() if not math.isnan(pvalue)}

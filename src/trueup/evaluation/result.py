@@ -10,7 +10,7 @@ from typing import Any
 
 from trueup.atomic import write_atomically
 from trueup.codec import read_back, written
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, Words, must_be
 from trueup.evaluation import text
 from trueup.evaluation.sections import (
     Detectable,
@@ -116,8 +116,8 @@ class Evaluation:
         try:
             read = read_back(cls, data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            got = Words(f"something that cannot be read ({error})")
-            raise must_be("data", "what `to_dict` of an evaluation wrote", got) from error
+            rule = f"is not what `to_dict` of an evaluation wrote: {error}"
+            raise InputError("data", rule) from error
         assert isinstance(read, cls)
         return read
 

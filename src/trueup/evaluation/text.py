@@ -86,7 +86,9 @@ def estimate_rows(evaluation: Told) -> Rows:
             finding.lens,
             f"{finding.value:.4f}",
             f"{finding.interval.low:.4f} … {finding.interval.high:.4f}",
-            "" if finding.pvalue is None else f"{finding.pvalue:.3g}",
+            finding.notes.get("internal_error", "")
+            if finding.pvalue is None
+            else f"{finding.pvalue:.3g}",
         )
         for finding in evaluation.estimates
     ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Text, Words, must_be
 
 FRAMES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
@@ -72,11 +72,11 @@ def original(row: int, rows: Ints | None) -> int:
 
 def refuse(
     name: str,
-    rule: str,
+    rule: Text,
     array: NDArray[Any],
     bad: NDArray[np.bool_],
     rows: Ints | None = None,
-    hint: str = "",
+    hint: Text = "",
 ) -> None:
     """Refuse the first value of ``array``, row by row, where ``bad`` holds, if there is one."""
     row = first_row(bad)
@@ -100,7 +100,7 @@ def is_missing(item: object) -> bool:
 def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     row = first_row(np.ma.getmaskarray(value)) if value.ndim else -1
     if row >= 0:
-        hint = "leave out the masked rows first"
+        hint = "drop the masked rows first"
         raise must_be(name, "have no masked entries", Words("one"), row=row, hint=hint)
     return np.asarray(value.data)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, is_missing, refuse
 from trueup.forecasts.labels import to_ignore
 
@@ -17,7 +17,7 @@ from trueup.forecasts.labels import to_ignore
 def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: str = "") -> None:
     """Refuse an array that has not as many rows as the predictions."""
     if len(array) != n:
-        rule = f"as long as `{predictions}`, which has {_count(n, 'row')}"
+        rule = ("as long as ", Argument(predictions), f", which has {_count(n, 'row')}")
         raise must_be(name, rule, Words(_count(len(array), "row")), hint=hint)
 
 
@@ -32,15 +32,15 @@ def weights_of(weights: object, n: int, predictions: str) -> Floats | None:
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(given, dtype=np.float64)
     bad = ~((array >= 0) & np.isfinite(array))
-    hint = "a weight of 0 leaves a row out"
+    hint = "a weight of 0 drops a row"
     refuse("weights", "finite and at least 0", given, bad, hint=hint)
     if not array.any():
-        raise must_be("weights", "positive in some row", Words("0 in every row"))
+        raise InputError("weights", "must contain a positive value; all are zero")
     with np.errstate(over="ignore", under="ignore"):
         squares = float(array @ array)
     if not np.finfo(np.float64).tiny <= squares < np.inf:
-        rule = "of a size that can be squared and added up"
-        raise must_be("weights", rule, array.max(), hint="divide them by the largest")
+        rule = f"are too large or too small to square and sum; the largest is {array.max()}"
+        raise InputError("weights", rule, hint="divide them by the largest")
     return array
 
 
@@ -61,7 +61,7 @@ def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] |
         return None
     if array.ndim > 2:
         raise must_be("features", "one row of numbers per sample", describe_shape(array))
-    hint = "fill missing values or leave out such rows"
+    hint = "fill missing values or drop such rows"
     refuse("features", "finite", array, ~np.isfinite(array), rows, hint)
     return array[:, None] if array.ndim == 1 else array
 
@@ -78,21 +78,22 @@ def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: obj
     if keep.all():
         return None
     if not keep.any():
-        rule = "have a row that is neither ignored nor of weight 0"
-        raise must_be("labels", rule, Words("none"))
+        rule = ("No row is left after dropping ignored ", Argument("labels"), " and zero weights")
+        raise InputError("labels", rule)
     return np.flatnonzero(keep)
 
 
 def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[Any, Ints]]:
     """Every group in order, as far as names can be ordered, with the numbers of its rows."""
     if groups is None:
-        raise must_be("groups", "given", None, hint=hint or "a Forecasts brings them as groups=")
+        set_in = ("set ", Argument("groups"), " in Forecasts.of")
+        raise required("groups", hint or set_in)
     if groups.ndim != 1:
-        raise must_be("groups", "one name or number a row", describe_shape(groups))
+        raise must_be("groups", "one name or number per row", describe_shape(groups))
     names = groups.tolist()
     for row, name in enumerate(names):
         if is_missing(name):
-            raise must_be("groups", "given for every row", name, row=row)
+            raise must_be("groups", "have a value in every row", name, row=row)
     return rows_by_name(names)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.blocks import row_blocks
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, required
 from trueup.forecasts import probs as door
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.beside import (
@@ -116,7 +116,7 @@ class Forecasts:
             return _unchanged(probs, *beside_it, normalize or None, soft_labels or None)
         given = door.values_of(probs, logits)
         if labels is None:
-            raise must_be("labels", "given", None, hint="call it as f(probs, labels)")
+            raise required("labels", "call f(probs, labels)")
         raw_labels = as_numpy("labels", labels)
         if soft_labels:
             raw_labels = as_floats("labels", raw_labels)
@@ -297,10 +297,6 @@ class Forecasts:
 
 def _unchanged(forecasts: Forecasts, *others: object) -> Forecasts:
     if any(other is not None for other in others):
-        raise must_be(
-            "probs",
-            "given alone when it is a Forecasts",
-            Words("other arguments beside it"),
-            hint="pass them to the Forecasts.of that made it",
-        )
+        rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")
+        raise InputError("probs", rule, hint="pass labels and weights to Forecasts.of")
     return forecasts

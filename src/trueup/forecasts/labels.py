@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Ints, engine
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, Text, Words, must_be
 from trueup.forecasts.arrays import (
     describe_shape,
     first_row,
@@ -22,6 +22,8 @@ from trueup.forecasts.arrays import (
 )
 
 SUM_TOLERANCE = 1e-3
+CLASSES = Argument("classes", to="Forecasts.of")
+SOFT = Argument("soft_labels", True, to="Forecasts.of")
 
 
 def to_ignore(labels: NDArray[Any], ignore_label: object) -> NDArray[np.bool_]:
@@ -46,15 +48,10 @@ def class_numbers(
 ) -> NDArray[Any]:
     """Check hard labels and return them as bool, uint8 or int64 class numbers."""
     if labels.ndim != 1:
-        one_column = labels.ndim == 2 and labels.shape[1] == 1
-        raise must_be(
-            "labels",
-            "one class per row",
-            describe_shape(labels),
-            hint="pass its one column as a 1-D array"
-            if one_column
-            else "pass soft_labels=True to Forecasts.of for one-hot or soft labels",
-        )
+        hint: Text = ("pass ", SOFT, " for one-hot or soft labels")
+        if labels.shape[1:] == (1,):
+            hint = "pass its one column as a 1-D array"
+        raise must_be("labels", "one class per row", describe_shape(labels), hint=hint)
     _refuse_missing(labels, rows)
     labels = _plain(labels)
     if labels.dtype.kind == "b" and n_classes > 2:
@@ -62,7 +59,11 @@ def class_numbers(
             "labels",
             f"whole numbers from 0 to {n_classes - 1}",
             Words("booleans"),
-            hint="pass 1-D confidences as `probs` if these say whether the top label was right",
+            hint=(
+                "pass 1-D confidences as ",
+                Argument("probs"),
+                " if these are True where the predicted class is right",
+            ),
         )
     if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
         return _look_up(labels, classes, rows)
@@ -70,7 +71,7 @@ def class_numbers(
         rule = "whole numbers, booleans or strings"
         raise must_be("labels", rule, labels[0].item(), row=original(0, rows))
     if labels.dtype.kind == "f":
-        hint = "pass soft_labels=True to Forecasts.of if these are probabilities"
+        hint = ("pass ", SOFT, " if these are probabilities")
         refuse("labels", "whole numbers", labels, labels != np.floor(labels), rows, hint)
     bad = _first_outside(labels, n_classes)
     if bad >= 0:
@@ -94,7 +95,7 @@ def soft_labels_of(
     if labels.shape != (n, n_classes) and not (one_dimensional and labels.shape == (n,)):
         shape = "(n,) or (n, 2)" if one_dimensional else f"(n, {n_classes})"
         raise must_be("labels", f"soft labels of shape {shape}", describe_shape(labels))
-    hint = "leave out rows without a label first"
+    hint = "drop rows without a label first"
     refuse("labels", "present in every row", labels, np.isnan(labels), rows, hint)
     refuse("labels", "between 0 and 1", labels, (labels < 0) | (labels > 1), rows)
     soft = np.ascontiguousarray(labels, dtype=np.float64)
@@ -120,7 +121,7 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 def _refuse_missing(labels: NDArray[Any], rows: Ints | None) -> None:
     if labels.dtype.kind not in "fO":
         return
-    hint = "pass ignore_label=float('nan') to Forecasts.of to leave such rows out"
+    hint = ("pass ", _ignore(Words("float('nan')")), " to drop such rows")
     refuse("labels", "present in every row", labels, _missing(labels), rows, hint)
 
 
@@ -148,13 +149,14 @@ def _look_up(
             "class numbers",
             labels[0],
             row=original(0, rows),
-            hint="pass classes= to Forecasts.of, the names in the order of the columns",
+            hint=("pass ", CLASSES, ", the names in the order of the columns"),
         )
     number = {name: k for k, name in enumerate(classes)}
     distinct, inverse = _distinct(labels, rows)
     codes = np.array([number.get(name, -1) for name in distinct], np.int64)[inverse]
     hint = "spelling counts, capitals and spaces included" if labels.dtype.kind in "OUST" else ""
-    refuse("labels", "among the names in `classes`", labels, codes < 0, rows, hint)
+    rule = ("among the names in ", Argument("classes"))
+    refuse("labels", rule, labels, codes < 0, rows, hint)
     return codes
 
 
@@ -182,11 +184,16 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
     return first_row((labels < 0) | (labels >= n_classes))
 
 
-def _hint_outside(label: Any, n_classes: int) -> str:
+def _hint_outside(label: Any, n_classes: int) -> Text:
     if n_classes == 2:
-        return "pass classes=[negative, positive] to Forecasts.of if labels have other names"
+        names = Argument("classes", ["negative", "positive"], to="Forecasts.of")
+        return ("pass ", names, " if labels have other names")
     if label < 0:
-        return f"pass ignore_label={label:.0f} to Forecasts.of to leave such rows out"
+        return ("pass ", _ignore(Words(f"{label:.0f}")), " to drop such rows")
     if label == n_classes:
         return "subtract 1 from labels that count from 1"
-    return "pass classes= to Forecasts.of, in the order of the columns, if labels have other names"
+    return ("pass ", CLASSES, ", in the order of the columns, if labels have other names")
+
+
+def _ignore(label: Words) -> Argument:
+    return Argument("ignore_label", label, to="Forecasts.of")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.blocks import row_blocks
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Text, Words, conflict, must_be, required
 from trueup.forecasts.arrays import (
     as_floats,
     as_numpy,
@@ -135,6 +135,7 @@ class Given(NamedTuple):
     name: str
 
 
+LOGITS = Argument("logits", True, to="Forecasts.of")
 SWAPPED = "`probs` looks like labels: are the arguments swapped?"
 
 
@@ -143,23 +144,23 @@ def values_of(probs: object, logits: object) -> Given:
     said = isinstance(logits, bool | np.bool_)
     if not said and logits is not None and probs is not None:
         hint = "call it as Forecasts.of(labels=labels, logits=logits)"
-        raise must_be("probs", "None where `logits` are given", Words("both"), hint=hint)
+        raise conflict("probs", "logits", hint=hint)
     are_logits = bool(logits) if said else logits is not None
     name = "logits" if logits is not None and not said else "probs"
     given = probs if name == "probs" else logits
     if given is None:
-        raise must_be("probs", "given", None, hint="call it as f(probs, labels)")
+        raise required("probs", "call f(probs, labels)")
     array = as_numpy(name, given)
     if array.ndim > 2:
         raise must_be(
             name,
-            "of shape (n,) or (n, K)",
+            "have shape (n,) or (n, K)",
             describe_shape(array),
             hint="put classes last and reshape to (-1, K): every pixel or token is a row",
         )
     if array.ndim == 2 and array.shape[1] < 2:
         hint = f"pass {name}[:, 0] if that is the positive class" if array.shape[1] else ""
-        rule = "of shape (n,) or (n, K) with K ≥ 2"
+        rule = "have shape (n,) or (n, K) with K ≥ 2"
         raise must_be(name, rule, describe_shape(array), hint=hint)
     if len(array) == 0:
         raise must_be(name, "have at least one row", Words("none"))
@@ -200,7 +201,7 @@ def check_scores(given: Given, rows: Ints | None) -> Scores:
     scores = np.ascontiguousarray(kept, dtype=_working_type(kept))
     bad = engine().first_outside_unit(scores)
     if bad >= 0:
-        raise _outside(kept[bad], original(bad, rows))
+        raise _outside(kept[bad], original(bad, rows), 0)
     return Scores(scores, None, tiny)
 
 
@@ -223,7 +224,8 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     if first_bad >= 0:
         row = original(first_bad, rows)
         entries = values[row]
-        raise _outside(entries[int(np.argmin((entries >= 0) & (entries <= 1)))], row)
+        column = int(np.argmin((entries >= 0) & (entries <= 1)))
+        raise _outside(entries[column], row, column)
     away = np.abs(total - 1)
     if not are_logits:
         _check_totals(total, away, rows, normalize, _tolerance(values, n_classes))
@@ -234,6 +236,15 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     if factor is not None:
         top = np.minimum(top * factor, 1)
     return Matrix(values, rows, shift, factor, top, top_class, _tiny(values))
+
+
+def check_values(values: NDArray[Any], are_logits: bool) -> None:
+    """Check predictions whose labels are not known."""
+    given = Given(values, are_logits, "probs")
+    if values.ndim == 1:
+        check_scores(given, None)
+    else:
+        check_matrix(given, None, normalize=True)
 
 
 def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
@@ -260,24 +271,27 @@ def _check_totals(
         refuse("probs", rule, total, total <= LEAST_TOTAL, rows)
         return
     hint = (
-        "pass normalize=True to Forecasts.of if the table is rounded, "
-        "or logits=True if these are raw scores"
+        "pass ",
+        Argument("normalize", True, to="Forecasts.of"),
+        " if the table is rounded, or ",
+        Argument("logits", True),
+        " if these are raw scores",
     )
     refuse("probs", "sum to 1 in every row", total, away > tolerance, rows, hint)
 
 
-def _outside(value: Any, row: int) -> Exception:
+def _outside(value: Any, row: int, column: int) -> InputError:
     if not np.isfinite(value):
-        hint = "leave out or repair rows that hold NaN or infinity"
+        hint: Text = "drop or repair rows that contain NaN or infinity"
     elif -ROUNDED <= value <= 1 + ROUNDED:
-        hint = "clip to [0, 1] what is only rounding error"
+        hint = "clip rounding errors to [0, 1]"
     elif value > 1 and value == np.floor(value):
         hint = "divide percentages by 100; if these are labels, the arguments are swapped"
     elif 2 < value <= 100:
-        hint = "divide percentages by 100, or pass logits=True to Forecasts.of for raw scores"
+        hint = ("divide percentages by 100, or pass ", LOGITS, " for raw scores")
     else:
-        hint = "pass logits=True to Forecasts.of if these are raw scores"
-    return must_be("probs", "between 0 and 1", value, row=row, hint=hint)
+        hint = ("pass ", LOGITS, " if these are raw scores")
+    return must_be("probs", "between 0 and 1", value, row=row, hint=hint).replace(column=column)
 
 
 def _finite(name: str, logits: NDArray[Any], start: int, rows: Ints | None) -> Floats:
@@ -294,7 +308,7 @@ def _finite(name: str, logits: NDArray[Any], start: int, rows: Ints | None) -> F
             "finite",
             value,
             row=original(start + row, rows),
-            hint=ruled_out if value < 0 else "leave out or repair such rows",
+            hint=ruled_out if value < 0 else "drop or repair such rows",
         )
     return z
 

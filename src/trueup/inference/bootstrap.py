@@ -15,7 +15,7 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import Chunk, run
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import InputError
 from trueup.estimators.base import Ends, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_signs import signed
@@ -88,14 +88,14 @@ class Bootstrap:
         def labels(r: int) -> float:
             return float(statistic(forecasts.with_labels(_drawn_labels(forecasts, seed, r))))
 
-        rule = "have a value on every resample of the rows"
+        rule = "could not be computed on some resamples"
         try:
             values = _of_each(rows, n_resamples)
         except InputError as error:  # the rows themselves have one
-            hint = "a region or class of few rows may have none in a resample"
-            raise must_be("estimator", rule, Words("none on some"), hint=hint) from error
+            hint = "a small region or class may be empty in a resample"
+            raise InputError("estimator", rule, hint=hint) from error
         if not np.isfinite(values).all():
-            raise must_be("estimator", rule, Words("NaN or infinity on some"))
+            raise InputError("estimator", f"{rule}: it returned NaN or infinity")
         noise = partial(_of_each, labels, n_resamples)
         if forecasts.clusters is not None:
             noise = partial(_of_clusters, noise, statistic, forecasts, seed, n_resamples)

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.bins import EqualMass
 from trueup.engines.base import Ints, engine
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.error_bounds import Bounds, asymptotic_bounds, finite_sample_bounds
 from trueup.inference.levels import check_inside, check_level
@@ -270,15 +270,15 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
     check_lens(lens)
     lens = chosen_lens(lens, forecasts)
     if not lens.one_score:
-        raise must_be("lens", "one of one score per row, to certify it", lens)
+        raise must_be("lens", "yield one score per row, to certify a model", lens)
     if forecasts.soft:
-        raise must_be("labels", "classes, to certify a model by them", Words("soft labels"))
+        raise must_be("labels", "classes, to certify a model", Words("soft labels"))
     if forecasts.clusters is not None:
-        got = Words("rows in clusters")
-        raise must_be("probs", "rows that do not depend on each other, to certify a model", got)
+        rule = ("Certification requires independent rows, but ", Argument("clusters"), " is set")
+        raise InputError("clusters", rule)
     if forecasts.weights is not None and method == "finite-sample":
-        rule = "None for the finite-sample method: they carry no sample size"
-        raise must_be("weights", rule, Words("weights"), hint='pass method="asymptotic"')
+        exact, rough = Argument("method", "finite-sample"), Argument("method", "asymptotic")
+        raise InputError("weights", ("cannot be used with ", exact), hint=("pass ", rough))
     return lens.problem(forecasts)
 
 

@@ -15,7 +15,7 @@ from trueup.bins import EqualMass
 from trueup.engines.base import Floats, engine
 from trueup.engines.draws import keys_of
 from trueup.engines.threads import cut, run
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
@@ -37,8 +37,9 @@ def cluster_signs(
     refuse_soft_labels(forecasts)
     _check_statistic(estimator)
     if forecasts.clusters is None:
-        hint = "for independent rows use the method 'consistency', which is exact"
-        raise must_be("clusters", "given to Forecasts.of for this test", None, hint=hint)
+        rule = ("This test requires ", Argument("clusters"))
+        hint = ("set ", Argument("clusters"), " in Forecasts.of, or use ")
+        raise InputError("clusters", rule, hint=(*hint, Argument("method", "consistency")))
     observed, *drawn = signed(estimator, forecasts, seed_of(rng), n_resamples, lambda e: e.power)
     return HypothesisResult(
         observed,

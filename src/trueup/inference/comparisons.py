@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import Argument, Words, called, must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.adjust import holm
@@ -236,24 +236,24 @@ def same_samples(
         name: checked_model(name, probs, labels, weights=weights) for name, probs in models.items()
     }
     name, first = next(iter(given.items()))
-    rule = f"predictions for the same samples as `{name}`"
+    rule = ("predictions for the same samples as ", Argument(name))
+    hint = "all models must have the same rows in the same order"
     for other, forecasts in given.items():
         if _shape(forecasts) != _shape(first):
-            raise must_be(other, f"{_shape(first)}, as `{name}` is", Words(_shape(forecasts)))
+            shape = (f"{_shape(first)}, as ", Argument(name), " is")
+            raise must_be(other, shape, Words(_shape(forecasts)))
         for what in ("labels", "weights", "clusters"):
             ours, theirs = getattr(first, what), getattr(forecasts, what)
             both = ours is not None and theirs is not None
             if (ours is None) != (theirs is None) or (both and not np.array_equal(ours, theirs)):
-                raise must_be(other, rule, Words(f"other {what}"))
+                raise must_be(other, rule, Words(f"other {what}"), hint=hint)
     return list(given.values())
 
 
 def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
     """One model's predictions; what is wrong with them is said of its name."""
-    try:
+    with called({"probs": name}):
         return Forecasts.of(probs, labels, **beside)
-    except InputError as error:
-        raise InputError(str(error).replace("`probs`", f"`{name}`")) from None
 
 
 def _shape(forecasts: Forecasts) -> str:

@@ -16,7 +16,7 @@ from trueup.engines.base import Bits, Floats, engine
 from trueup.engines.blocks import row_blocks
 from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import cut, run
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.fused import can_fuse, fused_powers
@@ -80,7 +80,7 @@ def conclude(
 ) -> HypothesisResult:
     """Return the result of a test from the power of the data and those of its resamples."""
     if not np.isfinite(powers).all():
-        raise must_be("statistic", "a number for every resample", Words("NaN or infinity"))
+        raise InputError("statistic", "returned NaN or infinity on a resample")
     drawn = powers[1:]
     pvalue = resampled_pvalue(powers[0], drawn)
     return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn))

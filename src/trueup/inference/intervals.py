@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.binned_intervals import Bins, binned_ends
@@ -110,7 +110,8 @@ def interval(
     forecasts = Forecasts.of(probs, labels, weights=weights)
     reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
-        raise must_be("method", f'"auto" or a bootstrap {reason}', method)
+        told = (Argument("method", method), f" is not available {reason}")
+        raise InputError("method", told, hint=("use ", Argument("method", "auto")))
     if method in METHODS or reason:
         default = "percentile" if known is None else "widest"
         chosen = method if method in METHODS else default
@@ -221,9 +222,9 @@ def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> floa
     try:
         found = statistic(forecasts)
     except TypeError as error:
-        hint = "one of two arrays can be wrapped: lambda f: metric(f.scores, f.labels)"
-        got = Words(f"one that failed: {error}")
-        raise must_be("estimator", "a function of one Forecasts", got, hint=hint) from error
+        rule = f"must accept one Forecasts; the call failed with: {error}"
+        hint = "wrap a function of two arrays: lambda f: metric(f.scores, f.labels)"
+        raise InputError("estimator", rule, hint=hint) from error
     try:
         return float(found)
     except (TypeError, ValueError):

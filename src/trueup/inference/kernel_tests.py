@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from trueup.engines.base import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_sums import Kernel
 from trueup.forecasts import Forecasts
@@ -140,7 +140,7 @@ def skce_distribution_free(
     estimator, lens = _chosen(statistic, forecasts, "unbiased")
     check_test(forecasts, n_resamples)
     if forecasts.weights is not None:
-        raise must_be("weights", "None for the distribution-free bound", Words("weights"))
+        raise InputError("weights", "cannot be used with the distribution-free bound")
     found = estimator.measure_forecasts(forecasts)
     bound = estimator.bounds(forecasts).high
     n = int((1 + math.isqrt(1 + 8 * found.notes["pairs"])) // 2)  # of pairs: n(n − 1)/2

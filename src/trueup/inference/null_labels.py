@@ -17,7 +17,7 @@ from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.blocks import ENTRIES
 from trueup.engines.draws import class_limits, keys_of, limits_of
 from trueup.engines.threads import Chunk, run
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.levels import check_resamples
 from trueup.inference.seeds import Seed, seed_of
@@ -199,16 +199,14 @@ def check_test(forecasts: Forecasts, n_resamples: object) -> None:
     check_resamples(n_resamples)
     refuse_soft_labels(forecasts)
     if forecasts.clusters is not None:
-        rule = "None for a test that takes rows as independent"
-        hint = 'calibration_test(forecasts, method="cluster_signs") takes clusters'
-        raise must_be("clusters", rule, Words("rows that come in clusters"), hint=hint)
+        rule = ("This test assumes independent rows, but ", Argument("clusters"), " is set")
+        raise InputError("clusters", rule, hint=("use ", Argument("method", "cluster_signs")))
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:
     """Refuse labels that are probabilities: tests draw classes."""
     if forecasts.soft:
-        got = Words("probabilities")
-        raise must_be("labels", "classes for a test of calibration", got)
+        raise must_be("labels", "classes for a test of calibration", Words("soft labels"))
 
 
 def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:
@@ -217,5 +215,5 @@ def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:
     if lens.induces in kinds and lens.independent:
         return lens
     outcome = "outcome" if simplex else "score and outcome"
-    hint = 'method="consistency" takes every lens; class_tests() asks class by class'
-    raise must_be("lens", f"one of a single {outcome} a row for this test", lens, hint=hint)
+    hint = (Argument("method", "consistency"), " takes every lens; class_tests() tests each class")
+    raise must_be("lens", f"yield a single {outcome} per row for this test", lens, hint=hint)

@@ -189,7 +189,7 @@ def sensitivity(
     forecasts = Forecasts.of(probs, labels, weights=weights)
     lens = chosen.lens_for(forecasts)
     if not lens.one_outcome:
-        raise must_be("statistic", "one that looks at one outcome a row", chosen)
+        raise must_be("statistic", "use one outcome per row", chosen)
     check_test(forecasts, n_resamples)
     # The outcome alone, as the test itself draws it: resamples are the same, and no matrix is read.
     problem = binary_problem(lens, forecasts)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError, must_be
+from trueup.errors import Argument, InputError, Text, Words, must_be, short
 from trueup.io.picking import remainders
-from trueup.io.refusals import Place, listed, refusal, short, spanned
+from trueup.io.refusals import Place, bad_column, listed, spanned
 
 # (negative, positive) in lower case: pairs of which nobody doubts which is which.
 PAIRS = (
@@ -64,10 +64,10 @@ def outcomes_of(
         return _binary(table, name, labels, columns[0], ignore_label)
     if len(columns) == 1:
         if labels.dtype == object:
-            hint = "say classes='first,second,…' in the order of the columns (--classes)"
-            told = f"column {name!r} must hold class numbers 0 to {n_classes - 1}"
-            got = f"got {short(labels[0])} in {table.where(0)}"
-            raise refusal(table.shown, f"{told}; {got}", hint=hint)
+            rule = f"must hold class numbers from 0 to {n_classes - 1}"
+            names = Argument("classes", ("first", "second", "…"))
+            hint = ("pass ", names, " in the order of the columns")
+            raise bad_column(table, name, rule, labels[0], row=0, hint=hint)
         return Outcomes(labels)
     return _by_columns(table, name, labels, columns, ignore_label, listed_in_order)
 
@@ -105,12 +105,17 @@ def _numbers_beside_names(
     table: Place, name: str, columns: Sequence[str], rests: Sequence[str]
 ) -> InputError:
     """Build the error about class numbers beside columns that have names: which is which?"""
-    told = f"column {name!r} holds numbers, and columns {spanned(columns)} names"
     order = ",".join(rests if len(rests) <= 4 else [*rests[:3], "…"])
-    hint = f"say the classes in the order of columns, as classes='{order}' if 0 is {rests[0]}"
     listing = ",".join(columns if len(columns) <= 4 else [*columns[:3], "…"])
-    hint += f" (--classes), or name the columns in the order of the numbers, probs='{listing}'"
-    return refusal(table.shown, told, hint=hint)
+    hint = (
+        "pass the classes in the order of the columns, ",
+        Argument("classes", order),
+        f" if 0 is {rests[0]}, or the columns in the order of the numbers, ",
+        Argument("probs", listing),
+    )
+    return bad_column(
+        table, name, f"holds numbers, and columns {spanned(columns)} names", hint=hint
+    )
 
 
 def _present(labels: NDArray[Any], ignore_label: object) -> set[Any]:
@@ -130,10 +135,10 @@ def _refuse_unknown(
     if not unknown:
         return
     row = next(row for row, label in enumerate(labels.tolist()) if label in unknown)
-    told = f"column {name!r} must name classes as the columns {spanned(columns)} do"
-    got = f"got {short(item(labels[row]))} in {table.where(row)}"
-    hint = f"the classes are {listed([str(x) for x in classes], 6)}; say others with classes=…"
-    raise refusal(table.shown, f"{told}; {got}", hint=f"{hint} (--classes)")
+    rule = f"must name classes as the columns {spanned(columns)} do"
+    known = listed([str(x) for x in classes], 6)
+    hint = (f"the classes are {known}; name others with ", Argument("classes"))
+    raise bad_column(table, name, rule, item(labels[row]), row=row, hint=hint)
 
 
 def _binary(
@@ -142,9 +147,10 @@ def _binary(
     own = remainders([column])[0]
     signs = labels.dtype.kind in "if" and ignore_label is None and _is_signs(labels)
     if labels.dtype != object and (NUMBERED.sub(r"\1", own.lower()) in NEGATIVE):
-        told = f"column {column!r} looks like the probability of the negative class"
-        hint = f"say classes='1,{-1 if signs else 0}' (--classes) if it is, the class it is of last"
-        raise refusal(table.shown, told, hint=f"{hint}; if it is not, give it another name")
+        names = Argument("classes", f"1,{-1 if signs else 0}")
+        after = " if it is, the class it is of last; if it is not, give it another name"
+        rule = "looks like the probability of the negative class"
+        raise bad_column(table, column, rule, hint=("pass ", names, after))
     if signs:
         return Outcomes(labels, (-1, 1), "1 against -1")
     if labels.dtype != object:
@@ -159,14 +165,13 @@ def _binary(
         if set(texts) <= {negative, positive} and len(texts) == len(present) > 0:
             pair = (texts.get(negative, negative), texts.get(positive, positive))
             return Outcomes(labels, pair, f"{pair[1]} counts as 1")
-    told = f"column {name!r} must hold 0 and 1 beside the one column {column!r}"
+    hint: Text = ("name the column of the predicted class with ", Argument("prediction"))
     if len(present) == 2:
-        pair_said = f"{present[0]},{present[1]}"
-        hint = f"say which is which with classes='{pair_said}', the positive one last (--classes)"
-    else:
-        hint = "say prediction=… (--prediction) for the column of the predicted class"
-    got = f"got {listed([short(label) for label in present], 5)}"
-    raise refusal(table.shown, f"{told}; {got}", hint=hint)
+        pair_said = Argument("classes", f"{present[0]},{present[1]}")
+        hint = ("name both classes with ", pair_said, ", the positive one last")
+    rule = f"must hold 0 and 1, as {column!r} is the only column of probabilities"
+    got = Words(listed([short(label) for label in present], 5))
+    raise bad_column(table, name, rule, got, hint=hint)
 
 
 def _is_signs(labels: NDArray[Any]) -> bool:

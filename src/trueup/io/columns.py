@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trueup.errors import Argument, Text, printable
 from trueup.io import guessing
 from trueup.io.picking import Asked, pick, pick_one, twice
-from trueup.io.refusals import listed, printable, refusal, spanned
+from trueup.io.refusals import listed, refusal, spanned
 from trueup.io.table import Table
 
 
@@ -172,7 +173,7 @@ class _Guess:
         raise refusal(
             self.shown,
             f"holds {len(pairs)} sets of predictions: {listed(list(pairs.values()), 6)}",
-            hint=f"say which, such as probs='{example}' (--probs {example})",
+            hint=("choose one, for example ", Argument("probs", example)),
         )
 
     def _whatever_the_names(self) -> tuple[str, str] | None:
@@ -193,10 +194,10 @@ class _Guess:
             return found[0]
         if found:
             told = f"labels may be in any of the columns {listed(found)}"
-            hint = f"say which, such as labels='{found[0]}' (--labels {found[0]})"
+            hint: Text = ("choose one, for example ", Argument("labels", found[0]))
         else:
-            told = f"no column is called like labels; the columns are {listed(self.names)}"
-            hint = "say which holds the labels, with labels=… (--labels)"
+            told = f"no column name looks like labels; columns: {listed(self.names)}"
+            hint = ("name the column of the labels with ", Argument("labels"))
         raise refusal(self.shown, told, hint=hint)
 
     def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
@@ -206,19 +207,19 @@ class _Guess:
         if len(sets) > 1:
             told = "; ".join(spanned(columns) for columns in sets[:6])
             first = ",".join(sets[0]) if len(sets[0]) <= 3 else f"{sets[0][0]},{sets[0][1]},…"
-            hint = f"say which, such as probs='{first}' (--probs {first})"
+            hint = ("choose one, for example ", Argument("probs", first))
             raise refusal(self.shown, f"predictions may be in any of: {told}", hint=hint)
         if not self.logits:
             raw = guessing.prob_sets(names, logits=True)
             if raw:
-                told = f"has no column called like probabilities, but {spanned(raw[0])}"
-                hint = "say logits=True (--logits) if these are logits"
-                raise refusal(self.shown, told, hint=hint)
+                told = f"no column name looks like probabilities, but {spanned(raw[0])}"
+                if_logits = ("pass ", Argument("logits", True), " if these are logits")
+                raise refusal(self.shown, told, hint=if_logits)
         return self._by_values(names, label)
 
     def _by_values(self, names: list[str], label: str | None) -> tuple[str, ...]:
-        told = f"no column is called like predictions; the columns are {listed(self.names)}"
-        hint = "say which, such as probs='p_*' (--probs 'p_*')"
+        told = f"no column name looks like a prediction; columns: {listed(self.names)}"
+        example = "p_*"
         if self.table is not None and label is not None and not self.logits:
             classes = guessing.columns_of_classes(names, self.table.column(label))
             if classes:
@@ -228,8 +229,11 @@ class _Guess:
         if self.table is not None and not self.logits:
             likely = list(guessing.with_scores(self.table.sample(names)))
             if likely:
-                told = f"no column is called like predictions; between 0 and 1 are {listed(likely)}"
-                hint = f"say which, such as probs='{likely[0]}' (--probs {likely[0]})"
+                told = (
+                    f"no column name looks like a prediction; between 0 and 1 are {listed(likely)}"
+                )
+                example = likely[0]
+        hint = ("choose them, for example ", Argument("probs", example))
         raise refusal(self.shown, told, hint=hint)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.io.numbers import unnested
-from trueup.io.refusals import refusal, short
+from trueup.io.refusals import refusal
 from trueup.io.sources import Source
 from trueup.io.table import Table
 
@@ -63,11 +63,11 @@ class JsonLinesTable(Table):
                     told = f"line {number} has the field {problem.args[0]!r} twice"
                     raise refusal(self.shown, told) from None
                 except (ValueError, RecursionError) as problem:
-                    told = f"line {number} is not JSON: {short(line[:60].decode(errors='replace'))}"
-                    raise refusal(self.shown, told) from problem
+                    start = line[:60].decode(errors="replace")
+                    raise refusal(self.shown, f"line {number} must be JSON", start) from problem
                 if not isinstance(record, dict):
                     told = f'line {number} must be a record such as {{"p": 0.5, "y": 1}}'
-                    raise refusal(self.shown, f"{told}; got {short(record)}")
+                    raise refusal(self.shown, told, record)
                 yield number, record
 
 
@@ -104,7 +104,7 @@ class JsonTable(Table):
         for row, record in enumerate(records):
             if not isinstance(record, dict):
                 told = f'row {row} must be a record such as {{"p": 0.5, "y": 1}}'
-                raise refusal(self.shown, f"{told}; got {short(record)}")
+                raise refusal(self.shown, told, record)
         if not records:
             raise refusal(self.shown, "has no rows")
         names = dict.fromkeys(name for record in records for name in record)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from trueup.forecasts.arrays import describe_shape
 from trueup.io.refusals import refusal
 from trueup.io.sources import Source
 from trueup.io.table import Table
@@ -28,7 +29,7 @@ class NpzTable(Table):
                 inside = [name for name in archive.namelist() if name.endswith(".npy")]
                 self.shapes = {name.removesuffix(".npy"): _shape(archive, name) for name in inside}
         except DAMAGED as problem:
-            raise refusal(self.shown, "is no NPZ file, or is damaged") from problem
+            raise refusal(self.shown, "is not a valid NPZ file") from problem
         self.names = tuple(self.shapes)
         if not self.names:
             raise refusal(self.shown, "holds no arrays", hint="write it with np.savez")
@@ -60,7 +61,7 @@ class NpzTable(Table):
             raise refusal(self.shown, f"array {name!r} is damaged") from problem
         if array.ndim not in (1, 2) or array.dtype.names is not None:
             told = f"array {name!r} must be a column or a matrix of plain values"
-            raise refusal(self.shown, f"{told}; its shape is {array.shape}")
+            raise refusal(self.shown, told, describe_shape(array))
         if array.dtype.kind == "S":
             array = np.char.decode(array, "utf-8", "replace")
         if array.dtype.kind == "U":

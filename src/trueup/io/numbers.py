@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.io.refusals import Place, refusal, short
+from trueup.errors import Words
+from trueup.io.refusals import Place, bad_column
 
 # What programs write where a number is missing. Compared in lower case, without spaces.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", ".", "#n/a", "missing"})
@@ -75,9 +76,8 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array
     for row, item in enumerate(array):
         if not isinstance(item, list | tuple | np.ndarray) or len(item) != len(first):
-            got = "no list" if not hasattr(item, "__len__") else f"{len(item)} entries"
-            problem = f"column {name!r} must hold lists of {len(first)} numbers; got {got}"
-            raise refusal(table.shown, f"{problem} in {table.where(row)}")
+            got = Words("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
+            raise bad_column(table, name, f"must hold lists of {len(first)} numbers", got, row=row)
     try:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])
     except (TypeError, ValueError):
@@ -101,8 +101,7 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:
-        problem = f"column {name!r} must hold numbers; it holds {array.dtype}"
-        raise refusal(table.shown, problem)
+        raise bad_column(table, name, "must hold numbers", Words(f"{array.dtype}"))
     floats = np.empty(len(array))
     for row, item in enumerate(array):
         if item is None or (isinstance(item, str) and missing_text(item)):
@@ -122,8 +121,7 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def not_a_number(table: Place, name: str, row: int, item: object) -> Exception:
     """Build the error about an entry that is no number."""
-    problem = f"column {name!r} must hold numbers; got {short(item)} in {table.where(row)}"
-    return refusal(table.shown, problem, hint=_advice(item))
+    return bad_column(table, name, "must hold numbers", item, row=row, hint=_advice(item))
 
 
 def _advice(item: object) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from trueup.errors import must_be
+from trueup.errors import Argument, Words, must_be
 from trueup.io.refusals import listed, refusal
 
 Asked = str | Sequence[str] | None
@@ -33,7 +33,7 @@ def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], show
     """The one column that the option asks for."""
     picked = pick(option, asked, names, shown)
     if len(picked) > 1:
-        raise refusal(shown, f"`{option}` must be one column; got {listed(picked)}")
+        raise must_be(option, "one column", Words(listed(picked))).replace(file=shown)
     return picked[0]
 
 
@@ -90,7 +90,7 @@ def _matches(option: str, part: str, names: Sequence[str], shown: str) -> list[s
     folded = [name for name in names if name.lower() == part.lower()] or near
     hint = f"is it {folded[0]!r}?" if folded else f"its columns are {listed(names)}"
     kind = "columns like" if set(part) & set("*?[") else "column"
-    raise refusal(shown, f"has no {kind} {part!r} (`{option}`)", hint=hint)
+    raise refusal(shown, (f"has no {kind} {part!r} (", Argument(option), ")"), hint=hint)
 
 
 def _single(name: str, names: Sequence[str], shown: str) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.errors import Argument, Words, conflict, short
 from trueup.io import guessing
 from trueup.io.classes import Outcomes, item
 from trueup.io.columns import Chosen
-from trueup.io.refusals import Place, refusal, short, spanned
+from trueup.io.refusals import Place, bad_column, refusal, spanned
 from trueup.io.table import Table
 
 
@@ -40,11 +41,17 @@ def with_prediction(
     about_right = guessing.named([chosen.labels], guessing.RIGHT)
     confident = guessing.named(chosen.probs, guessing.CONFIDENCES)
     if confident and not about_right and chosen.guessed & {"probs", "labels"}:
-        told = f"column {chosen.probs[0]!r} may be the probability of the label 1 or the "
-        told += f"confidence in the class in column {found[0]!r}"
-        hint = f"say prediction='{found[0]}' (--prediction) for the latter, or "
-        hint += f"probs='{chosen.probs[0]}' and labels='{chosen.labels}' for the former"
-        raise refusal(table.shown, told, hint=hint)
+        rule = "may be the probability of the label 1 or the confidence in the class in column "
+        hint = (
+            "pass ",
+            Argument("prediction", found[0]),
+            " for the latter, or ",
+            Argument("probs", chosen.probs[0]),
+            " and ",
+            Argument("labels", chosen.labels),
+            " for the former",
+        )
+        raise bad_column(table, chosen.probs[0], f"{rule}{found[0]!r}", hint=hint)
     return chosen
 
 
@@ -54,9 +61,9 @@ def refuse_classes(table: Table, chosen: Chosen, values: NDArray[Any]) -> None:
         return
     called = guessing.named(chosen.probs, guessing.PROBS) or guessing.prob_sets(chosen.probs, False)
     if not called and bool(np.all((values == 0) | (values == 1))):
-        told = f"column {chosen.probs[0]!r} holds 0 and 1 alone: classes, and no probabilities"
-        hint = f"say probs='{chosen.probs[0]}' (--probs {chosen.probs[0]}) to take them as such"
-        raise refusal(table.shown, told, hint=hint)
+        rule = "contains only 0 and 1, so it looks like predicted classes"
+        hint = ("pass ", Argument("probs", chosen.probs[0]), " to use it as probabilities")
+        raise bad_column(table, chosen.probs[0], rule, hint=hint)
 
 
 def refuse_beside_prediction(
@@ -70,12 +77,12 @@ def refuse_beside_prediction(
 ) -> None:
     """Refuse what has no meaning where labels become "was right"."""
     if values.ndim == 2 or logits:
-        told = "`prediction` goes with one column of confidences between 0 and 1"
-        raise refusal(table.shown, f"{told}; predictions are in {spanned(chosen.probs)}")
+        told = " goes with one column of confidences between 0 and 1; predictions are in "
+        raise refusal(table.shown, (Argument("prediction"), f"{told}{spanned(chosen.probs)}"))
     others = {"classes": classes, "soft_labels": soft_labels or None, "ignore_label": ignore_label}
     given = next((name for name, value in others.items() if value is not None), None)
     if given is not None:
-        raise refusal(table.shown, f"`{given}` has no meaning beside `prediction`")
+        raise conflict(given, "prediction").replace(file=table.shown)
 
 
 def was_right(
@@ -83,11 +90,11 @@ def was_right(
 ) -> Outcomes:
     """Whether each prediction is the label: the outcomes that a confidence is about."""
     if labels.ndim != 1 or predicted.ndim != 1 or len(labels) != len(predicted):
-        told = f"columns {name!r} and {prediction!r} must hold one class a row"
+        told = f"columns {name!r} and {prediction!r} must hold one class per row"
         raise refusal(table.shown, told)
     if (labels.dtype == object) != (predicted.dtype == object):
-        told = f"column {prediction!r} must name classes as column {name!r} does"
-        got = f"got {short(item(predicted[0]))} and {short(item(labels[0]))}"
-        raise refusal(table.shown, f"{told}; {got} in {table.where(0)}")
+        got = Words(f"{short(item(predicted[0]))} and {short(item(labels[0]))}")
+        rule = f"must name classes as column {name!r} does"
+        raise bad_column(table, prediction, rule, got, row=0)
     remark = f"right where {prediction} equals {name}"
     return Outcomes(np.asarray(labels == predicted, dtype=bool), None, remark)

@@ -10,8 +10,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError
+from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
+from trueup.forecasts.probs import check_values
 from trueup.io.classes import Outcomes, outcomes_of
 from trueup.io.columns import Chosen, choose
 from trueup.io.faults import fault, missing_rows, refuse_missing
@@ -24,7 +25,7 @@ from trueup.io.predictions import (
     was_right,
     with_prediction,
 )
-from trueup.io.refusals import Kept, Place, printable, refusal, spanned
+from trueup.io.refusals import Kept, Place, refusal, spanned
 from trueup.io.table import Table
 
 Readable = str | os.PathLike[str] | IO[bytes] | Table
@@ -212,7 +213,7 @@ def read_forecasts(
             **_others(place, chosen, beside),
         )
     except InputError as problem:
-        raise fault(place, chosen, values, raw, logits, problem) from problem
+        raise fault(place, chosen, values, raw, problem) from problem
     return Found(forecasts, printable("; ".join(remarks)), chosen)
 
 
@@ -233,9 +234,10 @@ def read_scores(
         table.names, probs=probs, labels=labels, logits=logits, need_labels=False, table=table
     )
     values = table.gather(chosen.probs, ())[0]
-    bad = missing_rows(values)
-    if bad.any() or not (logits or bool(np.all((values >= 0) & (values <= 1)))):
-        raise fault(table, chosen, values, None, logits, None, options=False)
+    try:
+        check_values(values, logits)
+    except InputError as problem:
+        raise fault(table, chosen, values, None, problem) from problem
     return FoundScores(values, chosen.probs)
 
 

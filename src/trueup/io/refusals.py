@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError
+from trueup.errors import InputError, Text, Words, printable
 
 MOST_NAMED = 12
 
@@ -51,14 +51,35 @@ class Kept:
         return self.file.where(int(self.rows[row]))
 
 
-def refusal(shown: str, problem: str, *, hint: str = "") -> InputError:
+def refusal(
+    shown: str, problem: Text, got: object = Words(), *, row: str | None = None, hint: Text = ""
+) -> InputError:
     """Build the error to raise about the file that messages call ``shown``.
 
     >>> print(refusal("p.csv", "has no rows below its header", hint="was it cut short?"))
     p.csv: has no rows below its header. Hint: was it cut short?
     """
-    advice = "" if not hint else f" Hint: {hint}" + ("" if hint.endswith((".", "?")) else ".")
-    return InputError(printable(f"{shown}: {problem}.{advice}"))
+    return InputError(None, problem, got, row, file=shown, hint=hint)
+
+
+def bad_column(
+    place: Place,
+    column: str,
+    rule: str,
+    got: object = Words(),
+    *,
+    row: int | None = None,
+    hint: Text = "",
+) -> InputError:
+    """Build the error to raise about a column of a file.
+
+    >>> class File:
+    ...     shown = "p.csv"
+    >>> print(bad_column(File(), "p", "must hold numbers", "x", hint="was it cut short?"))
+    p.csv: column 'p' must hold numbers; got 'x'. Hint: was it cut short?
+    """
+    where = None if row is None else place.where(row)
+    return InputError(None, rule, got, where, column, place.shown, hint)
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -80,22 +101,7 @@ def spanned(names: Sequence[str]) -> str:
     return listed(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
 
 
-def printable(text: str) -> str:
-    r"""A text without line ends and control signs, which could rule a terminal.
-
-    >>> printable("two\nlines")
-    'two?lines'
-    """
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
 def told_by(problem: Exception) -> str:
     """The first line of what another library says of a file."""
     lines = str(problem).splitlines() or [type(problem).__name__]
     return printable(lines[0]).rstrip(".")
-
-
-def short(value: object) -> str:
-    """A value as it stands in the file, never longer than a line."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

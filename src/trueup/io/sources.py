@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trueup.atomic import checked_path
-from trueup.errors import must_be
+from trueup.errors import Argument, must_be
 from trueup.io.refusals import listed, refusal
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "npz", "json", "jsonl")
@@ -149,13 +149,13 @@ def _refuse_suffix(shown: str, suffix: str, opening: bytes) -> str:
     if suffix in PICKLES:
         hint = "save the arrays with np.savez, or as CSV or Parquet"
         raise refusal(shown, "is a pickle, which can run code and is never loaded", hint=hint)
-    what = f"the suffix {suffix!r}" if suffix else "a name without a suffix"
-    hint = f"say format='{sniffed(opening)}' if it is such a file (--format)"
-    raise refusal(shown, f"has {what}; read are {listed(list(SUFFIXES))}", hint=hint)
+    what = f"unsupported extension {suffix!r}" if suffix else "no file extension"
+    format_hint = ("pass ", Argument("format", sniffed(opening)), " if it is such a file")
+    raise refusal(shown, f"{what}; supported: {listed(list(SUFFIXES))}", hint=format_hint)
 
 
 def _refuse_mismatch(shown: str, known: str, opening: bytes) -> None:
     looks = next((form for magic, form in MAGIC.items() if opening.startswith(magic)), None)
     if looks is not None and looks != known:
-        hint = f"say format='{looks}' (--format {looks})"
-        raise refusal(shown, f"is read as {known}, but begins like a file of {looks}", hint=hint)
+        told = f"is being read as {known} but looks like {looks}"
+        raise refusal(shown, told, hint=("pass ", Argument("format", looks)))

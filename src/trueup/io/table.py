@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.errors import Argument
 from trueup.io.numbers import as_numbers
 from trueup.io.picking import twice
-from trueup.io.refusals import listed, refusal
+from trueup.io.refusals import bad_column, listed, refusal
 from trueup.io.sources import Source
 
 SAMPLED = 10_000
@@ -99,8 +100,9 @@ class Table(ABC):
         for at, name in enumerate(list(here), start):
             column = as_numbers(self, name, here.pop(name))
             if column.ndim != 1:
-                problem = f"column {name!r} is a matrix and cannot be one of several columns"
-                raise refusal(self.shown, problem, hint=f"say probs={name!r} alone")
+                rule = "is a matrix and cannot be one of several columns"
+                hint = ("pass ", Argument("probs", name), " alone")
+                raise bad_column(self, name, rule, hint=hint)
             short = column.dtype in (np.float16, np.float32)
             if parts is None:
                 parts = np.empty((len(column), len(wanted)), np.float32 if short else np.float64)
@@ -114,10 +116,8 @@ class Table(ABC):
 
     def differ(self, one: str, n_one: int, other: str, n_other: int) -> Exception:
         """Build the error about columns of different lengths."""
-        return refusal(
-            self.shown,
-            f"column {other!r} has {n_other} rows, but column {one!r} has {n_one}",
-        )
+        rule = f"has {n_other} rows, but column {one!r} has {n_one}"
+        return bad_column(self, other, rule)
 
     def line(self, row: int) -> int | None:
         """The line of a text file that a row is in, counted from 1; None for other files."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.atomic import checked_path, write_atomically
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, Words, must_be
 from trueup.io.arrow_files import pyarrow_for
 from trueup.io.duck import name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
@@ -59,7 +59,7 @@ def write_table(path: object, columns: Mapping[str, Any], format: str | None = N
     known = asked or SUFFIXES.get(suffix)
     if known is None:
         rule = f"a file called {', '.join(f'*{known}' for known in SUFFIXES)}"
-        raise must_be("path", rule, str(place), hint="say the format with format=…")
+        raise must_be("path", rule, str(place), hint=("name the format with ", Argument("format")))
     content = _content(known, _checked(columns, known), str(place))
     write_atomically(place, gzip.compress(content, mtime=0) if gzipped else content)
 
@@ -79,13 +79,13 @@ def _checked(columns: Mapping[str, Any], format: str) -> Columns:
             parts = {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
         for part, values in parts.items():
             if part in flat:
-                raise must_be("columns", "of different names", part)
+                raise must_be("columns", "have different names", part)
             flat[part] = values
     if not flat:
         raise must_be("columns", "at least one", dict(columns))
     lengths = {name: len(array) for name, array in flat.items()}
     if len(set(lengths.values())) > 1:
-        raise must_be("columns", "of one length", lengths)
+        raise must_be("columns", "have one length", lengths)
     return flat
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.blocks import row_blocks
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.induced import Cells, Member, Pairs, once
 from trueup.specification import Specification
@@ -91,8 +91,8 @@ class Lens(Specification):
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs, of a lens that gives one score per row."""
-        hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
-        raise must_be("lens", "one that gives one score per row", self, hint=hint)
+        hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
+        raise must_be("lens", "yield one score per row", self, hint=hint)
 
     def problem(self, forecasts: Forecasts) -> Pairs:
         """Return the induced pairs, the same ones for all who look through an equal lens."""
@@ -120,7 +120,7 @@ class Lens(Specification):
     def _pairs(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Pairs:
         pairs = self._restrict(Pairs(p, y, w))
         if len(pairs) == 0:
-            raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+            raise InputError("where", "selects no predictions")
         return pairs
 
 
@@ -177,5 +177,5 @@ class SimplexLens(Lens):
             parts = [self.inside(rows(kept[block])) for block in row_blocks(f.n, m)]
             kept = np.flatnonzero(np.concatenate(parts))
             if len(kept) == 0:
-                raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+                raise InputError("where", "selects no predictions")
         return Cells(rows, outcomes, f.weights, kept, m)

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.engines.base import Floats, Ints
 from trueup.engines.threads import get_threads, run
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.lens.base import FamilyLens, Found
@@ -117,7 +117,7 @@ class TopLabelGiven(FamilyLens):
             p, predicted, y = p[inside], predicted[inside], y[inside]
             w = None if w is None else w[inside]
         if len(p) == 0:
-            raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+            raise InputError("where", "selects no predictions")
         mass = np.bincount(predicted, w, minlength=forecasts.n_classes)
         for k in np.flatnonzero(mass):
             rows = np.flatnonzero(predicted == k)

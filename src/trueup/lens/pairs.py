@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import must_be
+from trueup.errors import Argument, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import Lens, PairsLens
 from trueup.lens.induced import Pairs, columns, top_label
@@ -27,12 +27,13 @@ class Binary(PairsLens):
         if not forecasts.is_matrix:
             return self._pairs(forecasts.scores, forecasts.labels, forecasts.weights)
         if forecasts.n_classes != 2:
-            raise must_be(
-                "lens",
-                "one for several classes where `probs` has more than two columns",
-                self,
-                hint="OneVsRest(c) looks at one class, TopLabel() at the predicted one",
+            rule = (
+                "a lens for several classes if ",
+                Argument("probs"),
+                " has more than two columns",
             )
+            hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
+            raise must_be("lens", rule, self, hint=hint)
         return _one_vs_rest(self, forecasts, 1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup.bins import Binning, UniformWidth, check_binning
 from trueup.engines.base import Floats, Ints
-from trueup.errors import InputError, must_be
+from trueup.errors import called, must_be
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy
@@ -204,10 +204,8 @@ class LocalError(Estimator):
         self, probs: object, labels: object, features: object, weights: object
     ) -> Forecasts:
         beside = {"groups" if self.kernel == "group" else "features": features}
-        try:
+        with called({"groups": "features"}):
             return Forecasts.of(probs, labels, weights=weights, **beside)  # type: ignore[arg-type]
-        except InputError as problem:
-            raise InputError(str(problem).replace("`groups`", "`features`")) from problem
 
 
 def _as_given(rows: Ints, weights: object) -> Ints:

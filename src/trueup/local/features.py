@@ -153,7 +153,7 @@ def _tsne(points: Floats, n_dims: int) -> Floats:
 
     n = len(points)
     if n < FEWEST_ROWS:
-        raise must_be("features", f"of at least {FEWEST_ROWS} rows for t-SNE", Words(f"{n}"))
+        raise must_be("features", f"have at least {FEWEST_ROWS} rows for t-SNE", n)
     # "random" where principal components, the better start, are fewer than asked for
     start = "pca" if n_dims <= min(points.shape) else "random"
     method = "barnes_hut" if n_dims <= 3 else "exact"

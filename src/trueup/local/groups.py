@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.bins import UniformWidth
 from trueup.engines.base import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
@@ -108,12 +108,13 @@ def with_local_errors(
     columns: dict[str, list[float]] = {}
     for name in table["group"].tolist():
         if name not in rows:
-            raise must_be("groups", "the groups of `table`", Words(f"no row of group {name!r}"))
+            rule = ("must contain the groups of ", Argument("table"), f"; {name!r} is missing")
+            raise InputError("groups", rule)
         part, w = errors[rows[name]], weight[rows[name]]
         used = ~np.isnan(part) & (w > 0)
         part, w = part[used], w[used]
         if len(part) == 0:
-            raise must_be("signed", f"known for a row of group {name!r}", Words("none"))
+            raise InputError("signed", f"must have a value in a row of group {name!r}")
         row = {
             "mean_signed": np.average(part, weights=w),
             "mean_lce": np.average(np.abs(part), weights=w),

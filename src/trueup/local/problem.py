@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup.bins import Binning
 from trueup.engines.base import Floats, Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe_shape, is_missing
 from trueup.lens import Lens, Pairs, chosen_lens
@@ -122,36 +122,36 @@ class LocalProblem:
 def group_numbers(forecasts: Forecasts) -> Ints:
     """Numbers 0 … G−1 of the groups, which must be known for every row."""
     if forecasts.groups is None:
-        rule = "the group of each row for the kernel of groups"
-        raise must_be("features", rule, None, hint="a Forecasts brings them as groups=")
+        hint = ("pass the group of each row, or set ", Argument("groups"), " in Forecasts.of")
+        raise required("features", hint)
     if forecasts.groups.ndim != 1:
-        raise must_be("features", "one group a row", describe_shape(forecasts.groups))
+        raise must_be("features", "one group per row", describe_shape(forecasts.groups))
     numbers: dict[Any, int] = {}
     found = np.empty(forecasts.n, np.int64)
     for row, name in enumerate(forecasts.groups.tolist()):
         if is_missing(name):
-            raise must_be("features", "a group for every row", name, row=row)
+            raise must_be("features", "have a group in every row", name, row=row)
         found[row] = numbers.setdefault(name, len(numbers))
     return found
 
 
 def _features_of(forecasts: Forecasts) -> Any:
     if forecasts.features is None:
-        hint = "call it as lce(probs, labels, features); a Forecasts brings them as features="
-        raise must_be("features", "given", None, hint=hint)
+        name = Argument("features")
+        raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.of"))
     return forecasts.features
 
 
 def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
     """Pairs in the region of a lens, and the rows they come from."""
     if not lens.one_score:
-        hint = "OneVsRest(c) looks at one class, TopLabel() at the predicted one"
-        raise must_be("lens", "one that gives one score a row", lens, hint=hint)
+        hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
+        raise must_be("lens", "yield one score per row", lens, hint=hint)
     every = lens.everywhere.pairs(forecasts)
     if lens.where is None:
         return every, np.arange(len(every))
     rows = np.flatnonzero(lens.inside(every.p))
     if len(rows) == 0:
-        raise must_be("where", "a region that holds a prediction", Words("an empty one"))
+        raise InputError("where", "selects no predictions")
     w = None if every.w is None else every.w[rows]
     return Pairs(every.p[rows], every.y[rows], w), rows

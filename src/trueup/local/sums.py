@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, KernelSet, KernelTotals, engine, in_use
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be
 from trueup.local.nearest import nearest_l1
 from trueup.local.steepness import WITHIN, steepness
 from trueup.specification import is_number
@@ -123,7 +123,9 @@ def kernel_sums_by_bin(
         if each is not None and rows is not None and each.shape != (len(rows),):
             raise must_be(name, f"{len(rows)} whole numbers", _shape(each))
     if (queries is None) != (query_bins is None):
-        raise must_be("query_bins", "given if and only if queries are", query_bins)
+        raise InputError(
+            "query_bins", ("is required exactly if ", Argument("queries"), " is passed")
+        )
     if _is_tensor(points):
         from trueup.local.torch_sums import tensor_sums
 
@@ -268,7 +270,8 @@ def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) ->
     if values.ndim != 2 or len(values) != len(points):
         raise must_be("values", "a matrix with a row for each point", _shape(values))
     if queries is not None and (queries.ndim != 2 or queries.shape[1] != points.shape[1]):
-        raise must_be("queries", "a matrix with as many columns as `points`", _shape(queries))
+        rule = ("a matrix with as many columns as ", Argument("points"))
+        raise must_be("queries", rule, _shape(queries))
 
 
 def _shape(array: Any) -> Words:

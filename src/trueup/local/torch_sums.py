@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, Words, must_be
 from trueup.local.steepness import steepness
 
 if TYPE_CHECKING:
@@ -179,6 +179,8 @@ def _check(points: Tensor, values: Tensor, queries: Tensor | None) -> None:
         if other is None:
             continue
         if not isinstance(other, torch.Tensor) or other.dtype != points.dtype:
-            raise must_be(name, f"a tensor of {points.dtype}, as `points` are", type(other))
+            rule = (f"a tensor of {points.dtype}, as ", Argument("points"), " is")
+            raise must_be(name, rule, type(other))
         if other.device != points.device:
-            raise must_be(name, f"on {points.device}, as `points` are", Words(str(other.device)))
+            rule = (f"on {points.device}, as ", Argument("points"), " is")
+            raise must_be(name, rule, Words(str(other.device)))

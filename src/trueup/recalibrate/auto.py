@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, Words, must_be
 from trueup.inference.seeds import Seed, seed_of
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.candidates import default_candidates, named_candidates, not_tried
@@ -186,8 +186,8 @@ class AutoCalibration(Recalibrator):
         for train, test in folds:
             try:
                 part = fitted_part(candidate, data.take(train))
-            except ValueError as error:
-                self.notes_.append(f"{name} was left out: {error}")
+            except InputError as error:
+                self.notes_.append(f"{name} was skipped: {error}")
                 return None
             parts.append(part._probs_of(data.scores.take(test)))
         kept = data.take(tested)
@@ -227,13 +227,13 @@ def _given(cv: Any, labels: NDArray[Any], sample_weight: object) -> Folds:
     for split in check_cv(cv, labels, classifier=True).split(np.zeros((n, 1)), labels):
         last = max((int(np.max(rows)) for rows in split if len(rows)), default=0)
         if last >= n:
-            raise must_be("cv", f"splits of the {n} rows there are", Words(f"row {last}"))
+            raise must_be("cv", f"use row numbers below {n}", last)
         train, test = (place[rows[kept[rows]]] for rows in map(np.asarray, split))
         if len(train) and len(test):
             folds.append((train, test))
     tested = np.concatenate([test for _, test in folds]) if folds else np.empty(0, np.int64)
     if not len(tested):
-        raise must_be("cv", "splits with rows to train on and to test", Words("none"))
+        raise must_be("cv", "yield a split with both training and test rows", Words("none"))
     if len(np.unique(tested)) < len(tested):
-        raise must_be("cv", "splits that test no row twice", Words("such"))
+        raise InputError("cv", "must not test a row more than once", hint="use KFold")
     return folds

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trueup.engines.base import Floats, Ints, Sums, engine
-from trueup.errors import must_be
+from trueup.errors import Argument, InputError
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.reading import read_scores
 from trueup.recalibrate.scores import FitData, Scores
@@ -48,15 +48,15 @@ class BinnedRecalibrator(MarginalRecalibrator):
         rows by their sum would make values of every kind out of them.
         """
         if self.lens == "top-label":
-            hint = "predict_confidence has the answers for the top label"
-            raise must_be("lens", '"one-vs-rest" for answers for each class', self.lens, hint=hint)
+            rule = ("predict_marginals requires ", Argument("lens", "one-vs-rest"))
+            raise InputError("lens", rule, self.lens, hint="use predict_confidence")
         return super().predict_marginals(X)
 
     def predict_confidence(self, X: object) -> Floats:
         """Return (n,) answers for the top label: the probability that `predict` is right."""
         if self.lens != "top-label":
-            hint = "predict_marginals has the answers for each class"
-            raise must_be("lens", '"top-label" for answers for the top label', self.lens, hint=hint)
+            rule = ("predict_confidence requires ", Argument("lens", "top-label"))
+            raise InputError("lens", rule, self.lens, hint="use predict_marginals")
         check_is_fitted(self)
         return self._confidence_of(read_scores(self, X, reset=False))[1]
 

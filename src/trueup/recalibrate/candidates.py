@@ -111,6 +111,6 @@ def named_candidates(candidates: object) -> dict[str, Recalibrator]:
     if same:  # the first of them comes first
         return {same[0]: given[same[0]], **given}
     if "NoRecalibration" in given:
-        rule, got = 'named otherwise than "NoRecalibration"', given["NoRecalibration"]
-        raise must_be("candidates", rule, got, hint="that name is for leaving rows as they are")
+        rule = 'not use the reserved name "NoRecalibration"'
+        raise must_be("candidates", rule, given["NoRecalibration"])
     return {"NoRecalibration": NoRecalibration(), **given}

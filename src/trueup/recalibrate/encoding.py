@@ -102,7 +102,7 @@ class Encoder:
             return {"dict": self._named(value, depth)}
         if is_recalibrator(value):
             return {"recalibrator": self.recalibrator(value, depth)}
-        raise must_be(name, f"made of {PLAIN}, to be saved", value)
+        raise must_be(name, f"contain only {PLAIN}, to be saved", value)
 
     def _any_array(self, array: NDArray[Any], name: str, depth: int) -> dict[str, Any]:
         shape, flat = list(array.shape), array.reshape(-1)
@@ -116,7 +116,7 @@ class Encoder:
     def _array(self, array: NDArray[Any], name: str) -> dict[str, Any]:
         kind = array.dtype.newbyteorder("<")
         if not DTYPE.fullmatch(kind.str) or array.ndim > MOST_AXES:
-            raise must_be(name, f"made of {PLAIN}, to be saved", array)
+            raise must_be(name, f"contain only {PLAIN}, to be saved", array)
         columns_first = array.flags.f_contiguous and not array.flags.c_contiguous
         rows = np.ascontiguousarray(array.T if columns_first else array, dtype=kind)
         form: dict[str, Any] = {"dtype": kind.str, "shape": list(array.shape)}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.engines.base import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, conflict, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
 from trueup.local.features import read_features, some_columns
@@ -19,13 +19,13 @@ def split_columns(X: object, features: object, n_score_columns: int | None) -> t
     """Return scores and features: as given, or the first columns of X and its others."""
     if isinstance(X, Forecasts):
         if features is not None:
-            raise must_be("X", "given alone when it is a Forecasts", Words("features beside it"))
+            raise InputError("features", ("cannot be used if ", Argument("X"), " is a Forecasts"))
         return X, X.features
     if n_score_columns is None:
         return X, features
     if features is not None:
-        rule = "left out where X holds them, as `n_score_columns` says"
-        raise must_be("features", rule, Words("features"))
+        hint = ("X contains the features if ", Argument("n_score_columns"), " is set")
+        raise conflict("features", "n_score_columns", hint=hint)
     array = as_numpy("X", X)
     if array.ndim != 2 or array.shape[1] <= n_score_columns:
         rule = f"a matrix with features in the columns after the first {n_score_columns}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueup.engines.base import Floats, Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe_shape, is_missing
 from trueup.forecasts.beside import rows_by_name, same_length
@@ -184,8 +184,8 @@ class GroupWise(Recalibrator):
         check_is_fitted(self)
         scores, names = read_scores(self, X, reset=False), _names_of(X, groups)
         if names is None and self.groups_ is not None:
-            hint = "groups=[None] * n says that they are not known"
-            raise must_be("groups", "given, as they were to `fit`", None, hint=hint)
+            hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
+            raise required("groups", hint)
         return scores, _kept(names, None, scores.n)
 
     def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
@@ -208,13 +208,13 @@ def _names_of(X: object, groups: object) -> list[Any] | None:
     """Groups as plain values, of which the missing ones are None."""
     if isinstance(X, Forecasts):
         if groups is not None:
-            raise must_be("X", "given alone when it is a Forecasts", Words("groups beside it"))
+            raise InputError("groups", ("cannot be used if ", Argument("X"), " is a Forecasts"))
         groups = X.groups
     if groups is None:
         return None
     array = as_numpy("groups", groups)
     if array.ndim != 1:
-        raise must_be("groups", "one name or number a row", describe_shape(array))
+        raise must_be("groups", "one name or number per row", describe_shape(array))
     return [None if is_missing(name) else name for name in array.tolist()]
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueup.bins import uniform_edges
 from trueup.engines.base import Floats, Ints
-from trueup.errors import must_be
+from trueup.errors import must_be, required
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of
 from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
@@ -209,7 +209,7 @@ class LocalRecalibration(Recalibrator):
         check_reduce(self.reduce)
         if is_named(self.reduce) and name_and_dims(self.reduce)[0] == "tsne":
             hint = "t-SNE has none: use PCA, or run t-SNE on all rows beforehand"
-            raise must_be("reduce", "one with a map for new rows", self.reduce, hint=hint)
+            raise must_be("reduce", "have a map for new rows", self.reduce, hint=hint)
         if self.n_score_columns is not None:
             check_whole("n_score_columns", self.n_score_columns, 1)
 
@@ -241,11 +241,11 @@ class LocalRecalibration(Recalibrator):
         if self.feature_map_ is None:
             return scores, None, None
         if given is None:
-            raise must_be("features", "given, as they were to `fit`", None)
+            raise required("features", "the recalibrator was fitted with features")
         rows = checked_features(given, None, scores.n)
         found = FeatureMap.of(self.feature_map_, getattr(self, "_transformer", None))
         if rows.shape[1] != found.n_columns:
-            rule = f"of {found.n_columns} columns, as in `fit`"
+            rule = f"have {found.n_columns} columns, as in `fit`"
             raise must_be("features", rule, rows.shape[1])
         with self._products():
             return scores, found(rows), self._device(X, features)

@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from sklearn.utils.validation import has_fit_parameter
 
 from trueup.engines.base import Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError
 from trueup.forecasts.arrays import as_numpy
 from trueup.forecasts.beside import same_length
 from trueup.recalibrate.outcomes import read_weights
@@ -58,9 +58,9 @@ def _fits(model: Any, given: ByRow) -> ByRow:
         return {}
     if not has_fit_parameter(model.classifier, "sample_weight"):
         name = type(model.classifier).__name__
-        rule = f"left out, as `fit` of {name} takes none"
-        hint = "metadata routing can say that only the recalibrator is to have them"
-        raise must_be("sample_weight", rule, Words("weights"), hint=hint)
+        rule = (f"{name}.fit does not support ", Argument("sample_weight"))
+        hint = "use metadata routing to pass weights to the recalibrator only"
+        raise InputError("sample_weight", rule, hint=hint)
     return {"sample_weight": given["sample_weight"]}
 
 
@@ -73,9 +73,9 @@ def _splits(model: Any, given: ByRow) -> ByRow:
     if silent or get_routing_for_object(splitter).consumes("split", {"groups"}):
         return {"groups": given["groups"]}
     if not has_fit_parameter(model.recalibrator, "groups"):
-        rule = "left out, as neither the folds nor the recalibrator take any"
+        rule = "cannot be used: neither the folds nor the recalibrator take them"
         hint = "pass cv=GroupKFold() to keep groups together"
-        raise must_be("groups", rule, Words("groups"), hint=hint)
+        raise InputError("groups", rule, hint=hint)
     return {}
 
 

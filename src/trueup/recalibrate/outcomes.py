@@ -39,7 +39,7 @@ def read_labels(y: object) -> NDArray[Any]:
         missing = np.isnan(labels)
     else:
         missing = np.array([labels.dtype.kind == "O" and is_missing(each) for each in labels], bool)
-    refuse("y", "known in every row", labels, missing, hint="leave such rows out")
+    refuse("y", "present in every row", labels, missing, hint="leave such rows out")
     labels = _plain(labels)
     if labels.dtype.kind == "f":
         # The first words are scikit-learn's, which looks for them.
@@ -92,7 +92,7 @@ def read_weights(sample_weight: object, n: int) -> Floats | None:
     bad = ~((weights >= 0) & (weights < np.inf))
     refuse("sample_weight", "finite and at least 0", given, bad, hint="0 leaves a row out")
     if not weights.any():
-        raise must_be("sample_weight", "above zero in some row", Words("0 in all of them"))
+        raise InputError("sample_weight", "must contain a positive value; all are zero")
     return weights
 
 

@@ -60,7 +60,8 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     try:
         _recalibrator_in(content)
     except UnreadableError as problem:
-        raise InputError(f"This recalibrator cannot be saved: its file {problem}.") from problem
+        rule = f"cannot be saved: its file {problem}"
+        raise InputError("recalibrator", rule) from problem
     write_atomically(path, content)
 
 
@@ -77,7 +78,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         return _recalibrator_in(_bytes_of(place))
     except UnreadableError as problem:
         got = Words(f"{str(place)!r}, which {problem}")
-        raise must_be("path", "a file that trueup's `save` wrote", got) from None
+        raise must_be("path", "a recalibrator saved by trueup", got) from None
 
 
 def _content(recalibrator: Any) -> bytes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, engine
 from trueup.engines.threads import cut, run
-from trueup.errors import Words, must_be
+from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
 from trueup.forecasts.beside import same_length
@@ -122,7 +122,7 @@ def _values_of(forecasts: Forecasts, kind: str) -> NDArray[Any]:
         return forecasts.rows(every) if forecasts.is_matrix else forecasts.scores
     if not forecasts.log_probs_exact:
         got, hint = Words("probabilities"), 'leave out input="logits"'
-        raise must_be("X", 'made from logits for input="logits"', got, hint=hint)
+        raise must_be("X", 'come from logits for input="logits"', got, hint=hint)
     log_probs = forecasts.log_probs(every)
     return log_probs if forecasts.is_matrix else log_probs[:, 1] - log_probs[:, 0]
 
@@ -140,8 +140,8 @@ def _parts_of(
     estimator: Any, forecasts: Forecasts, y: object, sample_weight: object
 ) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
     if y is not None or sample_weight is not None:
-        got = Words("y or sample_weight beside it")
-        raise must_be("X", "given alone when it is a Forecasts", got)
+        rule = ("If ", Argument("X"), " is a Forecasts, pass no other data")
+        raise InputError("X", rule, hint="pass labels and weights to Forecasts.of")
     if forecasts.soft:
         raise must_be("labels", "classes, to fit a recalibrator", Words("probabilities"))
     labels = forecasts.labels.astype(np.int64)

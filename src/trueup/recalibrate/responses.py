@@ -49,7 +49,7 @@ class Response:
             values = np.column_stack([np.zeros(len(values)), values])
         columns = 2 if values.ndim == 1 else values.shape[1]
         if columns != len(known):
-            rule = f"one with a score for each of its {len(known)} classes"
+            rule = f"give a score for each of its {len(known)} classes"
             hint = 'decision_function_shape="ovr" gives them, in scikit-learn'
             raise must_be("classifier", rule, describe_shape(values), hint=hint)
         if len(known) == len(classes):

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from trueup.engines.base import Ints
-from trueup.errors import CapabilityError, Words, must_be
+from trueup.errors import CapabilityError, InputError, Words, must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy
 from trueup.metrics import NAMED
@@ -35,7 +35,7 @@ class CalibrationScorer:
         if not hasattr(estimator, "predict_proba"):
             got = Words(f"a {type(estimator).__name__}, which has none")
             hint = "CalibratedModel gives it one"
-            raise must_be("estimator", "one with predict_proba", got, hint=hint)
+            raise must_be("estimator", "have predict_proba", got, hint=hint)
         probs = as_numpy("predict_proba", estimator.predict_proba(X))
         if probs.ndim == 2 and probs.shape[1] == 2:
             probs = np.ascontiguousarray(probs[:, 1])
@@ -112,7 +112,7 @@ def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
         rule = f"an estimator, a named metric or one of {', '.join(sorted(NAMED))}"
         raise must_be("metric", rule, metric)
     if options:
-        raise must_be("options", "left out for an estimator, which has its own", options)
+        raise InputError("options", "cannot be used with an estimator, which has its own", options)
     return CalibrationScorer(estimator, repr(estimator))
 
 

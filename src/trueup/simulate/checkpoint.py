@@ -112,7 +112,7 @@ class Checkpoint:
         different = [name for name, value in self._settings.items() if settings[name] != value]
         names = " and ".join(f"`{name}`" for name in different)
         got = self._got(f", written with different {names or 'settings'}")
-        raise must_be("path", "a checkpoint of this very study", got, hint=ANOTHER)
+        raise must_be("path", "a checkpoint of this study", got, hint=ANOTHER)
 
     def _parsed(self, line: bytes, number: int) -> tuple[BatchKey, Numbers]:
         record = _loaded(line)

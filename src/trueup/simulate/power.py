@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup.engines.base import Floats
-from trueup.errors import must_be
+from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import estimator_of
 from trueup.inference.levels import check_inside
@@ -118,8 +118,8 @@ def sample_size(
     tried = [settled.at(FEWEST_ROWS, few)]
     while tried[-1].power < power:
         if 2 * tried[-1].n > MOST_ROWS:
-            rule = f"one that {MOST_ROWS:,} rows find with probability {power:g}"
-            raise must_be("true_error", rule, true_error)
+            rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
+            raise InputError("true_error", rule, true_error)
         tried.append(settled.at(2 * tried[-1].n, few))
     if len(tried) == 1:
         return settled.answer(FEWEST_ROWS, 0.0, power, tried)
@@ -224,7 +224,7 @@ def _settle(
     check_seed(rng)
     chosen = DEFAULT if statistic is None else estimator_of("statistic", statistic)
     if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():
-        rule = "one without a lens: the world has one score and one outcome a row"
+        rule = "have no lens: the world has one score and one outcome per row"
         raise must_be("statistic", rule, chosen)
     norm = getattr(chosen, "norm", 2)
     norm = norm if is_number(norm) else 2

@@ -38,7 +38,10 @@ def check_measures(measures: Any) -> None:
     for name, measure in measures.items():
         if isinstance(measure, type):
             raise must_be(
-                "measures", "made, not classes", measure, hint=f"call it: {name!r} is one"
+                "measures",
+                "contain instances, not classes",
+                measure,
+                hint=f"call the class of {name!r}",
             )
 
 

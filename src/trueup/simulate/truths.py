@@ -29,7 +29,7 @@ def check_truth(truth: Any, names: Collection[str] | None = None) -> None:
         rule = "a function of the world, or a number or such a function for each measure"
         raise must_be("truth", rule, truth)
     if names is not None and isinstance(truth, Mapping) and not set(truth) <= set(names):
-        raise must_be("truth", f"of {', '.join(sorted(names))}", sorted(set(truth) - set(names)))
+        raise must_be("truth", f"name {', '.join(sorted(names))}", sorted(set(truth) - set(names)))
 
 
 def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str, float]:

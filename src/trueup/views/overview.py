@@ -38,8 +38,8 @@ def figure_of(parts: Parts, kind: str) -> Figure:
             return figure
     there = [OVERVIEW, *dict.fromkeys(each.kind for each in FIGURES if each.possible(parts))]
     others = ", ".join(name for name in there if name != kind)
-    hint = f" Hint: {entries[0].hint}." if entries[0].hint else ""
-    raise InputError(f"There is no picture {kind!r} of these data; there are: {others}.{hint}")
+    rule = f"{kind!r} is not available for these data; there are: {others}"
+    raise InputError("kind", rule, hint=entries[0].hint)
 
 
 def parts_of(found: Evaluation) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError
 from trueup.tables import Columns
 from trueup.views.curves import draw_series, height_for, legend_of_series, log_x, named_tables
 from trueup.views.style import MUTED, on, percent_axis, tidy, words
@@ -61,7 +61,7 @@ def _totals(rewards: Columns, ax: Axes | None) -> Axes:
     named = named_tables("rewards", rewards, "ratio")
     models = [name for name in rewards if name != "ratio"]
     if not models:
-        raise must_be("rewards", "have a column for a model or more", Words("none"))
+        raise InputError("rewards", "must have at least one column for a model")
     ax = _ratio_axes(ax, named, len(models))
     for index, name in enumerate(models):
         draw_series(ax, index, name, rewards["ratio"], rewards[name])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError, must_be
 from trueup.simulate.summary import Study
 from trueup.specification import check_choice
 from trueup.views.curves import (
@@ -68,7 +68,7 @@ def draw_study(
             rule = f"measures with a known truth, of {', '.join(map(repr, known))}"
             raise must_be("measures", rule, name)
     if not known:
-        raise must_be("study", "one with a known truth", Words("none"), hint="pass truth= to study")
+        raise InputError("study", "has no known truth", hint="pass truth= to study")
     ax = on(ax, (6.4, height_for(len(measures or known))))
     tidy(ax)
     log_x(ax, [row.n for row in rows])
@@ -95,7 +95,7 @@ def draw_study(
 def _world(study: Study, world: str | None) -> str:
     names = list(dict.fromkeys(row.world for row in study.rows))
     if not names:
-        raise must_be("study", "one with a row or more", Words("none"))
+        raise InputError("study", "has no rows")
     if world is None and len(names) == 1:
         return names[0]
     if world not in names:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.errors import Words, must_be
+from trueup.errors import InputError
 from trueup.tables import Columns
 from trueup.views.curves import draw_series, height_for, legend_of_series
 from trueup.views.reading import check_columns
@@ -50,7 +50,7 @@ def draw_trace(
         chosen = [metrics] if isinstance(metrics, str) else list(metrics)
         check_columns("columns", columns, "step", *chosen)
     if not chosen:
-        raise must_be("columns", "have a column for a metric or more", Words("none"))
+        raise InputError("columns", "must have at least one column for a metric")
     ax = on(ax, (6.4, height_for(len(chosen))))
     tidy(ax)
     steps = columns["step"]
