@@ -9,10 +9,10 @@ PIP := -m pip install -q --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
 # Python and its packages only: the kernels have their own rule, which needs no network.
 EDITABLE := TRUEUP_NO_NATIVE=1
-NATIVE := src/trueup/native
+KERNELS := src/trueup/engines/kernels
+KERNEL_SOURCES := $(wildcard $(KERNELS)/*.pyx $(KERNELS)/*.pxd $(KERNELS)/*.h)
 # Behind a command of a rule for VENV/x.done: what it prints is shown only if it fails.
 QUIETLY = > $(@:.done=.log) 2>&1 || { cat $(@:.done=.log) >&2; exit 1; }
-KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
@@ -77,7 +77,7 @@ docs:
 clean:
 	rm -rf $(VENV) $(MIN_VENV) build dist out src/trueup.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f $(NATIVE)/*.c $(NATIVE)/*.so
+	rm -f $(KERNELS)/*.c $(KERNELS)/*.so
 
 $(VENV)/base.done: pyproject.toml setup.py
 	@echo "Installing what trueup needs into $(VENV)."
@@ -87,9 +87,9 @@ $(VENV)/base.done: pyproject.toml setup.py
 	@touch $@
 
 # Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
-$(VENV)/native.done: $(VENV)/base.done $(KERNELS)
+$(VENV)/native.done: $(VENV)/base.done $(KERNEL_SOURCES)
 	@echo "Compiling the kernels, which takes minutes."
-	@rm -rf build $(NATIVE)/*.so
+	@rm -rf build $(KERNELS)/*.so
 	@$(PY) setup.py -q build_ext --inplace $(QUIETLY)
 	@if grep -q 'building extension .* failed' $(@:.done=.log); then \
 		echo "NumPy does the work of kernels that cannot be compiled; $(@:.done=.log) says why."; fi

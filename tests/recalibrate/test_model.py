@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from trueup import InputError
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.metrics import log_loss
 from trueup.recalibrate.beta import BetaCalibration
 from trueup.recalibrate.group_wise import GroupWise
@@ -315,7 +315,7 @@ def test_a_class_that_a_classifier_does_not_know_is_next_to_impossible() -> None
     assert (probs[:, 2] == 0).all()
     classifier = LogisticRegression().fit(X, names)
     logits = Response("logits").of(classifier, X, classes)
-    rows = engine().tempered_probs(logits, 1.0)
+    rows = engine.softmax.tempered_probs(logits, 1.0)
     np.testing.assert_allclose(rows[:, 2], 1e-12, rtol=1e-6)
     np.testing.assert_allclose(rows[:, [0, 1, 3]], classifier.predict_proba(X), atol=1e-9)
 

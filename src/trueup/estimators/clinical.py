@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueup._typing import Ints
 from trueup.bins import UniformWidth
-from trueup.engines.base import Ints
 from trueup.errors import InputError
 from trueup.evaluation.grounds import amount
 from trueup.evaluation.measuring import Asked

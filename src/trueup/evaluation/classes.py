@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
 from trueup.evaluation.measuring import Asked
 from trueup.forecasts import Forecasts

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Words, conflict, must_be, required
 from trueup.forecasts.arrays import (
     as_floats,
@@ -94,7 +95,7 @@ class Matrix:
             if self.shift is not None:
                 block = block.astype(np.float64)
                 _exponential(block, self.shift[where, None])
-            engine().scaled_columns(block, factor, part)
+            engine.rows.scaled_columns(block, factor, part)
         return out
 
     def take(self, rows: Ints) -> Matrix:
@@ -187,7 +188,7 @@ def check_pairs(given: Given, labels: NDArray[Any]) -> Scores | None:
     plain = plain and labels.dtype in (bool, np.int64)
     if not (plain and p.flags.c_contiguous and labels.flags.c_contiguous):
         return None
-    return Scores(p, None, _tiny(p)) if engine().all_pairs_good(p, labels) else None
+    return Scores(p, None, _tiny(p)) if engine.rows.all_pairs_good(p, labels) else None
 
 
 def check_scores(given: Given, rows: Ints | None) -> Scores:
@@ -199,7 +200,7 @@ def check_scores(given: Given, rows: Ints | None) -> Scores:
         with np.errstate(over="ignore"):
             return Scores(1 / (1 + np.exp(-z)), z, tiny)
     scores = np.ascontiguousarray(kept, dtype=_working_type(kept))
-    bad = engine().first_outside_unit(scores)
+    bad = engine.rows.first_outside_unit(scores)
     if bad >= 0:
         raise _outside(kept[bad], original(bad, rows), 0)
     return Scores(scores, None, tiny)
@@ -220,7 +221,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
         block = values[start:stop] if rows is None else values[rows[start:stop]]
         return _unscaled(block, None if shift is None else shift[start:stop])
 
-    first_bad, total, top, top_class = engine().scan_rows(read, n, n_classes)
+    first_bad, total, top, top_class = engine.rows.scan_rows(read, n, n_classes)
     if first_bad >= 0:
         row = original(first_bad, rows)
         entries = values[row]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.inference.levels import check_level
 from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns

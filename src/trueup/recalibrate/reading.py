@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, engine
-from trueup.engines.threads import cut, run
+from trueup._typing import Floats
+from trueup.engines.blocks import cut
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
@@ -175,7 +177,7 @@ def _are_logits(values: NDArray[Any]) -> bool:
 
 def _check_probs(values: NDArray[Any]) -> None:
     flat = np.ascontiguousarray(values).reshape(-1)
-    bad = engine().first_outside_unit(flat)
+    bad = engine.rows.first_outside_unit(flat)
     if bad < 0:
         return
     row, value = bad // (1 if values.ndim == 1 else values.shape[1]), flat[bad]

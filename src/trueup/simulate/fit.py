@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.codec import plain
-from trueup.engines.base import Floats
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens

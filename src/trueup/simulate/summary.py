@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.showing import FieldsShown
 from trueup.tables.frames import Library, frame_of
 

@@ -20,9 +20,9 @@ class Table(TableShown, Stored):
     hint: ClassVar[str] = ""
 
     @classmethod
-    def expect(cls, value: object, name: str = "table", hint: str = "") -> Self:
+    def expect(cls, value: object, name: str = "table", rule: str = "", hint: str = "") -> Self:
         """Return the argument ``name``; raise InputError unless it is a table of this kind."""
         if isinstance(value, cls):
             return value
         kind = f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}"
-        raise must_be(name, kind, value, hint=hint or cls.hint)
+        raise must_be(name, rule or kind, value, hint=hint or cls.hint)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, Sums
+from trueup._typing import Floats, Ints
+from trueup.engines.types import Sums
 from trueup.errors import Words, must_be
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of

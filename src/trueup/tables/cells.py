@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import must_be
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of

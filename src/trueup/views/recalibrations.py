@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.specification import check_choice
 from trueup.tables import Columns
 from trueup.views.curves import finite

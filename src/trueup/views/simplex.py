@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.tables import CellTable
 from trueup.views.shares import (
     arrow_opacity,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.tables import Columns
 from trueup.views.curves import draw_series, finite, legend_of_series, named_tables, series_axes
 from trueup.views.style import INK, SMALL, number_axis, words
