@@ -11,6 +11,8 @@ BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
 EDITABLE := TRUEUP_NO_NATIVE=1
 KERNELS := src/trueup/engines/kernels
 KERNEL_SOURCES := $(wildcard $(KERNELS)/*.pyx $(KERNELS)/*.pxd $(KERNELS)/*.h)
+# Behind a command of a rule for VENV/x.done: what it prints is shown only if it fails.
+QUIETLY = > $(@:.done=.log) 2>&1 || { cat $(@:.done=.log) >&2; exit 1; }
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
@@ -29,7 +31,7 @@ help:
 	@echo "make clean      remove everything that was built, the environments included"
 
 demo: $(VENV)/base.done $(VENV)/native.done
-	$(PY) -m trueup demo
+	@$(PY) -m trueup demo
 
 test: lint $(VENV)/native.done
 	$(PY) -m pytest -n 2 -m "not slow"
@@ -38,7 +40,7 @@ test-slow: $(VENV)/dev.done $(VENV)/native.done
 	$(PY) -m pytest -n 2 -m slow --hypothesis-profile=thorough
 
 # The kernels use no NumPy headers: those built in place serve every NumPy.
-test-min: $(MIN_VENV)/done $(VENV)/native.done
+test-min: $(MIN_VENV)/min.done $(VENV)/native.done
 	$(MIN_PY) -m pytest -n 2 -m "not slow"
 
 lint: $(VENV)/dev.done
@@ -78,27 +80,34 @@ clean:
 	rm -f $(KERNELS)/*.c $(KERNELS)/*.so
 
 $(VENV)/base.done: pyproject.toml setup.py
-	$(PYTHON) -m venv $(VENV)
-	$(PY) $(PIP) $(BUILD_TOOLS)
-	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[plot]"
-	touch $@
+	@echo "Installing what trueup needs into $(VENV)."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) $(PIP) $(BUILD_TOOLS) $(QUIETLY)
+	@$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[plot]" $(QUIETLY)
+	@touch $@
 
 # Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
 $(VENV)/native.done: $(VENV)/base.done $(KERNEL_SOURCES)
-	rm -rf build $(KERNELS)/*.so
-	$(PY) setup.py -q build_ext --inplace
-	touch $@
+	@echo "Compiling the kernels, which takes minutes."
+	@rm -rf build $(KERNELS)/*.so
+	@$(PY) setup.py -q build_ext --inplace $(QUIETLY)
+	@if grep -q 'building extension .* failed' $(@:.done=.log); then \
+		echo "NumPy does the work of kernels that cannot be compiled; $(@:.done=.log) says why."; fi
+	@touch $@
 
 $(VENV)/dev.done: $(VENV)/base.done
-	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[dev]"
-	touch $@
+	@echo "Installing what tests and lint need into $(VENV)."
+	@$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[dev]" $(QUIETLY)
+	@touch $@
 
 $(VENV)/bench.done: $(VENV)/base.done
-	$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[bench]"
-	touch $@
+	@echo "Installing the libraries to compare with into $(VENV)."
+	@$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[bench]" $(QUIETLY)
+	@touch $@
 
-$(MIN_VENV)/done: pyproject.toml setup.py requirements-min.txt
-	$(PYTHON) -m venv $(MIN_VENV)
-	$(MIN_PY) $(PIP) $(BUILD_TOOLS)
-	$(EDITABLE) $(MIN_PY) $(PIP) --no-build-isolation -c requirements-min.txt -e ".[test]"
-	touch $@
+$(MIN_VENV)/min.done: pyproject.toml setup.py requirements-min.txt
+	@echo "Installing the oldest supported packages into $(MIN_VENV)."
+	@$(PYTHON) -m venv $(MIN_VENV)
+	@$(MIN_PY) $(PIP) $(BUILD_TOOLS) $(QUIETLY)
+	@$(EDITABLE) $(MIN_PY) $(PIP) --no-build-isolation -c requirements-min.txt -e ".[test]" $(QUIETLY)
+	@touch $@

@@ -47,9 +47,8 @@ class Stored:
         """Read what `to_dict` wrote."""
         missing = sorted(name for name in _needed(cls) if name not in data)
         if missing:
-            raise InputError(
-                "data", f"is not a dictionary from `to_dict`: {missing[0]!r} is missing"
-            )
+            rule = f"is not a dictionary from `to_dict`: {missing[0]!r} is missing"
+            raise InputError("data", rule)
         found: Self = _from_fields(cls, data)
         return found
 
@@ -105,13 +104,13 @@ def _encoded(value: Any, exact: bool) -> Any:
         return {NOT_FINITE: str(value)} if exact else None
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if not exact:
-        return plain(value.to_dict()) if hasattr(value, "to_dict") else str(value)
+    if not exact and hasattr(value, "to_dict"):
+        return plain(value.to_dict())
     if isinstance(value, Stored) and value.kind:
         return {"kind": value.kind, **written(fields_of(value))}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: written(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, date):
+        return {field.name: _encoded(getattr(value, field.name), exact) for field in fields(value)}
+    if isinstance(value, date) and exact:
         return {TIME if isinstance(value, datetime) else DATE: value.isoformat()}
     return str(value)
 

@@ -70,7 +70,7 @@ def test_pictures_of_more(with_more, kind, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("groups", "--groups COLUMN"), ("local", "--features COLUMNS")]
+    ("kind", "said"), [("groups", "`groups` to evaluate"), ("local", "`features` to evaluate")]
 )
 def test_pictures_that_need_more(three, three_rows, kind, said) -> None:
     for parts in (parts_of(three), on_demand(three_rows)):
@@ -95,7 +95,7 @@ def test_models_have_a_picture_and_other_words_have_none(with_more) -> None:
         advice=False,
     )
     assert both.plot("models").axes
-    with pytest.raises(InputError, match="'models' is not available"):
+    with pytest.raises(InputError, match="`kind` 'models' is not available"):
         with_more.plot("models")
     with pytest.raises(InputError, match="`kind` must be one of 'overview', "):
         with_more.plot("pie")

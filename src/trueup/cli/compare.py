@@ -9,7 +9,7 @@ import click
 
 from trueup.cli.commands import command
 from trueup.cli.conditions import Condition, condition_option, exit_code
-from trueup.cli.data import FILE, data_options, json_option, read
+from trueup.cli.data import FILE, data_options, json_option, read, seed_option
 from trueup.cli.screen import Screen, number, print_json, pvalue, span, working
 from trueup.errors import InputError, called, conflict, must_be
 
@@ -39,9 +39,7 @@ SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
 @click.option("--metric", metavar="NAME", help="What to compare.  [default: rmsce_debiased]")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="How sure.")
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the bootstrap.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resamples."
-)
+@seed_option("the resamples")
 @data_options("groups", "features")
 @condition_option
 @json_option

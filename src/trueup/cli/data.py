@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
     from trueup.io import Found
 
-__all__ = ["FILE", "as_typed", "check_output", "data_options", "json_option", "read", "read_found"]
+__all__ = [
+    "FILE",
+    "as_typed",
+    "bins_option",
+    "check_output",
+    "data_options",
+    "json_option",
+    "read",
+    "read_found",
+    "seed_option",
+]
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
 
@@ -85,6 +95,16 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
+def seed_option(of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option for the seed of something random."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of {of}."
+    )
+
+
+bins_option = click.option(
+    "--bins", type=int, default=15, show_default=True, help="Bins of the diagrams."
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for machines, and nothing else."
 )

@@ -9,7 +9,15 @@ import click
 
 from trueup.cli.commands import command
 from trueup.cli.conditions import Condition, condition_option, exit_code
-from trueup.cli.data import FILE, check_output, data_options, json_option, read
+from trueup.cli.data import (
+    FILE,
+    bins_option,
+    check_output,
+    data_options,
+    json_option,
+    read,
+    seed_option,
+)
 from trueup.cli.screen import Screen, as_json as json_of, working
 from trueup.errors import must_be
 
@@ -37,12 +45,10 @@ PARTS = ("low", "high", "pvalue")
     metavar="NAME",
     help="One more metric; may be given again.",
 )
-@click.option("--bins", type=int, default=15, show_default=True, help="Bins of the diagrams.")
+@bins_option
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all chance."
-)
+@seed_option("all chance")
 @click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
 @click.option(
     "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trueup.cli.commands import command
-from trueup.cli.data import FILE, data_options, read_found
+from trueup.cli.data import FILE, bins_option, data_options, read_found, seed_option
 from trueup.cli.pictures import check_picture, save_figure
 from trueup.cli.program import say
 from trueup.cli.screen import working
@@ -40,10 +40,8 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     show_default=True,
     help="Which picture; overview has several.",
 )
-@click.option("--bins", type=int, default=15, show_default=True, help="Bins of the diagrams.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all chance."
-)
+@bins_option
+@seed_option("all chance")
 @data_options()
 def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
     """Draw the reliability diagram of FILE, or another picture of it."""

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trueup.cli.commands import command
-from trueup.cli.data import FILE, data_options, json_option, read
+from trueup.cli.data import FILE, data_options, json_option, read, seed_option
 from trueup.cli.screen import Screen, number, print_json, working
 from trueup.errors import conflict
 
@@ -27,9 +27,7 @@ __all__ = ["power"]
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--sets", type=int, default=1000, show_default=True, help="Data sets to draw.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws."
-)
+@seed_option("the draws")
 @data_options("groups", "features", "clusters")
 @json_option
 def power(

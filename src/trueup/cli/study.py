@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from trueup.cli.commands import command
-from trueup.cli.data import FILE, check_output, data_options, json_option, read
+from trueup.cli.data import FILE, check_output, data_options, json_option, read, seed_option
 from trueup.cli.program import say
 from trueup.cli.screen import Screen, number, print_json
 from trueup.errors import InputError, must_be
@@ -41,9 +41,7 @@ __all__ = ["study"]
 )
 @click.option("--n", metavar="NUMBERS", help="Rows of a data set: 100,1000. Of FILE: as it has.")
 @click.option("--sets", type=int, default=1000, show_default=True, help="Data sets of each.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draws."
-)
+@seed_option("the draws")
 @click.option(
     "-o",
     "--output",

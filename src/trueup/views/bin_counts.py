@@ -9,7 +9,7 @@ import numpy as np
 from trueup.specification import check_whole
 from trueup.tables import Columns
 from trueup.views.reading import Indices, check_columns, flags, numbers, texts
-from trueup.views.style import MUTED, legend_beside, look, number_axis, on, tidy, words
+from trueup.views.style import DASHED, MUTED, legend_beside, look, number_axis, on, tidy, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def draw_error_by_bins(
     axes.set_ylim(min(0.0, float(np.nanmin(error, initial=0))), 1.08 * top)
     if chosen is not None:
         what = f"choice of the sweep: {chosen}"
-        axes.axvline(chosen, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.4, label=what)
+        axes.axvline(chosen, color=MUTED, linestyle=DASHED, linewidth=1.4, label=what)
     if np.nanmax(bins) > LOGARITHMIC * max(np.nanmin(bins), 1):
         _by_ratio(axes)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup.tables import Columns
 from trueup.views.rows import INCHES_A_ROW, Kind, Rows, draw_rows, limit_errors
-from trueup.views.style import BLUE, INK, MUTED, SMALL, number, on, words
+from trueup.views.style import BLUE, DASHED, INK, MUTED, SMALL, number, on, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def draw_comparison(
     line = float(rows.value[0]) if reference is None and len(rows) else reference
     limit_errors(axes, rows, *([] if line is None else [line]))
     if line is not None:
-        axes.axvline(line, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
+        axes.axvline(line, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
         what = "the smallest" if reference is None else "reference"
         axes.set_xlabel(f"{measure}\n(dashed: {what}, {number(line)})")
     if not np.isnan(rows.pvalue).all():

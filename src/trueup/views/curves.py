@@ -11,7 +11,7 @@ from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.tables import Columns
 from trueup.views.reading import check_columns
-from trueup.views.style import LOOKS, Look, legend_beside, look, words
+from trueup.views.style import LOOKS, Look, legend_beside, look, on, tidy, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +64,11 @@ def draw_series(ax: Axes, index: int, name: str, x: Any, y: Any, **options: Any)
     return line
 
 
-def height_for(series: int) -> float:
-    """Return the inches that new axes need so that their legend fits beside them."""
-    return max(4.0, 0.9 + 0.19 * min(series, MOST_ENTRIES + 1))
+def series_axes(ax: Axes | None, series: int) -> Axes:
+    """Return tidy axes; new ones are as high as a legend of so many series needs."""
+    axes = on(ax, (6.4, max(4.0, 0.9 + 0.19 * min(series, MOST_ENTRIES + 1))))
+    tidy(axes)
+    return axes
 
 
 def legend_of_series(ax: Axes) -> None:

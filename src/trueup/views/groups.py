@@ -9,7 +9,7 @@ import numpy as np
 from trueup.tables import Columns
 from trueup.views.reading import numbers
 from trueup.views.rows import Parts, Rows, check_alpha, draw_parts, height_of, limit_errors
-from trueup.views.style import LONGEST_NAME, MUTED, number, on, words
+from trueup.views.style import DASHED, LONGEST_NAME, MUTED, number, on, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def draw_group_errors(
     draw_parts(axes, rows, _names(columns, rows), Parts("group", "groups"), level)
     if overall is not None and np.isfinite(overall):
         limit_errors(axes, rows, overall)
-        axes.axvline(overall, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
+        axes.axvline(overall, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
         axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
     return axes
 

@@ -13,10 +13,10 @@ from trueup.tables import Columns
 from trueup.views.curves import (
     draw_series,
     finite,
-    height_for,
     legend_of_series,
     log_x,
     named_tables,
+    series_axes,
 )
 from trueup.views.reading import check_columns
 from trueup.views.style import (
@@ -153,8 +153,7 @@ def draw_lce_cdf(landscapes: Columns | Mapping[str, Columns], *, ax: Axes | None
     Luo et al. 2022, "Local calibration: metrics and recalibration", Figs. 2 and 3.
     """
     named = named_tables("landscapes", landscapes, "absolute")
-    ax = on(ax, (6.4, height_for(len(named))))
-    tidy(ax)
+    ax = series_axes(ax, len(named))
     for index, (name, table) in enumerate(named.items()):
         errors = np.sort(finite(table["absolute"]))
         errors = errors[~np.isnan(errors)]
@@ -189,8 +188,7 @@ def draw_mlce(
     """
     check_choice("summary", summary, *SUMMARIES)
     named = named_tables("sweeps", sweeps, "bandwidth", summary)
-    ax = on(ax, (6.4, height_for(len(named))))
-    tidy(ax)
+    ax = series_axes(ax, len(named))
     log_x(ax, np.concatenate([table["bandwidth"] for table in named.values()]))
     for index, (name, table) in enumerate(named.items()):
         order = np.argsort(table["bandwidth"], kind="stable")

@@ -11,6 +11,7 @@ from trueup.errors import must_be
 from trueup.tables import Columns
 from trueup.views.reading import Flags, Floats, check_columns, numbers, texts
 from trueup.views.style import (
+    DASHED,
     FAINT,
     INK,
     MUTED,
@@ -61,7 +62,7 @@ def draw_psce(curve: Columns, *, only: Sequence[Any] | None = None, ax: Axes | N
     names = texts(curve, "class") if "class" in curve else [None] * len(curve)
     classes = list(dict.fromkeys(names))
     told = _told_apart(classes, only)
-    axes.plot((0, 1), (0, 1), color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, label="calibrated")
+    axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=1.2, label="calibrated")
     if len(told) < len(classes):
         _others(axes, curve, names, set(told))
     for index, name in enumerate(told):

@@ -14,6 +14,7 @@ from trueup.views.curves import finite
 from trueup.views.reading import check_columns
 from trueup.views.style import (
     BLUE,
+    DASHED,
     INK,
     MUTED,
     SMALL,
@@ -78,7 +79,7 @@ def draw_recalibrations(
     before = int(np.argmin(columns["simplicity"]))
     far = _far(value, high, before)
     if not np.isnan(value[before]):
-        ax.axvline(value[before], color=MUTED, linewidth=1, linestyle=(0, (4, 2)), label="before")
+        ax.axvline(value[before], color=MUTED, linewidth=1, linestyle=DASHED, label="before")
     _dots(ax, value, low, high, np.asarray(columns["chosen"], bool), far)
     _edge(ax, value, far)
     ax.set_ylim(len(columns) - 0.4, -0.6)

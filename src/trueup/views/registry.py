@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from trueup.errors import Argument, Text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -41,7 +43,7 @@ class Entry(NamedTuple):
     options: Mapping[str, Any] = {}
     title: str = ""
     labelled: bool = True
-    hint: str = ""
+    hint: Text = ""
 
     def possible(self, parts: Parts) -> bool:
         """Whether these data can have all parts, as far as that is known without computing them."""
@@ -106,7 +108,7 @@ FIGURES = (
         ("groups", "headline"),
         title="Groups",
         labelled=False,
-        hint="say groups=… (--groups COLUMN)",
+        hint=("pass ", Argument("groups", to="evaluate")),
     ),
     Entry(
         "simplex",
@@ -133,7 +135,7 @@ FIGURES = (
         "local",
         "local.of_rows",
         ("local",),
-        hint="say features=… (--features COLUMNS)",
+        hint=("pass ", Argument("features", to="evaluate")),
     ),
 )
 

@@ -11,6 +11,7 @@ from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns
 from trueup.views.reading import Flags, Floats, check_bins, check_columns, numbers
 from trueup.views.style import (
+    DASHED,
     FAINT,
     MUTED,
     VERMILION,
@@ -133,7 +134,7 @@ def _ends(argument: str, band: Columns, table: BinTable) -> tuple[Floats, Floats
 
 def _reference(axes: Axes, deviation: bool) -> None:
     ends = (0, 0) if deviation else (0, 1)
-    line: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (4, 2))}
+    line: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": DASHED}
     axes.plot((0, 1), ends, label="calibrated", zorder=1.5, **line)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from trueup.errors import InputError
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, height_for, legend_of_series, log_x, named_tables
-from trueup.views.style import MUTED, on, percent_axis, tidy, words
+from trueup.views.curves import draw_series, legend_of_series, log_x, named_tables, series_axes
+from trueup.views.style import MUTED, percent_axis, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,8 +75,7 @@ def _totals(rewards: Columns, ax: Axes | None) -> Axes:
 
 
 def _ratio_axes(ax: Axes | None, named: Mapping[str, Columns], series: int) -> Axes:
-    ax = on(ax, (6.4, height_for(series)))
-    tidy(ax)
+    ax = series_axes(ax, series)
     log_x(ax, np.concatenate([table["ratio"] for table in named.values()]))
     ax.set_xlabel(RATIO)
     return ax
@@ -97,8 +96,7 @@ def draw_coverage(curves: Columns | Mapping[str, Columns], *, ax: Axes | None = 
         Axes to draw on; by default new ones.
     """
     named = named_tables("curves", curves, "coverage", "accuracy")
-    ax = on(ax, (6.4, height_for(len(named))))
-    tidy(ax)
+    ax = series_axes(ax, len(named))
     for index, (name, table) in enumerate(named.items()):
         draw_series(ax, index, name or "accuracy", table["coverage"], table["accuracy"])
         if len(named) == 1 and "confidence" in table:

@@ -13,12 +13,12 @@ from trueup.specification import check_choice
 from trueup.views.curves import (
     draw_series,
     finite,
-    height_for,
     legend_of_series,
     log_x,
+    series_axes,
     series_look,
 )
-from trueup.views.style import INK, on, tidy, words
+from trueup.views.style import INK, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +69,7 @@ def draw_study(
             raise must_be("measures", rule, name)
     if not known:
         raise InputError("study", "has no known truth", hint="pass truth= to study")
-    ax = on(ax, (6.4, height_for(len(measures or known))))
-    tidy(ax)
+    ax = series_axes(ax, len(measures or known))
     log_x(ax, [row.n for row in rows])
     if value == "bias":
         ax.axhline(0, color=INK, linewidth=0.8)

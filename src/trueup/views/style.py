@@ -35,6 +35,8 @@ OVER = VERMILION  # predicted too often: mean score above mean label; marker ▲
 UNDER = BLUE  # predicted too rarely; marker ▼
 OVER_MARKER, UNDER_MARKER = "^", "v"
 
+DASHED = (0, (4, 2))  # lines to compare with
+
 SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
 LONGEST_NAME = 28
 

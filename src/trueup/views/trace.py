@@ -9,9 +9,9 @@ import numpy as np
 
 from trueup.errors import InputError
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, height_for, legend_of_series
+from trueup.views.curves import draw_series, legend_of_series, series_axes
 from trueup.views.reading import check_columns
-from trueup.views.style import need_matplotlib, on, tidy, words
+from trueup.views.style import need_matplotlib, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,7 @@ def draw_trace(
         check_columns("columns", columns, "step", *chosen)
     if not chosen:
         raise InputError("columns", "must have at least one column for a metric")
-    ax = on(ax, (6.4, height_for(len(chosen))))
-    tidy(ax)
+    ax = series_axes(ax, len(chosen))
     steps = columns["step"]
     if np.issubdtype(steps.dtype, np.number):
         order = np.argsort(steps, kind="stable")

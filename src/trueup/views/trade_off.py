@@ -9,8 +9,8 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, finite, height_for, legend_of_series, named_tables
-from trueup.views.style import INK, SMALL, number_axis, on, tidy, words
+from trueup.views.curves import draw_series, finite, legend_of_series, named_tables, series_axes
+from trueup.views.style import INK, SMALL, number_axis, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +49,7 @@ def draw_trade_off(
     Kumar et al. 2019, "Verified uncertainty calibration", Fig. 17.
     """
     named = named_tables("columns", columns, "n_bins", "brier", "upper_bound")
-    ax = on(ax, (6.4, height_for(len(named))))
-    tidy(ax)
+    ax = series_axes(ax, len(named))
     labelled = []
     for index, (name, table) in enumerate(named.items()):
         bound, brier = finite(table["upper_bound"]), finite(table["brier"])
