@@ -20,12 +20,12 @@ def tasks() -> list[Task]:
     many, many_labels = _logits(rng, BINNED_ROWS, BINNED_CLASSES)
     probs = np.exp(many - many.max(axis=1, keepdims=True))
     probs /= probs.sum(axis=1, keepdims=True)
-    temperature = tu.TemperatureScaling(input="logits").fit(z, y)
+    temperature = tu.TemperatureScaling(logits=True).fit(z, y)
     read = f"sum of {ROWS} x {CLASSES}"
     found = [
         Task(
             "temperature, 25,000 x 1,000 float32 logits",
-            lambda: tu.TemperatureScaling(input="logits").fit(z, y),
+            lambda: tu.TemperatureScaling(logits=True).fit(z, y),
             "torch L-BFGS",
             lambda: _torch_temperature(z, y),
             1 / 5,
@@ -41,7 +41,7 @@ def tasks() -> list[Task]:
         ),
         Task(
             "vector, 25,000 x 1,000",
-            lambda: tu.VectorScaling(input="logits").fit(z, y),
+            lambda: tu.VectorScaling(logits=True).fit(z, y),
             read,
             z.sum,
             rounds=3,
@@ -49,7 +49,7 @@ def tasks() -> list[Task]:
         ),
         Task(
             "matrix, 5,000 x 100",
-            lambda: tu.MatrixScaling(input="logits").fit(few, few_labels),
+            lambda: tu.MatrixScaling(logits=True).fit(few, few_labels),
             "sum of 5,000 x 100",
             few.sum,
             rounds=1,

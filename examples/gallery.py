@@ -30,7 +30,7 @@ def over_confident(n: int = 4000, n_classes: int = 10, seed: int = 0) -> tu.Fore
     odds = np.exp(logits)
     true = odds / odds.sum(axis=1, keepdims=True)
     labels = (rng.random((n, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
-    return tu.Forecasts.of(logits=1.6 * logits, labels=labels)
+    return tu.Forecasts.of(1.6 * logits, labels, logits=True)
 
 
 def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:

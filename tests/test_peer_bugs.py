@@ -76,7 +76,7 @@ def test_d03_logits_are_never_guessed() -> None:
         tu.ece([0.5, 0.6, 1.0000001], [0, 1, 1])
     logits = np.array([0.0, 0.25, 0.5, 1.0])
     labels = [0, 1, 0, 1]
-    said = tu.Forecasts.of(logits=logits, labels=labels)
+    said = tu.Forecasts.of(logits, labels, logits=True)
     assert tu.ece(said) == pytest.approx(tu.ece(1 / (1 + np.exp(-logits)), labels), abs=1e-15)
     assert tu.ece(said) != pytest.approx(tu.ece(logits, labels), abs=1e-3)
 
@@ -246,7 +246,7 @@ def test_d20_edges_are_exact_zero_counts_and_softmax_is_by_row() -> None:
         assert tu.BinnedError(binning=tu.UniformWidth(b)).table([0.0, 1.0], [0, 1]).made == b
     assert tu.BinnedError().table([0.0, 0.0, 1.0], [0, 1, 1]).count.sum() == 3
     assert tu.ece([0.0, 0.0], [0, 1]) == 0.5
-    far = tu.Forecasts.of(logits=[[1000.0, 1001.0], [0.0, 1.0]], labels=[1, 1])
+    far = tu.Forecasts.of([[1000.0, 1001.0], [0.0, 1.0]], [1, 1], logits=True)
     assert tu.ece(far) == pytest.approx(1 - 1 / (1 + math.exp(-1)), abs=1e-15)
 
 

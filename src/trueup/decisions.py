@@ -29,6 +29,7 @@ def unsure_rewards(
     ratios: Sequence[float] = RATIOS,
     lens: Lens | None = None,
     weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     r"""Return what a model earns that may say "unsure" (Luo et al. 2022, §5.4).
 
@@ -39,7 +40,7 @@ def unsure_rewards(
 
     Parameters
     ----------
-    probs, labels, weights
+    probs, labels, weights, logits
         As for every metric, or one `Forecasts`.
     ratios
         w/u, each above 1; u is 1.
@@ -63,7 +64,7 @@ def unsure_rewards(
     >>> table["threshold"], table["answered"], table["reward"]  # answers three, one of them wrong
     (array([0.75]), array([0.75]), array([-5.]))
     """
-    pairs = _pairs(probs, labels, lens, weights)
+    pairs = _pairs(probs, labels, lens, weights, logits)
     ratio = np.array(_checked(ratios))
     threshold = (ratio - 1) / ratio  # 2/3 exactly as 2 of 3 is; 1 - 1/3 is above it
     total, sums = 0.0, np.zeros((5, len(ratio)))
@@ -99,6 +100,7 @@ def compare_rewards(
     baseline: str | None = None,
     lens: Lens | None = None,
     weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     """Return the total reward of several models or recalibrators, side by side (Luo Figure 5).
 
@@ -125,7 +127,7 @@ def compare_rewards(
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
     columns: dict[str, Floats] = {}
-    options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights}
+    options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights, "logits": logits}
     for name, given in models.items():
         probs, own = given if labels is None and isinstance(given, tuple) else (given, labels)
         table = unsure_rewards(probs, own, **options)
@@ -138,7 +140,12 @@ def compare_rewards(
 
 
 def accuracy_coverage(
-    probs: object, labels: object = None, *, lens: Lens | None = None, weights: object = None
+    probs: object,
+    labels: object = None,
+    *,
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     """Return how accurate a model is on the share of rows it is surest of.
 
@@ -149,7 +156,7 @@ def accuracy_coverage(
 
     Parameters
     ----------
-    probs, labels, weights
+    probs, labels, weights, logits
         As for every metric, or one `Forecasts`.
     lens
         As for `unsure_rewards`.
@@ -166,7 +173,7 @@ def accuracy_coverage(
     >>> curve["coverage"], curve["accuracy"].round(2)
     (array([0.25, 0.5 , 0.75, 1.  ]), array([1.  , 1.  , 0.67, 0.5 ]))
     """
-    confidence, right, weight = _parts(_pairs(probs, labels, lens, weights))
+    confidence, right, weight = _parts(_pairs(probs, labels, lens, weights, logits))
     threshold, place = np.unique(-confidence, return_inverse=True)
     place = place.reshape(-1)
     answered = np.cumsum(np.bincount(place, weight))
@@ -184,11 +191,13 @@ def accuracy_coverage(
     )
 
 
-def _pairs(probs: object, labels: object, lens: Lens | None, weights: object) -> Pairs:
+def _pairs(
+    probs: object, labels: object, lens: Lens | None, weights: object, logits: bool
+) -> Pairs:
     chosen = TopLabel() if lens is None else lens
     if not chosen.one_score:
         raise must_be("lens", "yield one confidence per row", chosen)
-    return chosen.pairs(Forecasts.of(probs, labels, weights=weights))
+    return chosen.pairs(Forecasts.of(probs, labels, weights=weights, logits=logits))
 
 
 def _parts(pairs: Pairs, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:

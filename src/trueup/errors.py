@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 __all__ = [
@@ -77,10 +77,9 @@ class Argument:
         return f"{shown} to {self.to}" if self.to else shown
 
 
-Text = str | tuple[str | Argument, ...]
+Parts = tuple[str | Argument, ...]
+Text = str | Parts
 """Part of a message; arguments that it mentions are kept apart from the words around them."""
-Teller = Callable[[Argument], str | None]
-"""Puts an argument into the words of a caller; None if that caller has no such argument."""
 
 
 class InputError(ValueError):
@@ -98,6 +97,8 @@ class InputError(ValueError):
         Where it was found, as far as that is known: a number, or the words of a file for it.
     hint
         What to do.
+
+    ``rule`` and ``hint`` are tuples of texts and of the `Argument` that they mention.
     """
 
     def __init__(
@@ -108,15 +109,15 @@ class InputError(ValueError):
         row: int | str | None = None,
         column: int | str | None = None,
         file: str | None = None,
-        hint: Text = "",
+        hint: Text = (),
     ) -> None:
         self.argument = argument
-        self.rule = rule
+        self.rule = (rule,) if isinstance(rule, str) else rule
         self.got = Words(short(got))  # in words: a value may be large, or impossible to pickle
         self.row = row
         self.column = column
         self.file = file
-        self.hint = hint
+        self.hint = (hint,) if isinstance(hint, str) and hint else tuple(hint)
         super().__init__(*self._fields().values())
 
     def __str__(self) -> str:
@@ -127,26 +128,36 @@ class InputError(ValueError):
         """Return the class and the message."""
         return f"{type(self).__name__}({str(self)!r})"
 
-    def told(self, tell: Teller) -> str:
-        """Return the message with every argument in the words of a caller.
+    def told(self, tell: Callable[[Argument], str | None]) -> str:
+        """Return the message with every argument as ``tell`` calls it.
 
-        A hint that mentions an argument which the caller does not have is left out.
+        A hint that mentions an argument for which ``tell`` has no word is left out.
         """
-        problem = _told(self.rule, lambda each: tell(each) or str(each))
+
+        def said(part: str | Argument) -> str | None:
+            if isinstance(part, str):
+                return part
+            # A file is read by the function that was called: options are its own.
+            return tell(part if self.file is None else Argument(part.name, part.value))
+
+        rule, hint = [said(part) or str(part) for part in self.rule], list(map(said, self.hint))
         if isinstance(self.column, str):
-            problem = f"column {self.column!r} {problem}"
-        elif self.argument is not None and self.argument not in _mentioned(self.rule):
+            rule.insert(0, f"column {self.column!r} ")
+        elif self.argument is not None and self.argument not in _names(self.rule):
             about = Argument(self.argument)
-            problem = f"{tell(about) or about} {problem}"
+            rule.insert(0, f"{said(about) or about} ")
         if self.got:
-            problem += f"; got {self.got}"
+            rule.append(f"; got {self.got}")
         if self.row is not None:
-            problem += f" in {self.row}" if isinstance(self.row, str) else f" in row {self.row}"
-        if self.file is not None:
-            problem = f"{self.file}: {problem}"
-        hint = _told(self.hint, tell)
-        text = f"{_sentence(problem)} Hint: {_sentence(hint)}" if hint else _sentence(problem)
-        return text if self.file is None else printable(text)
+            rule.append(f" in {self.row}" if isinstance(self.row, str) else f" in row {self.row}")
+        text = _sentence("".join(rule))
+        if hint and None not in hint:
+            text = f"{text} Hint: {_sentence(''.join(map(str, hint)))}"
+        return text if self.file is None else printable(f"{self.file}: {text}")
+
+    def mentions(self, name: str) -> bool:
+        """Whether the message speaks of an argument."""
+        return name in (self.argument, *_names(self.rule), *_names(self.hint))
 
     def about(self, name: str, *, instead_of: str | None = None) -> Self:
         """Return the same error about another argument name.
@@ -158,18 +169,18 @@ class InputError(ValueError):
         instead_of
             The name to replace wherever it is mentioned; by default that of the argument.
         """
-        old = self.argument if instead_of is None else instead_of
+        old = instead_of or self.argument
         if old is None or not self.mentions(old):
             return self
-        return self.replace(
-            argument=name if self.argument == old else self.argument,
-            rule=_renamed(self.rule, old, name),
-            hint=_renamed(self.hint, old, name),
-        )
 
-    def mentions(self, name: str) -> bool:
-        """Whether the message speaks of an argument."""
-        return name in {self.argument, *_mentioned(self.rule), *_mentioned(self.hint)}
+        def renamed(text: Parts) -> Parts:
+            return tuple(
+                part if isinstance(part, str) or part.name != old else replace(part, name=name)
+                for part in text
+            )
+
+        argument = name if self.argument == old else self.argument
+        return self.replace(argument=argument, rule=renamed(self.rule), hint=renamed(self.hint))
 
     def replace(self, **fields: Any) -> Self:
         """Return the same error with some fields changed."""
@@ -185,7 +196,7 @@ class CapabilityError(RuntimeError):
 
 
 def must_be(
-    name: str, rule: Text, got: object, *, row: int | None = None, hint: Text = ""
+    name: str, rule: Text, got: object, *, row: int | None = None, hint: Text = ()
 ) -> InputError:
     """Build the error to raise when the argument ``name`` breaks ``rule``.
 
@@ -201,16 +212,16 @@ def must_be(
     )
 
 
-def required(name: str, hint: Text = "", *, row: int | None = None) -> InputError:
+def required(name: str, hint: Text = ()) -> InputError:
     """Build the error to raise when the argument ``name`` is missing.
 
     >>> print(required("labels", "call f(probs, labels)"))
     `labels` is required. Hint: call f(probs, labels).
     """
-    return InputError(name, "is required", row=row, hint=hint)
+    return InputError(name, "is required", hint=hint)
 
 
-def conflict(one: str, other: str, hint: Text = "") -> InputError:
+def conflict(one: str, other: str, hint: Text = ()) -> InputError:
     """Build the error to raise when two arguments exclude each other.
 
     >>> print(conflict("probs", "models"))
@@ -257,26 +268,8 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-def _told(text: Text, tell: Teller) -> str:
-    if isinstance(text, str):
-        return text
-    parts = [part if isinstance(part, str) else tell(part) for part in text]
-    return "" if None in parts else "".join(part for part in parts if part)
-
-
-def _mentioned(text: Text) -> set[str]:
-    return set() if isinstance(text, str) else {x.name for x in text if isinstance(x, Argument)}
-
-
-def _renamed(text: Text, old: str, new: str) -> Text:
-    if isinstance(text, str):
-        return text
-    return tuple(
-        Argument(new, part.value, part.to)
-        if isinstance(part, Argument) and part.name == old
-        else part
-        for part in text
-    )
+def _names(text: Parts) -> list[str]:
+    return [part.name for part in text if isinstance(part, Argument)]
 
 
 def _sentence(text: str) -> str:

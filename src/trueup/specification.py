@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 
 import numpy as np
 
-from trueup.errors import must_be
+from trueup.errors import InputError, must_be
 
 
 class Specification:
@@ -60,6 +60,15 @@ def check_finite(value: object, *names: str) -> None:
         field = getattr(value, name)
         if not is_number(field) or not np.isfinite(field):
             raise must_be(name, "a finite number", field)
+
+
+def check_schema(name: str, found: object, schema: int, again: str) -> None:
+    """Raise InputError unless what was stored is in the version of its format that is read."""
+    if type(found) is int and found == schema:
+        return
+    newer = type(found) is int and found > schema
+    rule = f"was written by {'a newer' if newer else 'an earlier'} version of trueup"
+    raise InputError(name, rule, hint="upgrade trueup" if newer else again)
 
 
 def is_number(value: object) -> bool:

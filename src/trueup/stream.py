@@ -63,9 +63,16 @@ class Trace:
         self._sums: dict[str, Any] = {}
         self._whole: dict[str, float] = {}
 
-    def update(self, probs: object, labels: object = None, *, weights: object = None) -> None:
+    def update(
+        self,
+        probs: object,
+        labels: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+    ) -> None:
         """Add a batch to the step under way; refused data leaves the step as it was."""
-        forecasts = Forecasts.of(probs, labels, weights=weights)
+        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
         if self._batches and kind != self._kind:
             rule = f"match the other batches of the step ({_words(*self._kind)})"
@@ -90,14 +97,20 @@ class Trace:
         self._batches += 1
 
     def record(
-        self, step: Any, probs: object = None, labels: object = None, *, weights: object = None
+        self,
+        step: Any,
+        probs: object = None,
+        labels: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
     ) -> dict[str, float]:
         """Close a step under the name ``step``, after a last (or only) batch if one is given.
 
         Returns the metrics of the step by name.
         """
         if probs is not None or labels is not None or weights is not None:
-            self.update(probs, labels, weights=weights)
+            self.update(probs, labels, weights=weights, logits=logits)
         if not self._batches:
             raise required("probs", "pass them, or call update(probs, labels) first")
         found = {}

@@ -13,7 +13,7 @@ import trueup as tu
 from studies.frozen.record import Record
 from studies.frozen.samples import Sample, binary, forecasts, matrix, sample, some
 
-LOGITS: dict[str, Any] = {"input": "logits"}
+LOGITS: dict[str, Any] = {"logits": True}
 
 RECALIBRATORS: dict[str, Callable[..., Any]] = {
     "none": tu.NoRecalibration,

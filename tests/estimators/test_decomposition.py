@@ -217,7 +217,7 @@ def test_top_label_lenses(score, binning, sample: Sample):
 def test_logits_and_both_columns_are_read_exactly():
     """1 − p is 0 in float64 for a logit of 40, and −log of it is not 708 but 40."""
     logits = np.array([-2.0, 40.0, 1.0, 3.0])
-    data = tu.Forecasts.of(labels=[0, 0, 1, 1], logits=logits)
+    data = tu.Forecasts.of(logits, [0, 0, 1, 1], logits=True)
     found = tu.LogLoss().decompose(data)
     assert found.score == tu.LogLoss()(data)
     assert found.score < 15

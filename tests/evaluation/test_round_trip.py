@@ -84,12 +84,13 @@ def test_the_same_data_and_seed_give_the_same_json(found, data) -> None:
     ("text", "words"),
     [
         ("{garbage", "must be JSON of an evaluation"),
-        ("[1]", "evaluation of schema 1; got something else"),
-        ('"text"', "evaluation of schema 1; got something else"),
-        ("{}", "evaluation of schema 1; got something else"),
-        ('{"schema": 9}', "got schema 9. Hint: write it anew"),
-        ('{"schema": true}', "got schema True"),
-        ('{"schema": 1}', "`Evaluation` must have an entry 'verdict'"),
+        ("[1]", "an evaluation from `to_dict`; got something else"),
+        ('"text"', "an evaluation from `to_dict`; got something else"),
+        ("{}", "an evaluation from `to_dict`; got something else"),
+        ('{"schema": 9}', "was written by a newer version of trueup. Hint: upgrade trueup"),
+        ('{"schema": 1}', "was written by an earlier version of trueup. Hint: evaluate again"),
+        ('{"schema": true}', "got something else"),
+        ('{"schema": 2}', "`Evaluation` must have an entry 'verdict'"),
     ],
 )
 def test_garbage_gets_one_sentence(text, words) -> None:

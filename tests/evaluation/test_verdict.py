@@ -262,7 +262,7 @@ def test_an_impossible_outcome_speaks_against_any_model() -> None:
     matrix = tu.evaluate(np.c_[1 - p, p], y, **FAST)
     assert matrix.overview.impossible == 3
     logits = np.where(p > 0, logit(np.maximum(p, 1e-9)), -800.0)
-    assert tu.evaluate(tu.Forecasts.of(None, y, logits=logits), **FAST).overview.impossible == 0
+    assert tu.evaluate(tu.Forecasts.of(logits, y, logits=True), **FAST).overview.impossible == 0
 
 
 def test_scores_of_one_half_have_an_error_that_can_be_found() -> None:

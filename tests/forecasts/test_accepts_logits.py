@@ -19,7 +19,7 @@ def test_rows_of_logits(kind: type, order: str) -> None:
     z = np.random.default_rng(4).normal(0, 3, (N, 7)).astype(kind, order=order)
     y = np.random.default_rng(5).integers(0, 7, N)
     probs = softmax(z)
-    for f in (tu.Forecasts.of(z, y, logits=True), tu.Forecasts.of(labels=y, logits=z)):
+    for f in (tu.Forecasts.of(z, y, logits=True), tu.Forecasts.of(labels=y, probs=z, logits=True)):
         np.testing.assert_allclose(f.rows(slice(None)), probs, rtol=1e-14)
         np.testing.assert_allclose(f.columns(2, 5), probs[:, 2:5].T, rtol=1e-14)
         assert f.read(3, 9).flags.c_contiguous
@@ -31,7 +31,10 @@ def test_rows_of_logits(kind: type, order: str) -> None:
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16, np.longdouble, np.int8])
 def test_one_dimensional_logits(kind: type) -> None:
     z = np.random.default_rng(6).normal(0, 3, N).astype(kind)
-    for f in (tu.Forecasts.of(z, BINARY, logits=True), tu.Forecasts.of(labels=BINARY, logits=z)):
+    for f in (
+        tu.Forecasts.of(z, BINARY, logits=True),
+        tu.Forecasts.of(z.tolist(), BINARY, logits=True),
+    ):
         np.testing.assert_allclose(f.scores, sigmoid(z), rtol=1e-15)
         assert tu.ece(f) == pytest.approx(tu.ece(sigmoid(z), BINARY), abs=1e-14)
 
@@ -43,7 +46,7 @@ def test_huge_logits(size: float) -> None:
     np.testing.assert_array_equal(f.columns(0, 3), [[1, 0], [0, 0], [0, 1]])
     assert tu.ece(f) == 0.5
     assert tu.log_loss(f) == size / 2  # no underflow: the second row costs exactly `size`
-    f = tu.Forecasts.of(labels=[1, 0, 1], logits=[size, -size, 0.0])
+    f = tu.Forecasts.of([size, -size, 0.0], [1, 0, 1], logits=True)
     np.testing.assert_array_equal(f.scores, [1, 0, 0.5])
 
 
@@ -58,7 +61,7 @@ def test_logits_are_never_guessed() -> None:
     f = tu.Forecasts.of(inside, [0, 1, 1], logits=True)
     np.testing.assert_allclose(f.scores, sigmoid(inside), rtol=1e-15)
     rows = np.array([[0.2, 0.8], [0.5, 0.5]])  # sums to 1, and yet logits
-    f = tu.Forecasts.of(labels=[0, 1], logits=rows)
+    f = tu.Forecasts.of(rows, [0, 1], logits=True)
     np.testing.assert_allclose(f.rows(slice(None)), softmax(rows), rtol=1e-15)
     f = tu.Forecasts.of(inside, [0, 1, 1], logits=False)
     np.testing.assert_array_equal(f.scores, inside)

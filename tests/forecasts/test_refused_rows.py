@@ -17,6 +17,10 @@ SUM_HINT = (
     "or logits=True if these are raw scores."
 )
 
+HALF_HINT = (
+    "Hint: these look like half-precision probabilities; pass normalize=True to Forecasts.of."
+)
+
 
 @pytest.fixture(params=["reference", "native"], autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
@@ -104,10 +108,10 @@ def test_after_rows_were_dropped() -> None:
     expected = f"`probs` must sum to 1 in every row; got 0.5 in row 5. {SUM_HINT}"
     assert refusal(two, marks, **options) == expected
     z = np.array([NAN, 1, NAN, NAN, 2, NAN, 3])
-    expected = "`logits` must be finite; got nan in row 5."
-    assert start_of(refusal(None, marks, logits=z, **options)) == expected
+    expected = "`probs` must be finite; got nan in row 5."
+    assert start_of(refusal(z, marks, logits=True, **options)) == expected
     both = np.column_stack([z, z])
-    assert start_of(refusal(None, marks, logits=both, **options)) == expected
+    assert start_of(refusal(both, marks, logits=True, **options)) == expected
     features = np.column_stack([np.ones(7), z])
     expected = "`features` must be finite; got nan in row 5."
     assert start_of(refusal([0.5] * 7, marks, features=features, **options)) == expected
@@ -173,7 +177,8 @@ def test_tolerance_of_sums(k: int, kind: type, tolerance: float | None, sign: in
     f = tu.Forecasts.of(near, [0, 1, 0])
     np.testing.assert_allclose(f.rows(slice(None)).sum(axis=1), 1, atol=1e-15)
     total = float(far[1].sum(dtype=float))
-    expected = f"`probs` must sum to 1 in every row; got {total} in row 1. {SUM_HINT}"
+    hint = SUM_HINT if kind is np.float16 else HALF_HINT
+    expected = f"`probs` must sum to 1 in every row; got {total} in row 1. {hint}"
     assert refusal(far, [0, 1, 0]) == expected
     f = tu.Forecasts.of(far, [0, 1, 0], normalize=True)
     np.testing.assert_allclose(f.rows(slice(None)).sum(axis=1), 1, atol=1e-15)

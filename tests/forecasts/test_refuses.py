@@ -109,8 +109,8 @@ PROBS = [
         "rounded table",
         of(np.round(np.full((2, 3), 1 / 3), 4), [0, 1]),
         "`probs` must sum to 1 in every row; got 0.9999 in row 0. "
-        "Hint: pass normalize=True to Forecasts.of if the table is rounded, or "
-        "logits=True if these are raw scores.",
+        "Hint: these look like half-precision probabilities; pass normalize=True to "
+        "Forecasts.of.",
     ),
     (
         "zero sum",
@@ -258,14 +258,13 @@ PROBS = [
     (
         "given twice",
         of([0.5], [0], logits=[0.5]),
-        "Pass either `probs` or `logits`, not both. "
-        "Hint: call it as Forecasts.of(labels=labels, logits=logits).",
+        "`logits` must be True or False; got a list. Hint: pass the logits as `probs`.",
     ),
     (
         "labels first and logits",
-        of([0], None, logits=[0.5]),
-        "Pass either `probs` or `logits`, not both. "
-        "Hint: call it as Forecasts.of(labels=labels, logits=logits).",
+        of([0], None, logits=np.array([0.5])),
+        "`logits` must be True or False; got an array of shape (1,). "
+        "Hint: pass the logits as `probs`.",
     ),
     (
         "Forecasts and labels",

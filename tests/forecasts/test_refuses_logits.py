@@ -23,41 +23,45 @@ def of(probs: Any, labels: Any, **options: Any) -> Callable[[], tu.Forecasts]:
 LOGITS = [
     (
         "nan",
-        of(None, [0, 1], logits=[0.2, NAN]),
-        "`logits` must be finite; got nan in row 1. Hint: drop or repair such rows.",
+        of([0.2, NAN], [0, 1], logits=True),
+        "`probs` must be finite; got nan in row 1. "
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "infinity",
-        of(None, [0, 1], logits=[[0.0, 0.0], [0.0, INF]]),
-        "`logits` must be finite; got inf in row 1. Hint: drop or repair such rows.",
+        of([[0.0, 0.0], [0.0, INF]], [0, 1], logits=True),
+        "`probs` must be finite; got inf in row 1. "
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "minus infinity",
-        of(None, [0, 1], logits=[[0.0, -INF], [0.0, 0.0]]),
-        "`logits` must be finite; got -inf in row 0. "
+        of([[0.0, -INF], [0.0, 0.0]], [0, 1], logits=True),
+        "`probs` must be finite; got -inf in row 0. "
         "Hint: a class that is ruled out can have a logit of -1e9.",
     ),
     (
         "said to be logits",
         of([[0.0, 0.0], [0.0, NAN]], [0, 1], logits=True),
-        "`probs` must be finite; got nan in row 1. Hint: drop or repair such rows.",
+        "`probs` must be finite; got nan in row 1. "
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "too large for float64",
-        of(None, [0], logits=np.array(["1e4000"], np.longdouble)),
-        "`logits` must be finite; got 1e+4000 in row 0. Hint: drop or repair such rows.",
+        of(np.array(["1e4000"], np.longdouble), [0], logits=True),
+        "`probs` must be finite; got 1e+4000 in row 0. "
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     (
         "one column",
-        of(None, [0], logits=[[0.5]]),
-        "`logits` must have shape (n,) or (n, K) with K ≥ 2; got an array of shape "
+        of([[0.5]], [0], logits=True),
+        "`probs` must have shape (n,) or (n, K) with K ≥ 2; got an array of shape "
         "(1, 1). "
-        "Hint: pass logits[:, 0] if that is the positive class.",
+        "Hint: pass probs[:, 0] if that is the positive class.",
     ),
     (
         "scalar",
-        of(None, [0], logits=2.5),
-        "`logits` must be an array with one entry or row per sample; got a float.",
+        of(2.5, [0], logits=True),
+        "`probs` must be an array with one entry or row per sample; got a float.",
     ),
     (
         "nothing to be logits",
@@ -66,13 +70,13 @@ LOGITS = [
     ),
     (
         "length",
-        of(None, [0, 1, 1], logits=[0.2, 3.0]),
-        "`labels` must be as long as `logits`, which has 2 rows; got 3 rows.",
+        of([0.2, 3.0], [0, 1, 1], logits=True),
+        "`labels` must be as long as `probs`, which has 2 rows; got 3 rows.",
     ),
     (
         "text",
-        of(None, [0], logits=["a"]),
-        "`logits` must hold real numbers; got 'a' in row 0. Hint: select the columns of numbers.",
+        of(["a"], [0], logits=True),
+        "`probs` must hold real numbers; got 'a' in row 0. Hint: select the columns of numbers.",
     ),
 ]
 

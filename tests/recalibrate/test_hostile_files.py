@@ -125,7 +125,7 @@ def test_what_python_reads_and_json_is_not(saved: Any, attempt: Any) -> None:
     assert attempt(text.encode()) is not None
     for token in ("NaN", "Infinity", "-Infinity", "1e999", "9" * 5000):
         assert attempt(text.replace("2.5", token).encode()) is None
-    assert attempt(text.replace('"schema": 1,', '"schema": 1, "schema": 1,').encode()) is None
+    assert attempt(text.replace('"schema": 2,', '"schema": 2, "schema": 2,').encode()) is None
     assert attempt(text.replace('"dtype": ', '"dtype": "<f4", "dtype": ').encode()) is None
     assert attempt(text.encode("utf-16")) is None
     assert attempt(text.encode() + b"{}") is None
@@ -135,13 +135,13 @@ def test_what_python_reads_and_json_is_not(saved: Any, attempt: Any) -> None:
 
 
 def test_a_newer_file_says_so(saved: Any, tmp_path: Path) -> None:
-    document = small(saved) | {"schema": 2, "trueup": "9.1", "more": {}}
+    document = small(saved) | {"schema": 3, "trueup": "9.1", "more": {}}
     (tmp_path / "model").write_bytes(signed(document))
     with pytest.raises(InputError, match=r"newer trueup, 9\.1: upgrade trueup"):
         load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("schema", [0, -1, True, 1.0, "1", None, [1]])
+@pytest.mark.parametrize("schema", [0, -1, True, 2.0, "2", None, [2]])
 def test_versions_that_are_none(schema: Any, saved: Any, attempt: Any) -> None:
     assert attempt(signed(small(saved) | {"schema": schema})) is None
 

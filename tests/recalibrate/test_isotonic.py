@@ -101,7 +101,7 @@ def test_the_most_probable_of_two_stays_for_scores_and_logits(accuracy_preservin
     rng = np.random.default_rng(3)
     logits = np.concatenate([rng.normal(size=500), [0.0, 1e-17, -1e-17, 1000.0, -1000.0]])
     labels = rng.random(505) < 0.2
-    model = IsotonicCalibration(accuracy_preserving=accuracy_preserving, input="logits")
+    model = IsotonicCalibration(accuracy_preserving=accuracy_preserving, logits=True)
     probs = model.fit(logits, labels).predict_proba(logits)
     assert model.preserves_argmax is accuracy_preserving
     assert np.array_equal(probs.argmax(axis=1), logits > 0) is accuracy_preserving

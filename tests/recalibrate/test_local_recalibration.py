@@ -172,7 +172,7 @@ def test_two_classes_in_three_shapes_logits_and_forecasts() -> None:
     np.testing.assert_allclose(flat, rows, rtol=0, atol=1e-12)
     np.testing.assert_allclose(same, rows, rtol=0, atol=1e-12)
     z = np.log(p) - np.log1p(-p)
-    logits = LocalRecalibration(input="logits").fit(z, labels, features=x)
+    logits = LocalRecalibration(logits=True).fit(z, labels, features=x)
     np.testing.assert_allclose(logits.predict_proba(z, features=x), rows, rtol=0, atol=1e-9)
     forecasts = tu.Forecasts.of(probs, labels, features=x)
     whole = LocalRecalibration().fit(forecasts)
@@ -340,7 +340,8 @@ def test_refusals() -> None:
         ({"standardize": 1}, "`standardize`"),
         ({"reduce": "umap"}, "`reduce`"),
         ({"n_score_columns": 0}, "`n_score_columns`"),
-        ({"input": "odds"}, "`input`"),
+        ({"logits": "odds"}, "`logits`"),
+        ({"normalize": 1}, "`normalize`"),
     ):
         with pytest.raises(tu.InputError, match=message):
             LocalRecalibration(**parameters).fit(probs, labels, features=x)
@@ -364,7 +365,7 @@ def test_awkward_data(case: str) -> None:
     assert ((rows >= 0) & (rows <= 1)).all()
     np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-12)
     z = np.array([[1000.0, -1000.0, 0.0], [0.0, 0.0, 0.0]])
-    big = LocalRecalibration(input="logits").fit(z, [0, 1], features=[0.0, 1.0])
+    big = LocalRecalibration(logits=True).fit(z, [0, 1], features=[0.0, 1.0])
     assert np.isfinite(big.predict_proba(z, features=[0.0, 1.0])).all()
 
 

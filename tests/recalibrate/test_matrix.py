@@ -60,7 +60,7 @@ def gradient_at(model, x, y, w=None):
 def test_the_penalised_fit_is_that_of_a_slow_optimiser(penalty, lam, mu):
     x, y = world(300, 4)
     w = np.random.default_rng(1).uniform(0.5, 2, size=300)
-    model = MatrixScaling(penalty=penalty, strength=lam, intercept_strength=mu, input="logits")
+    model = MatrixScaling(penalty=penalty, strength=lam, intercept_strength=mu, logits=True)
     model.fit(x, y, w)
     start = np.concatenate([np.eye(4).ravel(), np.zeros(4)])
     slow = minimize(
@@ -76,7 +76,7 @@ def test_the_penalised_fit_is_that_of_a_slow_optimiser(penalty, lam, mu):
 
 def test_without_a_penalty_it_is_logistic_regression():
     x, y = world(800, 4, seed=3)
-    model = MatrixScaling(input="logits").fit(x, y)
+    model = MatrixScaling(logits=True).fit(x, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         referee = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, y)
@@ -89,7 +89,7 @@ def test_without_a_penalty_it_is_logistic_regression():
 
 def test_it_finds_the_true_matrix():
     x, y = world(60_000, 3, scale=3)
-    model = MatrixScaling(input="logits").fit(x, y)
+    model = MatrixScaling(logits=True).fit(x, y)
     rng = np.random.default_rng(0)
     rng.normal(size=x.shape)
     truth = 0.5 * np.eye(3) + 0.1 * rng.normal(size=(3, 3))
@@ -100,7 +100,7 @@ def test_it_finds_the_true_matrix():
 @pytest.mark.parametrize("penalty", [None, "odir"])
 def test_the_representative_is_the_one_promised(penalty):
     x, y = world(400, 5)
-    model = MatrixScaling(penalty=penalty, input="logits").fit(x, y)
+    model = MatrixScaling(penalty=penalty, logits=True).fit(x, y)
     off = model.coefficients_ - np.diag(np.diag(model.coefficients_))
     assert np.abs(off.sum(axis=0)).max() < 1e-9
     assert abs(model.intercept_.sum()) < 1e-9
@@ -131,8 +131,8 @@ def test_the_second_derivative_is_that_of_differences():
 def test_whole_weights_are_repeated_rows(penalty):
     x, y = world(120, 3)
     w = np.random.default_rng(2).integers(0, 4, size=120)
-    weighted = MatrixScaling(penalty=penalty, input="logits").fit(x, y, w)
-    repeated = MatrixScaling(penalty=penalty, input="logits").fit(x.repeat(w, axis=0), y.repeat(w))
+    weighted = MatrixScaling(penalty=penalty, logits=True).fit(x, y, w)
+    repeated = MatrixScaling(penalty=penalty, logits=True).fit(x.repeat(w, axis=0), y.repeat(w))
     assert weighted.lambda_ == repeated.lambda_
     assert weighted.mu_ == repeated.mu_
     assert theta_of(weighted) == pytest.approx(theta_of(repeated), abs=1e-6)
@@ -160,7 +160,8 @@ def test_two_classes_in_all_three_forms_agree(make, kind):
     p = 1 / (1 + np.exp(-z))
     one, two = (p, np.column_stack([1 - p, p])) if kind == "probs" else (z, np.c_[0 * z, z])
     answers = [
-        make(input=kind).fit(form, y).predict_proba(form) for form in (one, one[:, None], two)
+        make(logits=kind == "logits").fit(form, y).predict_proba(form)
+        for form in (one, one[:, None], two)
     ]
     assert answers[0].shape == (300, 2)
     assert answers[1] == pytest.approx(answers[0], abs=1e-9)
@@ -173,7 +174,7 @@ def test_dirichlet_is_matrix_scaling_of_log_probabilities():
     dirichlet = DirichletCalibration().fit(softmax(x), y)
     assert (matrix.predict_proba(softmax(x)) == dirichlet.predict_proba(softmax(x))).all()
     logits = x + np.random.default_rng(1).normal(size=(300, 1))
-    other = DirichletCalibration(input="logits").fit(logits, y)
+    other = DirichletCalibration(logits=True).fit(logits, y)
     assert other.predict_proba(logits) == pytest.approx(
         dirichlet.predict_proba(softmax(x)), abs=1e-7
     )
@@ -211,7 +212,7 @@ def edge_cases():
     ids=["none", "odir", "l2", "dirichlet"],
 )
 def test_hard_data_get_a_finite_answer(model, X, y, kind):
-    model = clone(model).set_params(input=kind).fit(X, y)
+    model = clone(model).set_params(logits=kind == "logits").fit(X, y)
     probs = model.predict_proba(X)
     assert np.isfinite(model.coefficients_).all()
     assert np.isfinite(model.intercept_).all()
@@ -233,13 +234,13 @@ def test_a_class_without_rows_keeps_a_positive_probability(penalty):
 
 def test_no_ridge_where_an_optimum_is_and_a_note_where_none_is():
     z, y = world(400, 3)
-    assert not MatrixScaling(input="logits").fit(z, y).notes_
-    told = MatrixScaling(input="logits").fit(z, z.argmax(axis=1))
+    assert not MatrixScaling(logits=True).fit(z, y).notes_
+    told = MatrixScaling(logits=True).fit(z, z.argmax(axis=1))
     assert "every row can be told right" in told.notes_[0]
     assert told.converged_
     # One class can be told apart, the others cannot.
     z[y == 2, 2] += 100
-    some = MatrixScaling(input="logits").fit(z, y)
+    some = MatrixScaling(logits=True).fit(z, y)
     assert "told apart without error" in some.notes_[0]
     assert some.converged_
     assert some.predict_proba(z)[y == 2, 2].min() > 0.99
@@ -292,7 +293,7 @@ def test_bad_parameters_are_named(parameters, words):
 def test_a_fit_that_is_stopped_says_so(monkeypatch):
     z, y = world(3000, 12, noise=0.5)
     monkeypatch.setattr("trueup.recalibrate.affine_fit.AffineData.products", lambda *a: 3)
-    model = MatrixScaling(input="logits").fit(z, y)
+    model = MatrixScaling(logits=True).fit(z, y)
     assert not model.converged_
     assert "stopped early" in model.notes_[-1]
     assert model.fit_["log_loss_after"] < model.fit_["log_loss_before"]
@@ -302,7 +303,7 @@ def test_it_does_not_promise_what_it_cannot_keep():
     assert not MatrixScaling.preserves_argmax
     assert not MatrixScaling.monotone
     z, y = world(200, 3)
-    flipped = MatrixScaling(input="logits").fit(z[:, ::-1], y)
+    flipped = MatrixScaling(logits=True).fit(z[:, ::-1], y)
     assert (flipped.predict(z[:, ::-1]) != z[:, ::-1].argmax(axis=1)).any()
 
 
@@ -324,7 +325,7 @@ def test_any_data_give_rows_of_probabilities(n, k, seed, scale, penalty, weighte
         penalty=penalty,
         strength=number,
         intercept_strength=number if penalty == "odir" else "auto",
-        input="logits",
+        logits=True,
     ).fit(x, y, w)
     new = np.vstack([x, rng.normal(size=(3, k)) * 1e6])
     probs = model.predict_proba(new)
@@ -337,7 +338,7 @@ def test_any_data_give_rows_of_probabilities(n, k, seed, scale, penalty, weighte
 @pytest.mark.slow
 def test_a_hundred_classes_reach_the_promised_gradient():
     z, y = world(5000, 100, scale=1.0, noise=0.03)
-    model = MatrixScaling(input="logits").fit(z.astype(np.float32), y)
+    model = MatrixScaling(logits=True).fit(z.astype(np.float32), y)
     assert model.gradient_norm_ <= 1e-8
     assert gradient_at(model, z.astype(np.float32).astype(float), y) <= 1e-8 or model.notes_
 
@@ -349,7 +350,7 @@ def test_a_thousand_classes_and_fewer_rows_get_an_answer(penalty):
     z, y = world(100, 1000, noise=0.0)
     number = "auto" if penalty is None else 1e4
     model = MatrixScaling(
-        penalty=penalty, strength=number, intercept_strength=number, input="logits"
+        penalty=penalty, strength=number, intercept_strength=number, logits=True
     ).fit(z, y)
     assert np.isfinite(model.predict_proba(z)).all()
     assert model.fit_["log_loss_after"] <= model.fit_["log_loss_before"]

@@ -51,7 +51,7 @@ def test_the_oracle_is_that_of_the_measure():
 def test_no_other_temperature_is_better(weight, weighted, each_engine):
     z, y = draw(1)
     w = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
-    fitted = MMCEScaling(mmce_weight=weight, bandwidth=0.2, input="logits").fit(z, y, w)
+    fitted = MMCEScaling(mmce_weight=weight, bandwidth=0.2, logits=True).fit(z, y, w)
     loss, mmce = terms(z, y, 1 / fitted.temperature_, w, 0.2)
     assert fitted.mmce_ == pytest.approx(mmce, rel=1e-8)
     assert fitted.fit_["log_loss_after"] == pytest.approx(loss, rel=1e-12)
@@ -64,12 +64,10 @@ def test_no_other_temperature_is_better(weight, weighted, each_engine):
 
 def test_between_log_loss_and_mmce():
     z, y = draw(2, 600)
-    plain = TemperatureScaling(input="logits").fit(z, y)
-    mmce = [
-        MMCEScaling(mmce_weight=weight, input="logits").fit(z, y).mmce_ for weight in (0, 0.5, 5)
-    ]
+    plain = TemperatureScaling(logits=True).fit(z, y)
+    mmce = [MMCEScaling(mmce_weight=weight, logits=True).fit(z, y).mmce_ for weight in (0, 0.5, 5)]
     assert mmce[0] >= mmce[1] >= mmce[2]
-    same = MMCEScaling(mmce_weight=0, input="logits").fit(z, y)
+    same = MMCEScaling(mmce_weight=0, logits=True).fit(z, y)
     assert same.temperature_ == plain.temperature_
 
 
@@ -103,17 +101,17 @@ def test_two_classes_in_three_forms_and_repeated_rows(seed):
 
 def test_where_log_loss_has_no_minimum():
     z, _ = draw(3, 60)
-    right = MMCEScaling(input="logits").fit(z * 0.1, z.argmax(axis=1))
+    right = MMCEScaling(logits=True).fit(z * 0.1, z.argmax(axis=1))
     assert right.notes_ == [ALL_RIGHT]
-    wrong = MMCEScaling(input="logits").fit(z, z.argmin(axis=1))
+    wrong = MMCEScaling(logits=True).fit(z, z.argmin(axis=1))
     assert wrong.notes_ == [NOT_BETTER]
     assert wrong.temperature_ == pytest.approx(
-        TemperatureScaling(input="logits").fit(z, z.argmin(axis=1)).temperature_, rel=0.5
+        TemperatureScaling(logits=True).fit(z, z.argmin(axis=1)).temperature_, rel=0.5
     )
-    same = MMCEScaling(input="logits").fit(np.zeros((4, 3)), [0, 1, 2, 0])
+    same = MMCEScaling(logits=True).fit(np.zeros((4, 3)), [0, 1, 2, 0])
     assert same.temperature_ == 1
     saturated = np.where(np.eye(3)[[0, 1, 2, 0]] > 0, 1000.0, -1000.0)
-    fitted = MMCEScaling(input="logits").fit(saturated, [0, 1, 2, 1])
+    fitted = MMCEScaling(logits=True).fit(saturated, [0, 1, 2, 1])
     assert fitted.predict_proba(saturated)[0, 0] == pytest.approx(0.75, abs=0.01)
 
 
@@ -123,7 +121,7 @@ def test_threads_change_no_bit():
     for threads in (1, 2):
         set_threads(threads)
         try:
-            found.append(MMCEScaling(input="logits").fit(z, y).temperature_)
+            found.append(MMCEScaling(logits=True).fit(z, y).temperature_)
         finally:
             set_threads(None)
     assert found[0] == found[1]

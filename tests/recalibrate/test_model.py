@@ -113,14 +113,14 @@ def test_frozen_survives_the_copies_of_a_grid_search() -> None:
 def test_decision_functions_are_logits() -> None:
     X, y = draw(k=2)
     found = CalibratedModel(RidgeClassifier(), PlattScaling()).fit(X, y)
-    assert found.recalibrators_[0].input == "logits"
+    assert found.recalibrators_[0].logits
     out_of_fold = cross_val_predict(RidgeClassifier(), X, y, cv=5, method="decision_function")
-    again = PlattScaling(input="logits").fit(out_of_fold, y)
+    again = PlattScaling(logits=True).fit(out_of_fold, y)
     margins = RidgeClassifier().fit(X, y).decision_function(X)
     assert np.array_equal(found.predict_proba(X), again.predict_proba(margins))
     X, y = draw()
-    asked = CalibratedModel(LogisticRegression(), PlattScaling(input="logits")).fit(X, y)
-    assert asked.recalibrators_[0].input == "logits"
+    asked = CalibratedModel(LogisticRegression(), PlattScaling(logits=True)).fit(X, y)
+    assert asked.recalibrators_[0].logits
     given = CalibratedModel(LogisticRegression(), PlattScaling()).fit(X, y)
     np.testing.assert_allclose(asked.predict_proba(X), given.predict_proba(X), atol=1e-6)
 
@@ -149,7 +149,7 @@ def test_a_class_with_one_row_fits_the_classifier_alone() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's, that a class has fewer rows than folds
         found = CalibratedModel(GaussianNB(), PlattScaling()).fit(X, y)
-        as_logits = CalibratedModel(LogisticRegression(), PlattScaling(input="logits")).fit(X, y)
+        as_logits = CalibratedModel(LogisticRegression(), PlattScaling(logits=True)).fit(X, y)
     assert found.classes_.tolist() == [0, 1, 2, 7]
     assert found.notes_[0].endswith("1 of 240")
     for model in (found, as_logits):
@@ -278,9 +278,9 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="predict_proba or decision_function"):
         CalibratedModel(LinearRegression(), PlattScaling()).fit(X, y)
     with pytest.raises(InputError, match="GaussianNB has no decision_function"):
-        CalibratedModel(GaussianNB(), PlattScaling(input="logits")).fit(X, y)
-    with pytest.raises(InputError, match='`input` must be "probs" or "logits"'):
-        CalibratedModel(GaussianNB(), PlattScaling(input="odds")).fit(X, y)
+        CalibratedModel(GaussianNB(), PlattScaling(logits=True)).fit(X, y)
+    with pytest.raises(InputError, match="`logits` must be True or False"):
+        CalibratedModel(GaussianNB(), PlattScaling(logits="odds")).fit(X, y)
     with pytest.raises(NotFittedError):
         CalibratedModel(GaussianNB(), PlattScaling(), cv="frozen").fit(X, y)
     X, y = draw(k=4)
@@ -311,10 +311,10 @@ def test_a_class_that_a_classifier_does_not_know_is_next_to_impossible() -> None
     X, y = draw(k=3)
     names = np.array(["a", "b", "d"])[y]
     classes = np.array(["a", "b", "c", "d"])
-    probs = Response("probs").of(GaussianNB().fit(X, names), X, classes)
+    probs = Response(False).of(GaussianNB().fit(X, names), X, classes)
     assert (probs[:, 2] == 0).all()
     classifier = LogisticRegression().fit(X, names)
-    logits = Response("logits").of(classifier, X, classes)
+    logits = Response(True).of(classifier, X, classes)
     rows = engine().tempered_probs(logits, 1.0)
     np.testing.assert_allclose(rows[:, 2], 1e-12, rtol=1e-6)
     np.testing.assert_allclose(rows[:, [0, 1, 3]], classifier.predict_proba(X), atol=1e-9)

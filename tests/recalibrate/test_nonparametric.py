@@ -99,9 +99,9 @@ def test_little_to_learn_from(model, scores: list[float], labels: list[int]):
 @each_model
 def test_logits_of_any_size(model):
     logits = np.array([[1000.0, -1000, 0], [-1000, 1000, 0], [0, 0, 0], [1e90, -1e90, 3]])
-    fitted = model(input="logits").fit(logits, [0, 1, 2, 2])
+    fitted = model(logits=True).fit(logits, [0, 1, 2, 2])
     check_rows(fitted.predict_proba(logits * 1e9))
-    single = model(input="logits").fit([-1000.0, -40, 40, 1000], [0, 1, 0, 1])
+    single = model(logits=True).fit([-1000.0, -40, 40, 1000], [0, 1, 0, 1])
     check_rows(single.predict_proba([-1e99, 0.0, 1e99]))
 
 
@@ -110,7 +110,7 @@ def test_logits_are_their_probabilities(model):
     rng = np.random.default_rng(12)
     logits, labels = rng.normal(size=(300, 4)), rng.integers(0, 4, 300)
     probs = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    found = model(input="logits").fit(logits, labels).predict_proba(logits)
+    found = model(logits=True).fit(logits, labels).predict_proba(logits)
     want = model().fit(probs, labels).predict_proba(probs)
     np.testing.assert_allclose(found, want, rtol=0, atol=1e-9)
 

@@ -63,7 +63,7 @@ def fitted(name: str, kind: str, columns: int, **parameters: Any) -> tuple[Any, 
     else:
         labels = np.where(rng.random(300) < 0.7, data.argmax(axis=1), rng.integers(0, columns, 300))
     labels[:n_classes] = np.arange(n_classes)
-    model = made(name, input=kind, **parameters).fit(data, labels.astype(int))
+    model = made(name, logits=kind == "logits", **parameters).fit(data, labels.astype(int))
     return model, data
 
 

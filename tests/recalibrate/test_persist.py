@@ -71,7 +71,7 @@ def fitted(name: str, kind: str, **parameters: Any) -> Recalibrator:
     labels[::2] = np.asarray(X)[::2].argmax(axis=1) if n_classes > 2 else labels[::2]
     names: Any = np.array(["cat", "dog", "a mouse"]) if kind == "names" else np.arange(n_classes)
     if "logits" in kind:
-        parameters["input"] = "logits"
+        parameters["logits"] = True
     if kind == "names":
         parameters["classes"] = names.tolist()
     model = made(name, **parameters)
@@ -161,7 +161,7 @@ plain_arrays = arrays.arrays(
 )
 others = st.sampled_from(
     [
-        NoRecalibration(input="logits"),
+        NoRecalibration(logits=True),
         GroupWise(NoRecalibration()),
         np.float32(1.1),
         np.float64("nan"),
@@ -227,9 +227,13 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     assert list(document) == ["format", "schema", "trueup", "recalibrator", "sha256"]
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert document["recalibrator"]["class"] == "NoRecalibration"
-    assert document["recalibrator"]["parameters"] == {"classes": None, "input": "probs"}
+    assert document["recalibrator"]["parameters"] == {
+        "classes": None,
+        "logits": False,
+        "normalize": False,
+    }
     assert document["recalibrator"]["learned"]["fit_"]["dict"] == model.fit_
     promised = document.pop("sha256")
     text = json.dumps(document, separators=(",", ":"))
@@ -294,7 +298,7 @@ def test_other_things_cannot_be_saved(tmp_path: Path) -> None:
 
 def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
     model = NoRecalibration().fit([0.2, 0.9], [0, 1])
-    model.input = "nonsense"
+    model.logits = "nonsense"
     with pytest.raises(InputError, match="cannot be saved"):
         model.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -313,7 +317,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(atomic.os, step, fail)
     with pytest.raises(OSError, match="No space left"):
-        NoRecalibration(input="logits").fit([0.2, 0.9], [0, 1]).save(path)
+        NoRecalibration(logits=True).fit([0.2, 0.9], [0, 1]).save(path)
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["model"]
@@ -330,9 +334,9 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     path.chmod(0o604)
     link.symlink_to(path)
-    model.set_params(input="logits").save(link)
+    model.set_params(logits=True).save(link)
     assert link.is_symlink()
-    assert load(path).input == "logits"
+    assert load(path).logits
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
@@ -347,8 +351,8 @@ def test_what_is_no_path(path: object) -> None:
 def test_the_fingerprint_is_that_of_scores_labels_and_weights() -> None:
     probs, labels = np.linspace(0.1, 0.9, 9), np.arange(9) % 2
 
-    def digits(X: Any, y: Any, weights: Any = None, input: str = "probs") -> str:
-        return NoRecalibration(input=input).fit(X, y, weights).fit_["fingerprint"]
+    def digits(X: Any, y: Any, weights: Any = None, logits: bool = False) -> str:
+        return NoRecalibration(logits=logits).fit(X, y, weights).fit_["fingerprint"]
 
     first = digits(probs, labels)
     assert digits(probs.tolist(), labels == 1) == first
@@ -357,7 +361,7 @@ def test_the_fingerprint_is_that_of_scores_labels_and_weights() -> None:
         digits(probs, labels, np.arange(2, 11)),
         digits(probs, 1 - labels),
         digits(np.append(probs[:-1], 0.8), labels),
-        digits(probs, labels, input="logits"),
+        digits(probs, labels, logits=True),
         digits(probs.astype(np.float32), labels),
     }
     assert len(others | {first}) == 7

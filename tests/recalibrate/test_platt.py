@@ -74,8 +74,8 @@ def test_starting_from_some_of_the_rows_changes_nothing(loss: str) -> None:
 
 def test_margins_of_any_scale_are_scores_too() -> None:
     p, y = draw(500, seed=3)
-    plain = PlattScaling(input="logits").fit(logit(p), y)
-    scaled = PlattScaling(input="logits").fit(1e6 * logit(p) + 3e6, y)
+    plain = PlattScaling(logits=True).fit(logit(p), y)
+    scaled = PlattScaling(logits=True).fit(1e6 * logit(p) + 3e6, y)
     assert scaled.slope_[0] * 1e6 == pytest.approx(plain.slope_[0], rel=1e-8)
     assert scaled.predict_proba(1e6 * logit(p) + 3e6) == pytest.approx(
         plain.predict_proba(logit(p)), abs=1e-9
@@ -119,7 +119,7 @@ def test_a_step_that_squares_would_choose_is_bounded() -> None:
     """One row far on the wrong side: squares still fall as the slope grows; log loss does not."""
     z = np.r_[np.linspace(-3, -1, 30), np.linspace(1, 3, 30), 9.0]
     y = np.r_[np.zeros(30), np.ones(30), 0].astype(int)
-    found = PlattScaling(loss="squared", input="logits").fit(z, y)
+    found = PlattScaling(loss="squared", logits=True).fit(z, y)
     assert np.isfinite(found.slope_).all()
     assert found.slope_[0] < 50
     assert "slope grows" in found.notes_[0]
@@ -130,11 +130,11 @@ def test_squares_are_no_worse_than_the_fit_by_log_loss_or_a_constant() -> None:
     for _ in range(40):
         n = int(rng.integers(5, 60))
         z, y = rng.standard_t(1, n) * 3, rng.integers(0, 2, n)
-        squared = PlattScaling(loss="squared", input="logits").fit(z, y)
+        squared = PlattScaling(loss="squared", logits=True).fit(z, y)
         if squared.notes_:
             continue
         mean = np.mean((squared.predict_proba(z)[:, 1] - y) ** 2)
-        by_log = np.mean((PlattScaling(input="logits").fit(z, y).predict_proba(z)[:, 1] - y) ** 2)
+        by_log = np.mean((PlattScaling(logits=True).fit(z, y).predict_proba(z)[:, 1] - y) ** 2)
         assert mean <= min(by_log, y.mean() * (1 - y.mean())) + 1e-12
 
 

@@ -69,10 +69,13 @@ def test_names_are_sorted_or_in_the_order_of_classes(names: Any) -> None:
 def test_sums_of_rows_are_mended_within_rounding_alone() -> None:
     found = PlattScaling().fit(PROBS, LABELS)
     expected = found.predict_proba(PROBS)
-    for off in (1 + 5e-5, 1 - 9e-4):
+    for off in (1 + 2e-6, 1 - 2.9e-6):
         np.testing.assert_allclose(found.predict_proba(PROBS * off), expected, atol=1e-12)
-    with pytest.raises(InputError, match="sum to 1 in every row"):
-        found.predict_proba(PROBS * 0.99)
+    for off in (1 + 5e-5, 1 - 9e-4, 0.99):
+        with pytest.raises(InputError, match="sum to 1 in every row"):
+            found.predict_proba(PROBS * off)
+        divided = PlattScaling(normalize=True).fit(PROBS, LABELS).predict_proba(PROBS * off)
+        np.testing.assert_allclose(divided, expected, atol=1e-12)
 
 
 def test_float32_rows_sum_to_one_in_float64() -> None:
@@ -88,20 +91,21 @@ def test_one_number_is_the_weight_of_every_row() -> None:
 REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     "NaN": (
         lambda m: m.fit(but(PROBS, (3, 1), np.nan), LABELS),
-        "`X` must be free of NaN and infinity; got nan in row 3. Hint: leave such rows out.",
+        "`X` must be between 0 and 1; got nan in row 3. "
+        "Hint: drop or repair rows that contain NaN or infinity.",
     ),
     "above 1": (
         lambda m: m.fit(but(PROBS, (3, 1), 1.5), LABELS),
-        "`X` must be probabilities between 0 and 1; got 1.5 in row 3. "
-        'Hint: pass input="logits" for raw scores.',
+        "`X` must be between 0 and 1; got 1.5 in row 3. "
+        "Hint: pass logits=True to TemperatureScaling if these are raw scores.",
     ),
     "huge logits": (
-        lambda m: m.set_params(input="logits").fit(but(PROBS, (3, 1), 1e200), LABELS),
+        lambda m: m.set_params(logits=True).fit(but(PROBS, (3, 1), 1e200), LABELS),
         "`X` must be between -1e+100 and 1e+100; got 1e+200 in row 3.",
     ),
     "three axes": (
         lambda m: m.fit(PROBS[None], LABELS),
-        "`X` must be an array of shape (n,) or (n, K); got an array of shape (1, 40, 3).",
+        "`X` must have shape (n,) or (n, K); got an array of shape (1, 40, 3).",
     ),
     "no axis": (
         lambda m: m.fit(0.5, [1]),
@@ -122,33 +126,34 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "X and y exchanged": (
         lambda m: m.fit(LABELS, PROBS),
-        "`y` must be one class a row; got an array of shape (40, 3). Hint: predictions come "
+        "`y` must be one class per row; got an array of shape (40, 3). Hint: predictions come "
         "first, classes second; of one-hot rows pass y.argmax(axis=1).",
     ),
     "scores as labels": (
         lambda m: m.fit(HITS, but(SCORES, 0, 0.25)),
-        "`y` must be whole numbers or names of classes; got 0.25 in row 0. Hint: Unknown label "
+        "`y` must be whole numbers; got 0.25 in row 0. Hint: Unknown label "
         "type: continuous values belong into X; predictions come first, classes second.",
     ),
     "a label too large": (
         lambda m: m.fit(PROBS, but(LABELS, 5, 3)),
-        "`y` must be whole numbers from 0 to 2, or 3 different names, as X has 3 columns; got 3 "
-        "in row 5. Hint: pass classes=, the names in the order of the columns.",
+        "`y` must be whole numbers from 0 to 2, or 3 different names; got 3 in row 5. "
+        "Hint: pass `classes` to TemperatureScaling, in the order of the columns, if labels have "
+        "other names.",
     ),
     "labels from 1": (
         lambda m: m.fit(PROBS[:3], [1, 3, 1]),
-        "`y` must be whole numbers from 0 to 2, or 3 different names, as X has 3 columns; got 3 "
-        "in row 1. Hint: subtract 1 from numbers that count from 1.",
+        "`y` must be whole numbers from 0 to 2, or 3 different names; got 3 in row 1. "
+        "Hint: subtract 1 from labels that count from 1.",
     ),
     "three names, two columns": (
         lambda m: m.fit(np.column_stack([1 - SCORES, SCORES]), NAMES[LABELS]),
-        "`y` must be 2 different names, as X has 2 columns; got 3 different names. "
-        "Hint: pass classes=, the names in the order of the columns.",
+        "`y` must be 2 different names; got 3. "
+        "Hint: pass `classes` to TemperatureScaling, the names in the order of the columns.",
     ),
     "three names, one column": (
         lambda m: m.fit(SCORES, NAMES[LABELS]),
-        "`y` must be 2 different names, as X has one column; got 3 different names. "
-        "Hint: pass classes=, the names in the order of the columns.",
+        "`y` must be 2 different names; got 3. "
+        "Hint: pass `classes` to TemperatureScaling, the names in the order of the columns.",
     ),
     "numbers and names": (
         lambda m: m.fit(SCORES[:2], np.array([1, "a"], object)),
@@ -156,33 +161,34 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "a missing label": (
         lambda m: m.fit(PROBS, but(LABELS.astype(object), 5, None)),
-        "`y` must be present in every row; got None in row 5. Hint: leave such rows out.",
+        "`y` must be present in every row; got None in row 5. Hint: drop such rows.",
     ),
     "fewer labels": (
         lambda m: m.fit(PROBS, LABELS[:-1]),
         "`y` must be as long as `X`, which has 40 rows; got 39 rows.",
     ),
     "unknown input": (
-        lambda m: m.set_params(input="prob").fit(PROBS, LABELS),
-        '`input` must be "probs" or "logits"; got \'prob\'.',
+        lambda m: m.set_params(logits="prob").fit(PROBS, LABELS),
+        "`logits` must be True or False; got 'prob'.",
     ),
     "a name twice": (
         lambda m: m.set_params(classes=["a", "a", "b"]).fit(PROBS, LABELS),
-        "`classes` must be a list of 3 different names, as X has 3 columns; got ['a', 'a', 'b'].",
+        "`classes` must be a list of different names; got 'a' twice.",
     ),
     "a name not listed": (
         lambda m: m.set_params(classes=["cat", "bee", "dog"]).fit(PROBS[:2], ["bee", "ant"]),
-        "`y` must be among the names in `classes`; got 'ant' in row 1.",
+        "`y` must be among the names in `classes`; got 'ant' in row 1. "
+        "Hint: spelling counts, capitals and spaces included.",
     ),
     "a negative weight": (
         lambda m: m.fit(PROBS, LABELS, but(ONES, 4, -1)),
         "`sample_weight` must be finite and at least 0; got -1.0 in row 4. "
-        "Hint: 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     "an infinite weight": (
         lambda m: m.fit(PROBS, LABELS, but(ONES, 4, np.inf)),
         "`sample_weight` must be finite and at least 0; got inf in row 4. "
-        "Hint: 0 leaves a row out.",
+        "Hint: a weight of 0 drops a row.",
     ),
     "no weight": (
         lambda m: m.fit(PROBS, LABELS, 0 * ONES),
@@ -194,11 +200,11 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     ),
     "weights in two columns": (
         lambda m: m.fit(PROBS, LABELS, np.ones((40, 2))),
-        "`sample_weight` must be one number a row; got an array of shape (40, 2).",
+        "`sample_weight` must be one number per row; got an array of shape (40, 2).",
     ),
     "one row without its brackets": (
         lambda m: m.fit(PROBS, LABELS).predict_proba(PROBS[0]),
-        "`X` must be an array of shape (n, 3), as in `fit`; got an array of shape (3,). "
+        "`X` must have shape (n, 3), as in `fit`; got an array of shape (3,). "
         "Hint: Reshape your data with X.reshape(1, -1) if it is one row.",
     ),
     "labels beside Forecasts": (
@@ -206,9 +212,8 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
         "If `X` is a Forecasts, pass no other data. Hint: pass labels and weights to Forecasts.of.",
     ),
     "Forecasts without logits": (
-        lambda m: m.set_params(input="logits").fit(Forecasts.of(PROBS, LABELS)),
-        '`X` must come from logits for input="logits"; got probabilities. '
-        'Hint: leave out input="logits".',
+        lambda m: m.set_params(logits=True).fit(Forecasts.of(PROBS, LABELS)),
+        "`X` must come from logits for logits=True; got probabilities.",
     ),
 }
 
@@ -243,8 +248,8 @@ def test_words_that_scikit_learn_asks_for() -> None:
 def test_logits_are_read_in_parts_and_the_row_is_named(dtype: type, row: int, bad: float) -> None:
     z = np.random.default_rng(1).standard_normal((4000, 100)).astype(dtype)
     labels = np.arange(4000) % 100
-    model = TemperatureScaling(input="logits").fit(z, labels)
-    with pytest.raises(InputError, match=f"free of NaN and infinity; got .* in row {row}"):
+    model = TemperatureScaling(logits=True).fit(z, labels)
+    with pytest.raises(InputError, match=f"finite; got .* in row {row}"):
         model.predict_proba(but(z, (row, 7), bad))
 
 

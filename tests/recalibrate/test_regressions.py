@@ -12,7 +12,7 @@ import trueup as tu
 @pytest.mark.parametrize("seed", [47, 55, 190])
 def test_rows_told_apart_by_a_line_are_not_followed_without_end(seed: int) -> None:
     logits = 2 * np.random.default_rng(seed).normal(size=(200, 3))
-    vector = tu.VectorScaling(input="logits").fit(logits, logits.argmax(axis=1))
+    vector = tu.VectorScaling(logits=True).fit(logits, logits.argmax(axis=1))
     assert "no finite weights" in vector.notes_[0]
     near_tie = vector.predict_proba([[0.01, 0.0, -1.0]])[0]
     assert near_tie[:2].min() > 0.01
@@ -49,7 +49,7 @@ def test_splits_of_rows_that_are_not_there() -> None:
 def test_log_loss_before_is_the_same_whoever_asks() -> None:
     logits, labels = [[1000.0, 0], [1000, 0], [0, 1000]], [0, 1, 1]
     kinds = [tu.TemperatureScaling, tu.PlattScaling, tu.NoRecalibration, tu.VectorScaling]
-    before = [kind(input="logits").fit(logits, labels).fit_["log_loss_before"] for kind in kinds]
+    before = [kind(logits=True).fit(logits, labels).fit_["log_loss_before"] for kind in kinds]
     assert before == pytest.approx([1000 / 3] * 4)
 
 
@@ -77,5 +77,5 @@ def test_groups_of_the_same_rows_keep_their_copies() -> None:
 
 def test_near_ties_keep_their_class_without_recalibration() -> None:
     logits = np.array([[1.0, np.nextafter(1.0, 2), 0.0]])
-    fitted = tu.NoRecalibration(input="logits").fit(logits, [1])
+    fitted = tu.NoRecalibration(logits=True).fit(logits, [1])
     assert fitted.predict(logits) == [1]

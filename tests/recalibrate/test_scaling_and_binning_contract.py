@@ -56,7 +56,7 @@ def test_two_classes_in_three_shapes(model) -> None:
     first = check_rows(clone(model).fit(one, y), one)
     assert np.array_equal(first, check_rows(clone(model).fit(column, y), column))
     assert check_rows(clone(model).fit(p, y), p) == pytest.approx(first, abs=1e-9)
-    logits = clone(model).set_params(input="logits")
+    logits = clone(model).set_params(logits=True)
     assert check_rows(logits.fit(z, y), z) == pytest.approx(first, abs=1e-9)
     odds = z[:, 1] - z[:, 0]
     assert check_rows(clone(logits).fit(odds, y), odds) == pytest.approx(first, abs=1e-9)
@@ -101,7 +101,7 @@ def test_saturated_scores(model) -> None:
     check_rows(clone(model).fit(p, [0, 1, 2, 1, 1]), p)
     check_rows(clone(model).fit(p, [0, 1, 2, 0, 1]), p)  # all right
     z = np.where(p == 1, 1000.0, -1000.0)
-    check_rows(clone(model).set_params(input="logits").fit(z, [0, 1, 2, 1, 1]), z)
+    check_rows(clone(model).set_params(logits=True).fit(z, [0, 1, 2, 1, 1]), z)
     ends = np.array([0.0, 1.0, 0.0, 1.0, 0.5])
     check_rows(clone(model).fit(ends, [0, 1, 1, 0, 1]), np.linspace(0, 1, 11))
 
@@ -116,7 +116,7 @@ def test_few_rows_and_missing_classes(model, n: int, n_classes: int, labels) -> 
     found = clone(model).fit(p, labels)
     new_z, new, _ = rows(50, n_classes, seed=9)
     check_rows(found, new)
-    check_rows(clone(model).set_params(input="logits").fit(z, labels), new_z)
+    check_rows(clone(model).set_params(logits=True).fit(z, labels), new_z)
 
 
 @each
@@ -166,6 +166,4 @@ def test_scikit_learn_agrees(model) -> None:
         found = check_estimator(estimator, on_fail=None)
         return {result["check_name"] for result in found if result["status"] == "failed"}
 
-    assert failed(clone(model).set_params(input="logits")) <= failed(
-        NoRecalibration(input="logits")
-    )
+    assert failed(clone(model).set_params(logits=True)) <= failed(NoRecalibration(logits=True))

@@ -79,7 +79,7 @@ def test_each_class_by_itself_and_logits_like_probabilities() -> None:
         alone = ScalingBinning(n_bins=6).fit(p[:, k], y == k)
         assert np.array_equal(marginals[:, k], alone.predict_proba(p[:, k])[:, 1])
         assert np.isin(marginals[:, k], found.outputs_[k]).all()
-    of_logits = ScalingBinning(n_bins=6, input="logits").fit(z, y).predict_marginals(z)
+    of_logits = ScalingBinning(n_bins=6, logits=True).fit(z, y).predict_marginals(z)
     assert of_logits == pytest.approx(marginals, abs=1e-9)
 
 

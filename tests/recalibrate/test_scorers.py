@@ -157,7 +157,7 @@ def test_estimators_options_and_copies() -> None:
 
 def test_what_is_refused() -> None:
     X, y = draw(3)
-    with pytest.raises(InputError, match="an estimator or one of ace, brier"):
+    with pytest.raises(InputError, match="an estimator, a named metric or one of ace"):
         scorer("accuracy")
     with pytest.raises(InputError, match="cannot be used with an estimator"):
         scorer(BinnedError(), n_bins=3)

@@ -123,15 +123,15 @@ def failures(estimator: Any, expected: dict[str, str]) -> tuple[dict[str, Any], 
 
 @each_recalibrator
 def test_checks_of_scikit_learn(given: Recalibrator) -> None:
-    wrong, as_expected = failures(clone(given).set_params(input="logits"), EXCEPTIONS)
+    wrong, as_expected = failures(clone(given).set_params(logits=True), EXCEPTIONS)
     failed_somewhere.update(as_expected)
     assert wrong == {}
 
 
 @pytest.mark.slow
 def test_checks_of_scikit_learn_with_strengths_chosen_by_folds() -> None:
-    for penalised in (DirichletCalibration(input="logits"), MatrixScaling(penalty="odir")):
-        wrong, _ = failures(penalised.set_params(input="logits"), EXCEPTIONS)
+    for penalised in (DirichletCalibration(logits=True), MatrixScaling(penalty="odir")):
+        wrong, _ = failures(penalised.set_params(logits=True), EXCEPTIONS)
         assert wrong == {}
 
 
@@ -154,7 +154,7 @@ def test_fit_and_predict_with_a_column_for_each_class(
 ) -> None:
     probs, logits, labels = draw(k)
     X = probs if kind == "probs" else logits
-    estimator = clone(given).set_params(input=kind)
+    estimator = clone(given).set_params(logits=kind == "logits")
     before = {name: repr(value) for name, value in estimator.get_params().items()}
     X.setflags(write=False)
     labels.setflags(write=False)
@@ -166,7 +166,7 @@ def test_fit_and_predict_with_a_column_for_each_class(
     np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-12)
     assert np.array_equal(estimator.transform(X), rows)
     assert 0.4 < estimator.score(X, labels) <= 1
-    again = clone(given).set_params(input=kind).fit(X.tolist(), labels.tolist())
+    again = clone(given).set_params(logits=kind == "logits").fit(X.tolist(), labels.tolist())
     assert np.array_equal(again.predict_proba(X.tolist()), rows)
     # one class alone: no crash, and probabilities
     alone = clone(estimator).fit(X, np.ones_like(labels)).predict_proba(X)
@@ -241,9 +241,9 @@ def test_copies(given: Recalibrator) -> None:
 def test_in_pipelines_and_cross_validation(given: Recalibrator) -> None:
     probs, logits, labels = draw()
     pipeline = make_pipeline(FunctionTransformer(np.negative), clone(given))
-    pipeline.set_params(**{f"{pipeline.steps[-1][0]}__input": "logits"})
+    pipeline.set_params(**{f"{pipeline.steps[-1][0]}__logits": True})
     rows = pipeline.fit(-logits, labels).predict_proba(-logits)
-    alone = clone(given).set_params(input="logits").fit(logits, labels)
+    alone = clone(given).set_params(logits=True).fit(logits, labels)
     assert np.array_equal(rows, alone.predict_proba(logits))
     out_of_fold = cross_val_predict(given, probs, labels, cv=3, method="predict_proba")
     np.testing.assert_allclose(out_of_fold.sum(axis=1), 1, rtol=0, atol=1e-12)
@@ -263,14 +263,14 @@ def test_grid_search_over_parameters() -> None:
     assert isinstance(nested.best_estimator_.recalibrator, PlattScaling)
     inner = GridSearchCV(TopLabelOnly(PlattScaling()), {"recalibrator__loss": ["log", "squared"]})
     assert inner.fit(probs, labels).best_estimator_.recalibrator.loss in ("log", "squared")
-    # of what is no probability, only input="logits" can be fitted
+    # of what is no probability, only logits=True can be fitted
     either = GridSearchCV(
-        TemperatureScaling(), {"input": ["probs", "logits"]}, scoring="neg_log_loss", cv=3
+        TemperatureScaling(), {"logits": [False, True]}, scoring="neg_log_loss", cv=3
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's, that some fits failed
         either.fit(draw(2, 400)[1], labels)
-    assert either.best_params_ == {"input": "logits"}
+    assert either.best_params_ == {"logits": True}
 
 
 @each_recalibrator
@@ -310,19 +310,19 @@ def test_weights_by_metadata_routing(given: Recalibrator) -> None:
 @each_recalibrator
 def test_probabilities_are_checked_and_logits_refused(given: Recalibrator) -> None:
     probs, logits, labels = draw()
-    with pytest.raises(InputError, match=r'probabilities between 0 and 1.*pass input="logits"'):
+    with pytest.raises(InputError, match=r"between 0 and 1.*pass logits=True"):
         clone(given).fit(logits, labels)
     with pytest.raises(InputError, match=r"sum to 1 in every row; got 0\.[45].* in row"):
         clone(given).fit(probs / 2, labels)
     broken = probs.copy()
     broken[7, 1] = np.nan
-    with pytest.raises(InputError, match=r"free of NaN and infinity; got nan in row 7"):
+    with pytest.raises(InputError, match=r"between 0 and 1; got nan in row 7"):
         clone(given).fit(broken, labels)
     fitted = clone(given).fit(probs, labels)
-    with pytest.raises(InputError, match="probabilities between 0 and 1"):
+    with pytest.raises(InputError, match="`X` must be between 0 and 1"):
         fitted.predict_proba(logits)
-    with pytest.raises(InputError, match=r'`input` must be "probs" or "logits"'):
-        clone(given).set_params(input="odds").fit(probs, labels)
+    with pytest.raises(InputError, match="`logits` must be True or False"):
+        clone(given).set_params(logits="odds").fit(probs, labels)
     with pytest.raises(
         InputError, match=r"`y` must be whole numbers from 0 to 2, or 3 different names"
     ):

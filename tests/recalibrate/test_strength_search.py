@@ -14,12 +14,12 @@ from trueup.recalibrate.strength_search import folds_of
 
 def test_the_search_takes_the_best_it_has_tried():
     z, y = world(400, 5, noise=0.3)
-    model = DirichletCalibration(input="logits").fit(z, y)
+    model = DirichletCalibration(logits=True).fit(z, y)
     losses = {(row["lambda"], row["mu"]): row["log_loss"] for row in model.cross_validation_}
     assert len(losses) >= 4
     assert losses[model.lambda_, model.mu_] <= min(losses.values()) + 1e-5
     fixed = DirichletCalibration(
-        strength=model.lambda_, intercept_strength=model.mu_, input="logits"
+        strength=model.lambda_, intercept_strength=model.mu_, logits=True
     ).fit(z, y)
     assert theta_of(fixed) == pytest.approx(theta_of(model), abs=1e-12)
     assert fixed.cross_validation_ == []
@@ -27,7 +27,7 @@ def test_the_search_takes_the_best_it_has_tried():
 
 def test_cross_validated_losses_are_those_of_fits_without_the_fold():
     z, y = world(200, 3)
-    model = MatrixScaling(penalty="odir", n_folds=4, input="logits").fit(z, y)
+    model = MatrixScaling(penalty="odir", n_folds=4, logits=True).fit(z, y)
     fold = folds_of(z, y, 4)
     for row in model.cross_validation_[:3]:
         total = 0.0
@@ -37,7 +37,7 @@ def test_cross_validated_losses_are_those_of_fits_without_the_fold():
                 penalty="odir",
                 strength=row["lambda"],
                 intercept_strength=row["mu"],
-                input="logits",
+                logits=True,
             ).fit(z[~out], y[~out])
             probs = fit.predict_proba(z[out])
             total -= np.log(probs[np.arange(out.sum()), y[out]]).sum()
@@ -49,7 +49,7 @@ def test_the_penalty_helps_where_rows_are_few():
     x, new, few = z[:300], z[300:], y[:300]
 
     def loss(**parameters):
-        probs = MatrixScaling(input="logits", **parameters).fit(x, few).predict_proba(new)
+        probs = MatrixScaling(logits=True, **parameters).fit(x, few).predict_proba(new)
         return -np.log(probs[np.arange(len(new)), y[300:]]).mean()
 
     assert loss(penalty="odir") < loss() - 0.05
@@ -75,5 +75,5 @@ def test_a_search_that_would_take_too_long_is_refused(monkeypatch):
     monkeypatch.setattr("trueup.recalibrate.affine.MOST_TO_SEARCH", 100)
     z, y = world(50, 3)
     with pytest.raises(InputError, match="`strength` must be a number for 50 rows of 3 classes"):
-        DirichletCalibration(input="logits").fit(z, y)
-    DirichletCalibration(strength=1, intercept_strength=1, input="logits").fit(z, y)
+        DirichletCalibration(logits=True).fit(z, y)
+    DirichletCalibration(strength=1, intercept_strength=1, logits=True).fit(z, y)

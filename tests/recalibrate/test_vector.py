@@ -65,7 +65,7 @@ def check_minimum(fitted, z, y, weights=None, strength=0.0):
 def test_is_the_least_log_loss(k, strength, dtype, each_engine):
     z, y = draw(k, 100 * k, k, dtype)
     w = np.random.default_rng(k).random(len(y)) + 0.5
-    fitted = VectorScaling(strength=strength, input="logits").fit(z, y, w)
+    fitted = VectorScaling(strength=strength, logits=True).fit(z, y, w)
     best = check_minimum(fitted, z, y, w, strength)
     probs = softmax(z * best[:k] + best[k:], axis=1)
     np.testing.assert_allclose(fitted.predict_proba(z), probs, atol=1e-6)
@@ -77,8 +77,8 @@ def test_is_the_least_log_loss(k, strength, dtype, each_engine):
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 def test_logits_of_any_size(offset, unit):
     z, y = draw(1)
-    here = VectorScaling(input="logits").fit(z, y)
-    there = VectorScaling(input="logits").fit((z + offset) * unit, y)
+    here = VectorScaling(logits=True).fit(z, y)
+    there = VectorScaling(logits=True).fit((z + offset) * unit, y)
     np.testing.assert_allclose(there.coefficients_ * unit, here.coefficients_, rtol=1e-6)
     assert there.gradient_norm_ <= 1e-8 * max(1, unit)
 
@@ -87,8 +87,8 @@ def test_logits_of_any_size(offset, unit):
 def test_whole_weights_are_repeated_rows(seed, n, k):
     z, y = draw(seed, n, k)
     w = np.random.default_rng(seed).integers(1, 4, n)
-    weighted = VectorScaling(input="logits").fit(z, y, w)
-    repeated = VectorScaling(input="logits").fit(np.repeat(z, w, axis=0), np.repeat(y, w))
+    weighted = VectorScaling(logits=True).fit(z, y, w)
+    repeated = VectorScaling(logits=True).fit(np.repeat(z, w, axis=0), np.repeat(y, w))
     assert weighted.notes_ == repeated.notes_
     np.testing.assert_allclose(weighted.coefficients_, repeated.coefficients_, rtol=1e-4, atol=1e-5)
 
@@ -118,7 +118,7 @@ def test_two_classes_in_three_forms(seed, dtype, kind):
     y = rng.integers(0, 2, 50)
     first = 1 - x.astype(float) if kind == "probs" else np.zeros(50)
     forms = [x, x[:, None], np.column_stack([first, x])]
-    fits = [VectorScaling(input=kind).fit(form, y) for form in forms]
+    fits = [VectorScaling(logits=kind == "logits").fit(form, y) for form in forms]
     for fitted, form in zip(fits, forms, strict=True):
         np.testing.assert_allclose(fitted.predict_proba(form), fits[0].predict_proba(x), atol=1e-9)
 
@@ -127,7 +127,7 @@ def test_two_classes_in_three_forms(seed, dtype, kind):
 def test_a_missing_class_keeps_a_probability(strength, each_engine):
     z, y = draw(2, 400, 5)
     y[y == 3] = 0
-    fitted = VectorScaling(strength=strength, input="logits").fit(z, y)
+    fitted = VectorScaling(strength=strength, logits=True).fit(z, y)
     probs = fitted.predict_proba(z)
     assert (probs > 0).all()
     assert fitted.gradient_norm_ <= 1e-8
@@ -135,7 +135,7 @@ def test_a_missing_class_keeps_a_probability(strength, each_engine):
         assert "1 of 5 classes are not among the labels" in fitted.notes_[0]
         # like half a row, shared by all rows
         assert 0.1 < probs[:, 3].sum() < 2
-    one = VectorScaling(input="logits").fit(z, np.full(400, 2))
+    one = VectorScaling(logits=True).fit(z, np.full(400, 2))
     assert "4 of 5" in one.notes_[0]
     assert (one.predict_proba(z) > 0).all()
 
@@ -143,13 +143,13 @@ def test_a_missing_class_keeps_a_probability(strength, each_engine):
 def test_a_class_told_apart_by_its_own_logits():
     z, y = draw(3, 300, 4)
     z[:, 2] = np.where(y == 2, 5.0, -1.0) + np.abs(z[:, 2]) / 10
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     assert "1 of 4 classes are told apart by their own logits" in fitted.notes_[0]
     assert fitted.gradient_norm_ <= 1e-8
     assert (fitted.predict_proba(z) > 0).all()
     backwards = z.copy()
     backwards[:, 2] *= -1
-    turned = VectorScaling(input="logits").fit(backwards, y)
+    turned = VectorScaling(logits=True).fit(backwards, y)
     assert "1 of 4" in turned.notes_[0]
 
 
@@ -173,7 +173,7 @@ def test_two_classes_told_apart_only_together():
     z = rng.standard_normal((200, 3)) * 3
     y = z.argmax(axis=1)
     assert not _told_apart(z, y).any()
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     assert "told apart without error" in fitted.notes_[0]
     assert fitted.fit_["log_loss_after"] < 0.1
     assert np.abs(fitted.coefficients_).max() < 1000
@@ -182,7 +182,7 @@ def test_two_classes_told_apart_only_together():
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_fewer_rows_than_classes(n):
     z, y = draw(6, n, 50)
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     assert fitted.notes_
     assert (fitted.predict_proba(z) > 0).all()
 
@@ -191,7 +191,7 @@ def test_scores_that_say_nothing():
     """Only intercepts can help: they give the share of every class."""
     y = np.repeat([0, 1, 2], [5, 3, 2])
     for z in (np.zeros((10, 3)), np.tile([3.0, -1.0, 2.0], (10, 1))):
-        fitted = VectorScaling(input="logits").fit(z, y)
+        fitted = VectorScaling(logits=True).fit(z, y)
         np.testing.assert_allclose(fitted.predict_proba(z[:1])[0], [0.5, 0.3, 0.2], atol=1e-7)
 
 
@@ -199,7 +199,7 @@ def test_saturated():
     z = np.full((30, 3), -1000.0)
     z[np.arange(30), np.arange(30) % 3] = 1000.0
     y = (np.arange(30) + (np.arange(30) < 6)) % 3
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     probs = fitted.predict_proba(z)
     assert np.isfinite(probs).all()
     assert probs[np.arange(30), np.arange(30) % 3] == pytest.approx(0.8, abs=1e-6)
@@ -209,21 +209,21 @@ def test_worse_than_chance_is_turned_round():
     rng = np.random.default_rng(7)
     z = rng.standard_normal((500, 3))
     y = (-2 * z + rng.gumbel(size=z.shape)).argmax(axis=1)
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     assert (fitted.coefficients_ < 0).all()
     check_minimum(fitted, z, y)
 
 
 def test_the_order_of_classes_can_change():
     z, y = draw(8, 2000, 3)
-    fitted = VectorScaling(input="logits").fit(z, y)
+    fitted = VectorScaling(logits=True).fit(z, y)
     assert not VectorScaling.preserves_argmax
     assert (fitted.predict(z) != z.argmax(axis=1)).any()
 
 
 def test_a_thousand_classes():
     z, y = draw(9, 1500, 1000, np.float32)
-    fitted = VectorScaling(input="logits", strength=0.01).fit(z, y)
+    fitted = VectorScaling(logits=True, strength=0.01).fit(z, y)
     assert fitted.gradient_norm_ <= 1e-8
     assert fitted.fit_["log_loss_after"] < fitted.fit_["log_loss_before"]
 
@@ -234,13 +234,13 @@ def test_threads_and_engines():
     for threads in (1, 2):
         set_threads(threads)
         try:
-            fitted = VectorScaling(input="logits").fit(z, y)
+            fitted = VectorScaling(logits=True).fit(z, y)
             found.append((fitted.coefficients_.tobytes(), fitted.predict_proba(z).tobytes()))
         finally:
             set_threads(None)
     assert found[0] == found[1]
     with using("reference"):
-        plain = VectorScaling(input="logits").fit(z, y)
+        plain = VectorScaling(logits=True).fit(z, y)
         np.testing.assert_allclose(plain.coefficients_, fitted.coefficients_, rtol=1e-9)
 
 

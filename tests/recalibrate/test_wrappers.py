@@ -47,12 +47,12 @@ def test_per_class_is_a_binary_fit_for_each_class() -> None:
 
 def test_per_class_of_logits_gives_each_copy_log_odds() -> None:
     probs, logits, labels = draw()
-    of_logits = PerClass(PlattScaling(), input="logits").fit(logits, labels)
+    of_logits = PerClass(PlattScaling(), logits=True).fit(logits, labels)
     of_probs = PerClass(PlattScaling()).fit(probs, labels)
     np.testing.assert_allclose(
         of_logits.predict_proba(logits), of_probs.predict_proba(probs), atol=1e-7
     )
-    assert of_logits.maps_[0]["recalibrator"].input == "logits"
+    assert of_logits.maps_[0]["recalibrator"].logits
 
 
 def test_per_class_keeps_rows_that_it_would_make_worse() -> None:
@@ -66,7 +66,7 @@ def test_per_class_keeps_rows_that_it_would_make_worse() -> None:
     found = PerClass(Swaps()).fit(probs, labels)
     np.testing.assert_allclose(found.predict_proba(probs), probs, atol=1e-15)
     assert "kept" in found.notes_[0]
-    found = PerClass(Swaps(), input="logits").fit(logits, labels)
+    found = PerClass(Swaps(), logits=True).fit(logits, labels)
     np.testing.assert_allclose(found.predict_proba(logits), probs, atol=1e-14)
 
 
@@ -132,7 +132,7 @@ def test_two_classes_in_three_shapes_agree(wrapper) -> None:
 @pytest.mark.parametrize("wrapper", [PerClass, TopLabelOnly])
 def test_saturated_scores_and_missing_classes(wrapper) -> None:
     logits = np.array([[1000.0, -1000.0, 0.0], [-1000.0, 1000.0, 0.0], [0.0, 0.0, 0.0]] * 5)
-    found = wrapper(PlattScaling(), input="logits").fit(logits, [0, 1, 0] * 5)
+    found = wrapper(PlattScaling(), logits=True).fit(logits, [0, 1, 0] * 5)
     rows = found.predict_proba(logits)
     assert np.isfinite(rows).all()
     np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
@@ -143,9 +143,9 @@ def test_what_is_refused(wrapper) -> None:
     probs, _, labels = draw(20)
     with pytest.raises(InputError, match="`recalibrator` must be a recalibrator, such as"):
         wrapper("platt").fit(probs, labels)
-    with pytest.raises(InputError, match=f"pass input='logits' to {wrapper.__name__}"):
-        wrapper(PlattScaling(input="logits")).fit(probs, labels)
-    with pytest.raises(InputError, match="without `classes`"):
+    with pytest.raises(InputError, match=f"Set `logits` on {wrapper.__name__}"):
+        wrapper(PlattScaling(logits=True)).fit(probs, labels)
+    with pytest.raises(InputError, match="Set `classes` on"):
         wrapper(PlattScaling(classes=[0, 1, 2, 3])).fit(probs, labels)
 
 

@@ -38,7 +38,7 @@ TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
     default="-",
     help="Where to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
 )
-@data_options("weights", "clusters", "classes", "prediction", "logits", "normalize", "drop_missing")
+@data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
 def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> None:
     """Recalibrate the probabilities of FILE with what `trueup fit` wrote.
 
@@ -51,13 +51,14 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
 
     with working("loading"):
         loaded = load_calibrator(calibrator)
-    logits = loaded.input == "logits"
+    logits = loaded.logits
     with working(f"reading {file}"):
         table = open_table(file, columns.pop("format", None))
         if "probs" not in columns:
             columns["probs"] = _columns_of_fit(loaded, table)
         asked = {name: columns[name] for name in ("probs", "labels") if columns.get(name)}
-        found = read_scores(table, **asked, logits=logits)
+        divided = loaded.normalize or columns["normalize"]
+        found = read_scores(table, **asked, logits=logits, normalize=divided)
         beside = _beside(loaded, table, columns)
     say(f"{found.sentence}.")
     kept = _kept(table, output, [name for name in table.names if name not in found.names])
@@ -131,8 +132,7 @@ def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> 
     if needs is None:
         return {}
     asked = {name: columns[name] for name in ("probs", "labels", needs) if columns.get(name)}
-    logits = calibrator.input == "logits"
-    chosen = choose(table.names, **asked, logits=logits, need_labels=False, table=table)
+    chosen = choose(table.names, **asked, logits=calibrator.logits, need_labels=False, table=table)
     if chosen.groups is not None:
         return {"groups": table.column(chosen.groups)}
     return {"features": table.matrix(chosen.features)}

@@ -64,22 +64,24 @@ def fit(
         raise required("--features", "--method local needs them, such as --features 'x_*'")
     check_output(output, file)
     with working("loading"):
-        chosen: Any = make(method, params, bool(columns.get("logits")))
+        options: dict[str, Any] = {name: columns[name] for name in ("logits", "normalize")}
+        chosen: Any = make(method, params)
         from trueup.cli.gain import cross_fitted
     found = read_found(file, columns)
     forecasts, explanation = found.forecasts, ""
     if forecasts.classes is not None:
-        chosen.set_params(classes=list(forecasts.classes))
+        options["classes"] = list(forecasts.classes)
+    chosen.set_params(**options)
     named = (text.partition("=")[0].strip() for text in params)
     with working("fitting"), called({name: f"--param {name}" for name in named}):
         if method == "auto":
             auto = chosen.fit(forecasts)
             explanation = auto.explanation_
-            chosen = auto.best_.set_params(input=auto.input, classes=auto.classes)
+            chosen = auto.best_.set_params(**options)
         if "groups" in columns:
             from trueup.recalibrate import GroupWise
 
-            chosen = GroupWise(chosen, input=chosen.input, classes=chosen.classes)
+            chosen = GroupWise(chosen, **options)
         fitted: Recalibrator = chosen.fit(forecasts)
         gain = cross_fitted(fitted, forecasts)
     if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for

@@ -29,20 +29,21 @@ METHODS = {
     "mmce": "MMCEScaling",
     "local": "LocalRecalibration",
 }
+SET = ("logits", "normalize", "classes")  # by options of their own
 
 
-def make(method: str, texts: Sequence[str], logits: bool) -> Recalibrator:
+def make(method: str, texts: Sequence[str]) -> Recalibrator:
     """Make a recalibrator with the parameters that ``texts`` such as "n_bins=20" set."""
     from trueup import recalibrate
 
     made: Recalibrator = getattr(recalibrate, METHODS[method])()
-    known = [name for name in made.get_params(deep=False) if name not in ("input", "classes")]
+    known = [name for name in made.get_params(deep=False) if name not in SET]
     params = dict(_parameter(text) for text in texts)
     for name in params:
         if name not in known:
             rule = f"name a parameter of {method}: {', '.join(known) or 'it has none'}"
             raise must_be("--param", rule, name)
-    made.set_params(**params, input="logits" if logits else "probs")
+    made.set_params(**params)
     return made
 
 

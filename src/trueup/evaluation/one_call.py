@@ -49,6 +49,8 @@ def evaluate(
     labels: object = None,
     *,
     models: Mapping[str, object] | None = None,
+    logits: bool = False,
+    normalize: bool = False,
     weights: object = None,
     groups: object = None,
     features: object = None,
@@ -71,6 +73,8 @@ def evaluate(
     models
         Several models' probabilities by name, in place of ``probs``: each is evaluated, and every
         two are compared on the same rows. The verdict is that of the first.
+    logits, normalize
+        Whether probabilities are given as logits, and whether to divide rows by their sum.
     weights, groups, features, clusters, classes
         As for `Forecasts.of`. Groups are measured one by one; features give local errors; rows of
         a cluster (patients, documents) are never taken for independent.
@@ -118,6 +122,8 @@ def evaluate(
     check_flag("advice", advice)
     seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
     beside = {
+        "logits": logits,
+        "normalize": normalize,
         "weights": weights,
         "groups": groups,
         "features": features,

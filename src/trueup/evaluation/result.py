@@ -23,11 +23,12 @@ from trueup.evaluation.sections import (
 )
 from trueup.inference import GroupErrors
 from trueup.results import HypothesisResult
+from trueup.specification import check_schema
 from trueup.tables import Columns
 
 __all__ = ["Evaluation"]
 
-SCHEMA = 1
+SCHEMA = 2
 TEXT = tuple('{["')  # how JSON begins, and no path does
 
 
@@ -108,10 +109,9 @@ class Evaluation:
     def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
         """Read what `to_dict` wrote."""
         found = data.get("schema") if isinstance(data, Mapping) else None
-        if type(found) is not int or found != SCHEMA:
-            rule = f"an evaluation of schema {SCHEMA}"
-            got = Words("something else" if found is None else f"schema {found!r}")
-            raise must_be("data", rule, got, hint="write it anew with this version of trueup")
+        if type(found) is not int:
+            raise must_be("data", "an evaluation from `to_dict`", Words("something else"))
+        check_schema("data", found, SCHEMA, "evaluate again")
         try:
             read = read_back(cls, data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

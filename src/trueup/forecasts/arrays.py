@@ -26,13 +26,13 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
         array = value.get()
     elif hasattr(value, "collect") and hasattr(value, "lazy") and not hasattr(value, "to_numpy"):
         hint = "call .collect() on a lazy frame first"
-        raise must_be(name, "held in memory", Words(_describe(value)), hint=hint)
+        raise must_be(name, "held in memory", describe(value), hint=hint)
     elif homes & FRAMES:
         array = _from_frame(name, value)
     else:
         array = _from_sequence(name, value)
     if array.ndim == 0:
-        raise must_be(name, "an array with one entry or row per sample", Words(_describe(value)))
+        raise must_be(name, "an array with one entry or row per sample", describe(value))
     if array.dtype.names is not None:
         hint = "stack its fields into columns first"
         raise must_be(name, "an array of plain numbers", Words("a structured array"), hint=hint)
@@ -43,7 +43,7 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
     return array
 
 
-def as_floats(name: str, array: NDArray[Any], hint_for_text: str = "") -> NDArray[Any]:
+def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArray[Any]:
     """Refuse what is not numeric; leave numbers as they are; read numbers held as objects."""
     if array.dtype.kind in "fiub":
         return array
@@ -54,9 +54,12 @@ def as_floats(name: str, array: NDArray[Any], hint_for_text: str = "") -> NDArra
     raise _not_a_number(name, array.flat[0].item(), 0, hint_for_text)
 
 
-def describe_shape(array: NDArray[Any]) -> Words:
-    """Say a shape in words, for messages."""
-    return Words(f"an array of shape {tuple(int(size) for size in array.shape)}")
+def describe(value: object) -> Words:
+    """Say in words, for messages, what shape or type a value has."""
+    if isinstance(value, np.ndarray):
+        return Words(f"an array of shape {tuple(int(size) for size in value.shape)}")
+    kind = type(value).__name__
+    return Words(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}")
 
 
 def first_row(bad: NDArray[Any]) -> int:
@@ -146,7 +149,7 @@ def _from_sequence(name: str, value: Any) -> NDArray[Any]:
     return array
 
 
-def _floats_from_objects(name: str, array: NDArray[Any], hint_for_text: str) -> NDArray[Any]:
+def _floats_from_objects(name: str, array: NDArray[Any], hint_for_text: Text) -> NDArray[Any]:
     floats = np.empty(array.shape)
     for place, item in np.ndenumerate(array):
         try:
@@ -162,8 +165,8 @@ def _float(item: Any) -> float:
     return float(item)
 
 
-def _not_a_number(name: str, item: object, row: int, hint_for_text: str) -> Exception:
-    hint = ""
+def _not_a_number(name: str, item: object, row: int, hint_for_text: Text) -> Exception:
+    hint: Text = ""
     if isinstance(item, str | bytes):
         try:
             float(item)
@@ -171,10 +174,3 @@ def _not_a_number(name: str, item: object, row: int, hint_for_text: str) -> Exce
         except ValueError:
             hint = hint_for_text
     return must_be(name, "hold real numbers", item, row=row, hint=hint)
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return describe_shape(value)
-    kind = type(value).__name__
-    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Argument, InputError, Words, must_be, required
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape, is_missing, refuse
+from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
 from trueup.forecasts.labels import to_ignore
+from trueup.forecasts.policy import FORECASTS, Policy
+from trueup.specification import is_number
 
 
 def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: str = "") -> None:
@@ -21,26 +23,31 @@ def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: 
         raise must_be(name, rule, Words(_count(len(array), "row")), hint=hint)
 
 
-def weights_of(weights: object, n: int, predictions: str) -> Floats | None:
+def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | None:
     """Check importance weights, those of 0 included."""
     if weights is None:
         return None
-    given = as_floats("weights", as_numpy("weights", weights))
+    name = policy.weights
+    if policy.scikit_learn and is_number(weights):
+        weights = [weights] * n
+    given = as_floats(name, as_numpy(name, weights))
     if given.ndim != 1:
-        raise must_be("weights", "one number per row", describe_shape(given))
-    same_length("weights", given, n, predictions)
+        raise must_be(name, "one number per row", describe(given))
+    same_length(name, given, n, policy.probs)
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(given, dtype=np.float64)
     bad = ~((array >= 0) & np.isfinite(array))
     hint = "a weight of 0 drops a row"
-    refuse("weights", "finite and at least 0", given, bad, hint=hint)
+    refuse(name, "finite and at least 0", given, bad, hint=hint)
     if not array.any():
-        raise InputError("weights", "must contain a positive value; all are zero")
+        raise InputError(name, "must contain a positive value; all are zero")
+    if policy.scikit_learn:
+        return array
     with np.errstate(over="ignore", under="ignore"):
         squares = float(array @ array)
     if not np.finfo(np.float64).tiny <= squares < np.inf:
         rule = f"are too large or too small to square and sum; the largest is {array.max()}"
-        raise InputError("weights", rule, hint="divide them by the largest")
+        raise InputError(name, rule, hint="divide them by the largest")
     return array
 
 
@@ -60,7 +67,7 @@ def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] |
     if array is None:
         return None
     if array.ndim > 2:
-        raise must_be("features", "one row of numbers per sample", describe_shape(array))
+        raise must_be("features", "one row of numbers per sample", describe(array))
     hint = "fill missing values or drop such rows"
     refuse("features", "finite", array, ~np.isfinite(array), rows, hint)
     return array[:, None] if array.ndim == 1 else array
@@ -89,7 +96,7 @@ def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[An
         set_in = ("set ", Argument("groups"), " in Forecasts.of")
         raise required("groups", hint or set_in)
     if groups.ndim != 1:
-        raise must_be("groups", "one name or number per row", describe_shape(groups))
+        raise must_be("groups", "one name or number per row", describe(groups))
     names = groups.tolist()
     for row, name in enumerate(names):
         if is_missing(name):

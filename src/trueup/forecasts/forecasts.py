@@ -56,7 +56,7 @@ class Forecasts:
     classes: tuple[Any, ...] | None
     n: int
     n_classes: int
-    _probs: door.Scores | door.Matrix
+    _probs: door.Vector | door.Matrix
 
     @classmethod
     def of(
@@ -64,13 +64,13 @@ class Forecasts:
         probs: object = None,
         labels: object = None,
         *,
-        logits: object = None,
+        logits: bool = False,
+        normalize: bool = False,
         weights: object = None,
         groups: object = None,
         features: object = None,
         clusters: object = None,
         classes: Sequence[Any] | None = None,
-        normalize: bool = False,
         soft_labels: bool = False,
         ignore_label: object = None,
     ) -> Forecasts:
@@ -84,16 +84,16 @@ class Forecasts:
         labels
             Class numbers 0 … K−1, booleans (binary), or names listed in ``classes``.
         logits
-            Raw scores in place of ``probs`` (softmax, or the logistic function for 1-D), or True
-            to say that ``probs`` holds logits.
+            Whether ``probs`` holds raw scores, for the softmax, or the logistic function if 1-D.
+        normalize
+            Divide rows by their sum, whatever it is: for half precision, and for tables rounded
+            to a few decimals.
         weights
             Importance weights ≥ 0; rows of weight 0 are dropped.
         groups, features, clusters
             One row per sample; kept for group-wise, local and clustered methods.
         classes
             Names in the order of the columns.
-        normalize
-            Divide rows by their sum, whatever it is: for tables rounded to a few decimals.
         soft_labels
             Labels are probabilities: (n, K) rows (one-hot included), or (n,) for binary.
         ignore_label
@@ -112,8 +112,11 @@ class Forecasts:
         (2, 3, [0, 2])
         """
         if isinstance(probs, Forecasts):
-            beside_it = (labels, logits, weights, groups, features, clusters, classes, ignore_label)
-            return _unchanged(probs, *beside_it, normalize or None, soft_labels or None)
+            data = (labels, weights, groups, features, clusters, classes, ignore_label)
+            if logits or normalize or soft_labels or any(each is not None for each in data):
+                rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")
+                raise InputError("probs", rule, hint="pass labels and weights to Forecasts.of")
+            return probs
         given = door.values_of(probs, logits)
         if labels is None:
             raise required("labels", "call f(probs, labels)")
@@ -121,11 +124,11 @@ class Forecasts:
         if soft_labels:
             raw_labels = as_floats("labels", raw_labels)
         door.refuse_swapped(given, raw_labels, soft_labels)
-        n, name = len(given.values), given.name
+        n, name = len(given.values), "probs"
         turned = given.values.shape[1:] == raw_labels.shape[:1]
         hint = f"pass {name}.T if classes are in the rows" if turned else ""
         same_length("labels", raw_labels, n, name, hint)
-        given_weights = weights_of(weights, n, name)
+        given_weights = weights_of(weights, n)
         others = {
             "groups": beside("groups", groups, n, name),
             "features": beside("features", features, n, name),
@@ -140,7 +143,7 @@ class Forecasts:
             given_weights = None if given_weights is None else given_weights[rows]
             others = {key: None if x is None else x[rows] for key, x in others.items()}
         numbers: NDArray[Any] = raw_labels
-        checked: door.Scores | door.Matrix | None = None
+        checked: door.Vector | door.Matrix | None = None
         if one_dimensional and rows is None and names is None and not soft_labels:
             checked = door.check_pairs(given, raw_labels)
         if checked is None:
@@ -170,7 +173,7 @@ class Forecasts:
 
         ``tiny`` is that of the forecasts they came from, of whatever type their scores are now.
         """
-        return cls(y, w, None, None, None, None, len(y), 2, door.Scores(p, None, tiny))
+        return cls(y, w, None, None, None, None, len(y), 2, door.Vector(p, None, tiny))
 
     def with_labels(self, labels: NDArray[Any]) -> Forecasts:
         """Return the same predictions with other labels, which are trusted: drawn, not given."""
@@ -206,7 +209,7 @@ class Forecasts:
     @property
     def scores(self) -> NDArray[Any]:
         """The (n,) probabilities of the positive class, float32 or float64; 1-D data only."""
-        assert isinstance(self._probs, door.Scores)
+        assert isinstance(self._probs, door.Vector)
         return self._probs.values
 
     @property
@@ -293,10 +296,3 @@ class Forecasts:
         ]
         tail = f", with {', '.join(extras)}" if extras else ""
         return f"Forecasts({self.n} samples, {kind}{tail})"
-
-
-def _unchanged(forecasts: Forecasts, *others: object) -> Forecasts:
-    if any(other is not None for other in others):
-        rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")
-        raise InputError("probs", rule, hint="pass labels and weights to Forecasts.of")
-    return forecasts

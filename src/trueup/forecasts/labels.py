@@ -13,17 +13,11 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Ints, engine
 from trueup.errors import Argument, Text, Words, must_be
-from trueup.forecasts.arrays import (
-    describe_shape,
-    first_row,
-    is_missing,
-    original,
-    refuse,
-)
+from trueup.forecasts.arrays import describe, first_row, is_missing, original, refuse
+from trueup.forecasts.policy import FORECASTS, Policy
 
 SUM_TOLERANCE = 1e-3
-CLASSES = Argument("classes", to="Forecasts.of")
-SOFT = Argument("soft_labels", True, to="Forecasts.of")
+IN_ORDER = "predictions come first, classes second"
 
 
 def to_ignore(labels: NDArray[Any], ignore_label: object) -> NDArray[np.bool_]:
@@ -45,46 +39,77 @@ def class_numbers(
     n_classes: int,
     classes: Sequence[Any] | None,
     rows: Ints | None = None,
+    policy: Policy = FORECASTS,
 ) -> NDArray[Any]:
     """Check hard labels and return them as bool, uint8 or int64 class numbers."""
-    if labels.ndim != 1:
-        hint: Text = ("pass ", SOFT, " for one-hot or soft labels")
-        if labels.shape[1:] == (1,):
-            hint = "pass its one column as a 1-D array"
-        raise must_be("labels", "one class per row", describe_shape(labels), hint=hint)
-    _refuse_missing(labels, rows)
-    labels = _plain(labels)
+    labels = plain_labels(labels, rows, policy)
+    name = policy.labels
     if labels.dtype.kind == "b" and n_classes > 2:
-        raise must_be(
-            "labels",
-            f"whole numbers from 0 to {n_classes - 1}",
-            Words("booleans"),
-            hint=(
-                "pass 1-D confidences as ",
-                Argument("probs"),
-                " if these are True where the predicted class is right",
-            ),
-        )
+        as_probs = ("pass 1-D confidences as ", Argument(policy.probs))
+        hint: Text = (*as_probs, " if these are True where the predicted class is right")
+        raise must_be(name, _numbers(n_classes), Words("booleans"), hint=hint)
     if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
-        return _look_up(labels, classes, rows)
+        return _look_up(labels, n_classes, classes, rows, policy)
+    _refuse_fractions(labels, rows, policy)
     if labels.dtype.kind not in "fiub":
         rule = "whole numbers, booleans or strings"
-        raise must_be("labels", rule, labels[0].item(), row=original(0, rows))
-    if labels.dtype.kind == "f":
-        hint = ("pass ", SOFT, " if these are probabilities")
-        refuse("labels", "whole numbers", labels, labels != np.floor(labels), rows, hint)
+        raise must_be(name, rule, labels[0].item(), row=original(0, rows))
     bad = _first_outside(labels, n_classes)
     if bad >= 0:
-        raise must_be(
-            "labels",
-            "0 or 1" if n_classes == 2 else f"whole numbers from 0 to {n_classes - 1}",
-            labels[bad],
-            row=original(bad, rows),
-            hint=_hint_outside(labels[bad], n_classes),
-        )
+        rule = _numbers(n_classes)
+        if policy.scikit_learn:
+            rule += f", or {n_classes} different names"
+        hint = _hint_outside(labels, labels[bad], n_classes, policy)
+        raise must_be(name, rule, labels[bad], row=original(bad, rows), hint=hint)
     if labels.dtype == bool or labels.dtype == np.int64:
         return np.ascontiguousarray(labels)
     return labels.astype(np.uint8 if n_classes <= 256 else np.int64)
+
+
+def plain_labels(
+    labels: NDArray[Any], rows: Ints | None = None, policy: Policy = FORECASTS
+) -> NDArray[Any]:
+    """Check that there is one label per row, none missing; numbers held as objects as numbers."""
+    name = policy.labels
+    if labels.ndim != 1:
+        hint: Text = ("pass ", policy.option("soft_labels", True), " for one-hot or soft labels")
+        if policy.scikit_learn:
+            hint = f"{IN_ORDER}; of one-hot rows pass {name}.argmax(axis=1)"
+        elif labels.shape[1:] == (1,):
+            hint = "pass its one column as a 1-D array"
+        raise must_be(name, "one class per row", describe(labels), hint=hint)
+    missing = _missing(labels) if labels.dtype.kind in "fO" else np.zeros(0, bool)
+    if missing.any():
+        hint = ("pass ", policy.option("ignore_label", Words("float('nan')")), " to drop such rows")
+        hint = "drop such rows" if policy.scikit_learn else hint
+        refuse(name, "present in every row", labels, missing, rows, hint)
+    return _plain(labels)
+
+
+def sorted_classes(labels: NDArray[Any], n_classes: int, policy: Policy) -> NDArray[Any] | None:
+    """Return the K different labels in order, which is how scikit-learn names classes.
+
+    None if labels are numbers of the columns, or if they are not K. Labels must be plain.
+    """
+    if labels.dtype.kind in "biuf" and labels.min() >= 0 and labels.max() < n_classes:
+        return None
+    _refuse_fractions(labels, None, policy)
+    try:
+        present = np.unique(labels)
+    except TypeError:
+        row = next(row for row, label in enumerate(labels) if type(label) is not type(labels[0]))
+        got = Words(f"{labels[0]!r} and {labels[row]!r}")
+        raise must_be(policy.labels, "numbers or names, not both", got, row=row) from None
+    return present if len(present) == n_classes else None
+
+
+def _refuse_fractions(labels: NDArray[Any], rows: Ints | None, policy: Policy) -> None:
+    if labels.dtype.kind != "f":
+        return
+    hint: Text = ("pass ", policy.option("soft_labels", True), " if these are probabilities")
+    if policy.scikit_learn:  # which looks for the first words
+        hint = f"Unknown label type: continuous values belong into X; {IN_ORDER}"
+    refuse(policy.labels, "whole numbers", labels, labels != np.floor(labels), rows, hint)
 
 
 def soft_labels_of(
@@ -94,7 +119,7 @@ def soft_labels_of(
     n = len(labels)
     if labels.shape != (n, n_classes) and not (one_dimensional and labels.shape == (n,)):
         shape = "(n,) or (n, 2)" if one_dimensional else f"(n, {n_classes})"
-        raise must_be("labels", f"soft labels of shape {shape}", describe_shape(labels))
+        raise must_be("labels", f"soft labels of shape {shape}", describe(labels))
     hint = "drop rows without a label first"
     refuse("labels", "present in every row", labels, np.isnan(labels), rows, hint)
     refuse("labels", "between 0 and 1", labels, (labels < 0) | (labels > 1), rows)
@@ -118,13 +143,6 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     return np.zeros(labels.shape, bool)
 
 
-def _refuse_missing(labels: NDArray[Any], rows: Ints | None) -> None:
-    if labels.dtype.kind not in "fO":
-        return
-    hint = ("pass ", _ignore(Words("float('nan')")), " to drop such rows")
-    refuse("labels", "present in every row", labels, _missing(labels), rows, hint)
-
-
 def _plain(labels: NDArray[Any]) -> NDArray[Any]:
     """Numbers or booleans held as objects in the type NumPy would give them; else unchanged."""
     if labels.dtype.kind != "O" or any(isinstance(item, str | bytes) for item in labels):
@@ -141,26 +159,30 @@ def _named_by_numbers(classes: Sequence[Any] | None) -> bool:
 
 
 def _look_up(
-    labels: NDArray[Any], classes: Sequence[Any] | None, rows: Ints | None
+    labels: NDArray[Any],
+    n_classes: int,
+    classes: Sequence[Any] | None,
+    rows: Ints | None,
+    policy: Policy,
 ) -> NDArray[Any]:
+    distinct, inverse = _distinct(labels, rows, policy)
+    named = policy.option("classes")
     if classes is None:
-        raise must_be(
-            "labels",
-            "class numbers",
-            labels[0],
-            row=original(0, rows),
-            hint=("pass ", CLASSES, ", the names in the order of the columns"),
-        )
+        hint: Text = ("pass ", named, ", the names in the order of the columns")
+        if policy.scikit_learn:
+            raise must_be(policy.labels, f"{n_classes} different names", len(distinct), hint=hint)
+        raise must_be(policy.labels, "class numbers", labels[0], row=original(0, rows), hint=hint)
     number = {name: k for k, name in enumerate(classes)}
-    distinct, inverse = _distinct(labels, rows)
     codes = np.array([number.get(name, -1) for name in distinct], np.int64)[inverse]
     hint = "spelling counts, capitals and spaces included" if labels.dtype.kind in "OUST" else ""
     rule = ("among the names in ", Argument("classes"))
-    refuse("labels", rule, labels, codes < 0, rows, hint)
+    refuse(policy.labels, rule, labels, codes < 0, rows, hint)
     return codes
 
 
-def _distinct(labels: NDArray[Any], rows: Ints | None) -> tuple[list[Any], NDArray[np.int64]]:
+def _distinct(
+    labels: NDArray[Any], rows: Ints | None, policy: Policy
+) -> tuple[list[Any], NDArray[np.int64]]:
     if labels.dtype.kind != "O":
         values, inverse = np.unique(labels, return_inverse=True)
         return values.tolist(), inverse.reshape(-1).astype(np.int64)
@@ -170,7 +192,8 @@ def _distinct(labels: NDArray[Any], rows: Ints | None) -> tuple[list[Any], NDArr
         try:
             inverse[row] = seen.setdefault(item, len(seen))
         except TypeError:  # a list or an array
-            raise must_be("labels", "one class per row", item, row=original(row, rows)) from None
+            where = original(row, rows)
+            raise must_be(policy.labels, "one class per row", item, row=where) from None
     return list(seen), inverse
 
 
@@ -184,16 +207,17 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
     return first_row((labels < 0) | (labels >= n_classes))
 
 
-def _hint_outside(label: Any, n_classes: int) -> Text:
+def _numbers(n_classes: int) -> str:
+    return "0 or 1" if n_classes == 2 else f"whole numbers from 0 to {n_classes - 1}"
+
+
+def _hint_outside(labels: NDArray[Any], label: Any, n_classes: int, policy: Policy) -> Text:
     if n_classes == 2:
-        names = Argument("classes", ["negative", "positive"], to="Forecasts.of")
+        names = policy.option("classes", ["negative", "positive"])
         return ("pass ", names, " if labels have other names")
-    if label < 0:
-        return ("pass ", _ignore(Words(f"{label:.0f}")), " to drop such rows")
-    if label == n_classes:
+    if label < 0 and not policy.scikit_learn:
+        return ("pass ", policy.option("ignore_label", Words(f"{label:.0f}")), " to drop such rows")
+    if label == n_classes and labels.min() >= 1:
         return "subtract 1 from labels that count from 1"
-    return ("pass ", CLASSES, ", in the order of the columns, if labels have other names")
-
-
-def _ignore(label: Words) -> Argument:
-    return Argument("ignore_label", label, to="Forecasts.of")
+    names = policy.option("classes")
+    return ("pass ", names, ", in the order of the columns, if labels have other names")

@@ -6,6 +6,8 @@ do not sum to 1 by what to multiply them with, and logits by the largest of thei
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,25 +16,21 @@ from numpy.typing import NDArray
 
 from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.blocks import row_blocks
-from trueup.errors import Argument, InputError, Text, Words, conflict, must_be, required
-from trueup.forecasts.arrays import (
-    as_floats,
-    as_numpy,
-    describe_shape,
-    first_row,
-    original,
-    refuse,
-)
+from trueup.errors import Argument, InputError, Text, Words, must_be, required
+from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
+from trueup.forecasts.policy import FORECASTS, Policy
 
 LOWEST = float(np.finfo(np.float64).min)
 LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
+BFLOAT16 = 2.0**-8  # it has eight bits: this is how far a row may be from 1, however long
+UNKNOWN = "drop or repair rows that contain NaN or infinity"
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
 ROUNDING = float(np.finfo(np.float64).eps)  # a sum of few or K terms is 1 up to 4 or K of these
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """Probabilities of the positive class, contiguous float32 or float64."""
+class Vector:
+    """Scores (n,): probabilities of the positive class, contiguous float32 or float64."""
 
     values: NDArray[Any]
     logits: Floats | None
@@ -43,10 +41,10 @@ class Scores:
         """Whether the values came as logits."""
         return self.logits is not None
 
-    def take(self, rows: Ints) -> Scores:
+    def take(self, rows: Ints) -> Vector:
         """Some of the scores, any of them any number of times."""
         logits = None if self.logits is None else self.logits[rows]
-        return Scores(self.values[rows], logits, self.tiny)
+        return Vector(self.values[rows], logits, self.tiny)
 
     def log_probs(self, where: slice) -> Floats:
         """Log-probabilities of the negative and the positive class."""
@@ -128,56 +126,66 @@ class Matrix:
 
 
 class Given(NamedTuple):
-    """Predictions as the caller gave them: what they are, and the argument they came in."""
+    """Predictions as the caller gave them, with the names and rules of the caller."""
 
     values: NDArray[Any]
     are_logits: bool
-    name: str
+    policy: Policy = FORECASTS
+    half: str = ""  # the half precision they came in, if they are held in another type
+
+    @property
+    def tolerance(self) -> float:
+        """How far the sum of a row may be from 1: as far as rounding to its type can bring it."""
+        if self.half == "bfloat16":
+            return BFLOAT16
+        return 1e-3 if self.half or _is_short(self.values) else 1e-6 * self.values.shape[1]
 
 
-LOGITS = Argument("logits", True, to="Forecasts.of")
-SWAPPED = "`probs` looks like labels: are the arguments swapped?"
+def half_precision_of(predictions: Any) -> str:
+    """Return "float16" or "bfloat16", or nothing for other types."""
+    kinds = getattr(predictions, "dtypes", getattr(predictions, "dtype", ""))
+    kinds = kinds if isinstance(kinds, Iterable) else [kinds]  # several, of a frame
+    names = {str(kind).rpartition(".")[2] for kind in kinds}
+    return names.pop() if names in ({"float16"}, {"bfloat16"}) else ""
 
 
-def values_of(probs: object, logits: object) -> Given:
+def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Given:
     """Read the array that holds predictions and check its shape."""
-    said = isinstance(logits, bool | np.bool_)
-    if not said and logits is not None and probs is not None:
-        hint = "call it as Forecasts.of(labels=labels, logits=logits)"
-        raise conflict("probs", "logits", hint=hint)
-    are_logits = bool(logits) if said else logits is not None
-    name = "logits" if logits is not None and not said else "probs"
-    given = probs if name == "probs" else logits
-    if given is None:
-        raise required("probs", "call f(probs, labels)")
-    array = as_numpy(name, given)
+    name = policy.probs
+    if not isinstance(logits, bool | np.bool_):
+        hint: Text = ("pass the logits as ", Argument(name))
+        raise must_be("logits", "True or False", Words(describe(logits)), hint=hint)
+    if probs is None:
+        raise required(name, "call f(probs, labels)")
+    array = as_numpy(name, probs)
     if array.ndim > 2:
-        raise must_be(
-            name,
-            "have shape (n,) or (n, K)",
-            describe_shape(array),
-            hint="put classes last and reshape to (-1, K): every pixel or token is a row",
-        )
+        hint = "put classes last and reshape to (-1, K): every pixel or token is a row"
+        raise must_be(name, "have shape (n,) or (n, K)", describe(array), hint=hint)
     if array.ndim == 2 and array.shape[1] < 2:
         hint = f"pass {name}[:, 0] if that is the positive class" if array.shape[1] else ""
-        rule = "have shape (n,) or (n, K) with K ≥ 2"
-        raise must_be(name, rule, describe_shape(array), hint=hint)
+        raise must_be(name, "have shape (n,) or (n, K) with K ≥ 2", describe(array), hint=hint)
     if len(array) == 0:
         raise must_be(name, "have at least one row", Words("none"))
-    hint = SWAPPED if array.ndim == 1 and name == "probs" else "select the columns of numbers"
-    return Given(as_floats(name, array, hint), are_logits, name)
+    labels_first = array.ndim == 1 and not logits
+    hint = _swapped(policy) if labels_first else "select the columns of numbers"
+    return Given(as_floats(name, array, hint), bool(logits), policy, half_precision_of(probs))
 
 
 def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:
     """Refuse (labels, probs) given for (probs, labels), where it shows."""
-    if soft_labels or given.name != "probs" or labels.dtype.kind != "f":
+    if soft_labels or given.are_logits or labels.dtype.kind != "f":
         return
     if _all_whole(given.values) and (labels.ndim == 2 or not _all_whole(labels)):
-        got = Words("whole numbers, with fractions in `labels`")
-        raise must_be("probs", "probabilities", got, hint=SWAPPED)
+        policy, labels_named = given.policy, Argument(given.policy.labels)
+        rule = ("must be probabilities; got whole numbers, with fractions in ", labels_named)
+        raise InputError(policy.probs, rule, hint=_swapped(policy))
 
 
-def check_pairs(given: Given, labels: NDArray[Any]) -> Scores | None:
+def _swapped(policy: Policy) -> Text:
+    return (Argument(policy.probs), " looks like labels: are the arguments swapped?")
+
+
+def check_pairs(given: Given, labels: NDArray[Any]) -> Vector | None:
     """Check plain scores and labels 0 or 1 in one pass over both.
 
     None for what is not plain, or not right: it is checked with more care, and words, one by one.
@@ -187,22 +195,22 @@ def check_pairs(given: Given, labels: NDArray[Any]) -> Scores | None:
     plain = plain and labels.dtype in (bool, np.int64)
     if not (plain and p.flags.c_contiguous and labels.flags.c_contiguous):
         return None
-    return Scores(p, None, _tiny(p)) if engine().all_pairs_good(p, labels) else None
+    return Vector(p, None, _tiny(p)) if engine().all_pairs_good(p, labels) else None
 
 
-def check_scores(given: Given, rows: Ints | None) -> Scores:
+def check_scores(given: Given, rows: Ints | None) -> Vector:
     """Check (n,) probabilities of the positive class, or turn (n,) logits into them."""
     kept = given.values if rows is None else given.values[rows]
     tiny = _tiny(given.values)
     if given.are_logits:
-        z = _finite(given.name, kept, 0, rows)
+        z = _finite(given, kept, 0, rows)
         with np.errstate(over="ignore"):
-            return Scores(1 / (1 + np.exp(-z)), z, tiny)
+            return Vector(1 / (1 + np.exp(-z)), z, tiny)
     scores = np.ascontiguousarray(kept, dtype=_working_type(kept))
     bad = engine().first_outside_unit(scores)
     if bad >= 0:
-        raise _outside(kept[bad], original(bad, rows), 0)
-    return Scores(scores, None, tiny)
+        raise _outside(given.policy, kept[bad], original(bad, rows), 0)
+    return Vector(scores, None, tiny)
 
 
 def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
@@ -214,7 +222,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     if shift is not None:
         for where in row_blocks(n, n_classes):
             block = values[where if rows is None else rows[where]]
-            shift[where] = _finite(given.name, block, where.start, rows).max(axis=1)
+            shift[where] = _finite(given, block, where.start, rows).max(axis=1)
 
     def read(start: int, stop: int) -> NDArray[Any]:
         block = values[start:stop] if rows is None else values[rows[start:stop]]
@@ -225,10 +233,10 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
         row = original(first_bad, rows)
         entries = values[row]
         column = int(np.argmin((entries >= 0) & (entries <= 1)))
-        raise _outside(entries[column], row, column)
+        raise _outside(given.policy, entries[column], row, column)
     away = np.abs(total - 1)
     if not are_logits:
-        _check_totals(total, away, rows, normalize, _tolerance(values, n_classes))
+        _check_totals(given, total, away, rows, normalize)
     off = away > max(4, n_classes) * ROUNDING
     factor = np.where(off, 1 / total, 1.0) if off.any() else None
     if are_logits and factor is None:
@@ -238,13 +246,24 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
     return Matrix(values, rows, shift, factor, top, top_class, _tiny(values))
 
 
-def check_values(values: NDArray[Any], are_logits: bool) -> None:
-    """Check predictions whose labels are not known."""
-    given = Given(values, are_logits, "probs")
+def checked_values(given: Given, normalize: bool) -> NDArray[Any]:
+    """Check predictions without labels, and return them: logits and 1-D scores as they are.
+
+    Rows of probabilities are divided by their sum, unless it is 1 up to rounding to their type.
+    """
+    values = given.values
+    if given.are_logits:
+        for where in row_blocks(len(values), values[:1].size):
+            _finite(given, values[where], where.start, None)
+        return values
     if values.ndim == 1:
-        check_scores(given, None)
-    else:
-        check_matrix(given, None, normalize=True)
+        return check_scores(given, None).values
+    if check_matrix(given, None, normalize).factor is None:
+        return values
+    total = values.sum(axis=1, dtype=np.float64)
+    near = np.abs(total - 1) <= max(4, values.shape[1]) * np.finfo(values.dtype).eps
+    # Row by row, so that an answer does not depend on the rows around it.
+    return values if near.all() else np.where(near[:, None], values, values / total[:, None])
 
 
 def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
@@ -264,53 +283,57 @@ def _exponential(z: Floats, shift: Floats) -> None:
 
 
 def _check_totals(
-    total: Floats, away: Floats, rows: Ints | None, normalize: bool, tolerance: float
+    given: Given, total: Floats, away: Floats, rows: Ints | None, normalize: bool
 ) -> None:
+    name, option = given.policy.probs, given.policy.option
     if normalize:
         rule = f"have a sum above {LEAST_TOTAL} in every row"
-        refuse("probs", rule, total, total <= LEAST_TOTAL, rows)
+        refuse(name, rule, total, total <= LEAST_TOTAL, rows)
         return
-    hint = (
-        "pass ",
-        Argument("normalize", True, to="Forecasts.of"),
-        " if the table is rounded, or ",
-        Argument("logits", True),
-        " if these are raw scores",
-    )
-    refuse("probs", "sum to 1 in every row", total, away > tolerance, rows, hint)
+    bad = away > given.tolerance
+    row = first_row(bad)
+    if row < 0:
+        return
+    by_sum = option("normalize", True)
+    as_logits = (" if the table is rounded, or ", Argument("logits", True))
+    hint: Text = ("pass ", by_sum, *as_logits, " if these are raw scores")
+    whole = not given.half and given.values.dtype in (np.float32, np.float64)
+    if whole and away[row] < BFLOAT16:
+        hint = ("these look like half-precision probabilities; pass ", by_sum)
+    refuse(name, "sum to 1 in every row", total, bad, rows, hint)
 
 
-def _outside(value: Any, row: int, column: int) -> InputError:
+def _outside(policy: Policy, value: Any, row: int, column: int) -> InputError:
+    logits = policy.option("logits", True)
+    hint: Text = ("pass ", logits, " if these are raw scores")
     if not np.isfinite(value):
-        hint: Text = "drop or repair rows that contain NaN or infinity"
+        hint = UNKNOWN
     elif -ROUNDED <= value <= 1 + ROUNDED:
         hint = "clip rounding errors to [0, 1]"
     elif value > 1 and value == np.floor(value):
         hint = "divide percentages by 100; if these are labels, the arguments are swapped"
     elif 2 < value <= 100:
-        hint = ("divide percentages by 100, or pass ", LOGITS, " for raw scores")
-    else:
-        hint = ("pass ", LOGITS, " if these are raw scores")
-    return must_be("probs", "between 0 and 1", value, row=row, hint=hint).replace(column=column)
+        hint = ("divide percentages by 100, or pass ", logits, " for raw scores")
+    error = must_be(policy.probs, "between 0 and 1", value, row=row, hint=hint)
+    return error.replace(column=column)
 
 
-def _finite(name: str, logits: NDArray[Any], start: int, rows: Ints | None) -> Floats:
-    """Logits start, start + 1, … of the kept rows in float64; refuse one that is not finite."""
+def _finite(given: Given, logits: NDArray[Any], start: int, rows: Ints | None) -> Floats:
+    """Logits start, start + 1, … of the kept rows in float64; refuse what no logit can be."""
     with np.errstate(over="ignore"):
         z: Floats = logits.astype(np.float64, copy=False)
-    bad = ~np.isfinite(z)
+    largest = given.policy.largest_logit
+    bad = ~np.isfinite(z) if math.isinf(largest) else ~(np.abs(z) <= largest)
     row = first_row(bad)
-    if row >= 0:
-        value = logits[row] if z.ndim == 1 else logits[row][bad[row]][0]
-        ruled_out = "a class that is ruled out can have a logit of -1e9"
-        raise must_be(
-            name,
-            "finite",
-            value,
-            row=original(start + row, rows),
-            hint=ruled_out if value < 0 else "drop or repair such rows",
-        )
-    return z
+    if row < 0:
+        return z
+    column = 0 if z.ndim == 1 else int(np.argmax(bad[row]))
+    value = np.atleast_1d(logits[row])[column]
+    known = np.isfinite(np.atleast_1d(z[row])[column])
+    hint = "a class that is ruled out can have a logit of -1e9" if value < 0 else UNKNOWN
+    rule = f"between -{largest:g} and {largest:g}" if known else "finite"
+    where, hint = original(start + row, rows), "" if known else hint
+    raise must_be(given.policy.probs, rule, value, row=where, hint=hint).replace(column=column)
 
 
 def _is_short(values: NDArray[Any]) -> bool:
@@ -320,10 +343,6 @@ def _is_short(values: NDArray[Any]) -> bool:
 def _working_type(array: NDArray[Any]) -> type[np.floating[Any]]:
     """float32 holds float16 and itself exactly; everything else is worked on in float64."""
     return np.float32 if _is_short(array) else np.float64
-
-
-def _tolerance(values: NDArray[Any], n_classes: int) -> float:
-    return 1e-3 if _is_short(values) else 1e-6 * n_classes
 
 
 def _tiny(values: NDArray[Any]) -> float:

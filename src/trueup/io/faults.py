@@ -57,22 +57,12 @@ def fault(
         column = _named(chosen, column)
     elif problem.argument in ("labels", "weights", "groups", "clusters"):
         column = getattr(chosen, problem.argument)
-    found = problem.replace(
-        file=place.shown,
-        column=column,
-        row=place.where(problem.row) if isinstance(problem.row, int) else None,
-    )
+    hint = problem.hint
     if len(chosen.probs) > 1 and problem.mentions("normalize"):
-        names = spanned(chosen.probs)
-        hint = (
-            f"if the columns {names} are not the classes of one model, choose them with ",
-            Argument("probs"),
-            "; ",
-            Argument("normalize", True),
-            " divides each row by its sum",
-        )
-        return found.replace(hint=hint)
-    return found
+        columns = f"; if the columns {spanned(chosen.probs)} are not the classes of one model, "
+        hint = (*hint, columns, "choose them with ", Argument("probs"))
+    where = place.where(problem.row) if isinstance(problem.row, int) else None
+    return problem.replace(file=place.shown, column=column, row=where, hint=hint)
 
 
 def _missing(place: Place, name: str, bad: NDArray[np.bool_], hint: Text) -> InputError:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from trueup.forecasts.arrays import describe_shape
+from trueup.forecasts.arrays import describe
 from trueup.io.refusals import refusal
 from trueup.io.sources import Source
 from trueup.io.table import Table
@@ -61,7 +61,7 @@ class NpzTable(Table):
             raise refusal(self.shown, f"array {name!r} is damaged") from problem
         if array.ndim not in (1, 2) or array.dtype.names is not None:
             told = f"array {name!r} must be a column or a matrix of plain values"
-            raise refusal(self.shown, told, describe_shape(array))
+            raise refusal(self.shown, told, describe(array))
         if array.dtype.kind == "S":
             array = np.char.decode(array, "utf-8", "replace")
         if array.dtype.kind == "U":

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
-from trueup.forecasts.probs import check_values
+from trueup.forecasts.probs import Given, checked_values
 from trueup.io.classes import Outcomes, outcomes_of
 from trueup.io.columns import Chosen, choose
 from trueup.io.faults import fault, missing_rows, refuse_missing
@@ -117,23 +117,8 @@ def read(
     CapabilityError
         If pyarrow is not there to read an Arrow file.
     """
-    return read_forecasts(
-        path,
-        probs=probs,
-        labels=labels,
-        logits=logits,
-        weights=weights,
-        groups=groups,
-        features=features,
-        clusters=clusters,
-        prediction=prediction,
-        classes=classes,
-        normalize=normalize,
-        soft_labels=soft_labels,
-        ignore_label=ignore_label,
-        drop_missing=drop_missing,
-        format=format,
-    ).forecasts
+    asked = locals()
+    return read_forecasts(**asked).forecasts
 
 
 def read_forecasts(
@@ -205,7 +190,7 @@ def read_forecasts(
         forecasts = Forecasts.of(
             values,
             outcomes.labels,
-            logits=True if logits else None,
+            logits=logits,
             classes=outcomes.classes,
             normalize=normalize,
             soft_labels=soft_labels,
@@ -223,6 +208,7 @@ def read_scores(
     probs: Asked = None,
     labels: Asked = None,
     logits: bool = False,
+    normalize: bool = False,
     format: str | None = None,
 ) -> FoundScores:
     """Read predictions alone, for a recalibrator to apply to; labels are not looked for.
@@ -235,7 +221,7 @@ def read_scores(
     )
     values = table.gather(chosen.probs, ())[0]
     try:
-        check_values(values, logits)
+        values = checked_values(Given(values, logits), normalize)
     except InputError as problem:
         raise fault(table, chosen, values, None, problem) from problem
     return FoundScores(values, chosen.probs)

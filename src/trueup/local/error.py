@@ -120,9 +120,10 @@ class LocalError(Estimator):
         features: object = None,
         *,
         weights: object = None,
+        logits: bool = False,
     ) -> float:
         """Return the estimate as a float."""
-        return self.measure(probs, labels, features, weights=weights).value
+        return self.measure(probs, labels, features, weights=weights, logits=logits).value
 
     def measure(
         self,
@@ -131,13 +132,14 @@ class LocalError(Estimator):
         features: object = None,
         *,
         weights: object = None,
+        logits: bool = False,
     ) -> Estimate:
         """Return the estimate with its landscape and notes.
 
         Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
         own features, or groups.
         """
-        forecasts = self._forecasts(probs, labels, features, weights)
+        forecasts = self._forecasts(probs, labels, features, weights, logits)
         problem = self.problem(forecasts, device_of(features))
         return self._estimate(replace(problem, rows=_as_given(problem.rows, weights)))
 
@@ -148,9 +150,10 @@ class LocalError(Estimator):
         features: object = None,
         *,
         weights: object = None,
+        logits: bool = False,
     ) -> Columns:
         """Return the landscape."""
-        table: Columns = self.measure(probs, labels, features, weights=weights).table
+        table: Columns = self.measure(probs, labels, features, weights=weights, logits=logits).table
         return table
 
     def signed(
@@ -160,9 +163,10 @@ class LocalError(Estimator):
         features: object = None,
         *,
         weights: object = None,
+        logits: bool = False,
     ) -> Floats:
         """Return the signed error around each row; NaN for rows that were left out."""
-        forecasts = self._forecasts(probs, labels, features, weights)
+        forecasts = self._forecasts(probs, labels, features, weights, logits)
         problem = self.problem(forecasts, device_of(features))
         n = forecasts.n if weights is None else len(as_numpy("weights", weights))
         found = np.full(n, np.nan)
@@ -201,11 +205,11 @@ class LocalError(Estimator):
         )
 
     def _forecasts(
-        self, probs: object, labels: object, features: object, weights: object
+        self, probs: object, labels: object, features: object, weights: object, logits: bool
     ) -> Forecasts:
-        beside = {"groups" if self.kernel == "group" else "features": features}
+        beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
         with called({"groups": "features"}):
-            return Forecasts.of(probs, labels, weights=weights, **beside)  # type: ignore[arg-type]
+            return Forecasts.of(probs, labels, weights=weights, logits=logits, **beside)
 
 
 def _as_given(rows: Ints, weights: object) -> Ints:

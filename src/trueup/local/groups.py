@@ -15,6 +15,7 @@ from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.beside import rows_of_groups, same_length, weights_of
+from trueup.forecasts.policy import Policy
 from trueup.lens import Lens
 from trueup.local.bandwidth import checked_bandwidths
 from trueup.local.device import device_of
@@ -32,6 +33,7 @@ def max_group_mce(
     min_rows: int = 1,
     lens: Lens | None = None,
     weights: object = None,
+    logits: bool = False,
 ) -> float:
     """Maximum over groups of the maximum calibration error: the worst bin of the worst group.
 
@@ -41,7 +43,7 @@ def max_group_mce(
 
     Parameters
     ----------
-    probs, labels, weights
+    probs, labels, weights, logits
         As for every metric, or one `Forecasts` that was made with ``groups``.
     groups
         The group of each row: names or numbers.
@@ -58,7 +60,7 @@ def max_group_mce(
     0.3
     """
     check_whole("min_rows", min_rows, 1)
-    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups)
+    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups, logits=logits)
     worst = BinnedError(lens, UniformWidth(n_bins), math.inf)
     found = [
         worst(forecasts.take(rows))
@@ -102,7 +104,7 @@ def with_local_errors(
     names = as_numpy("groups", groups)
     errors = as_floats("signed", as_numpy("signed", signed)).astype(np.float64)
     same_length("signed", errors, len(names), "groups")
-    given = weights_of(weights, len(names), "groups")
+    given = weights_of(weights, len(names), Policy(probs="groups"))
     weight = np.ones(len(names)) if given is None else given
     rows = dict(rows_of_groups(names))
     columns: dict[str, list[float]] = {}
@@ -138,6 +140,7 @@ def mlce_group_correlation(
     n_bins: int = 15,
     min_rows: int = 1,
     weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     """Correlate MLCE with `max_group_mce` over several models or recalibrators (Luo Table 2).
 
@@ -149,7 +152,9 @@ def mlce_group_correlation(
     models
         Probabilities of each model for the same rows, by name: recalibrators, seeds, or both.
     labels, groups, features, weights
-        One row per sample, as everywhere.
+        One row per sample.
+    logits
+        Whether the models give logits.
     bandwidths
         One row of the answer for each; None is the rule of thumb.
     estimator
@@ -170,11 +175,12 @@ def mlce_group_correlation(
     gammas = checked_bandwidths(bandwidths, or_none=True)
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)
-    options: dict[str, Any] = {"n_bins": n_bins, "min_rows": min_rows, "weights": weights}
+    same: dict[str, Any] = {"weights": weights, "logits": logits}
+    options = {"n_bins": n_bins, "min_rows": min_rows, "lens": measure.lens, **same}
     worst, local, used = [], [], []
     for probs in models.values():
-        worst.append(max_group_mce(probs, labels, groups, lens=measure.lens, **options))
-        data = Forecasts.of(probs, labels, features=features, weights=weights)
+        worst.append(max_group_mce(probs, labels, groups, **options))
+        data = Forecasts.of(probs, labels, features=features, **same)
         problem = measure.problem(data, device_of(features))
         sums = [problem.sums(measure.kernel, gamma) for gamma in gammas]
         local.append([float(np.abs(found.signed).max()) for found in sums])

@@ -30,6 +30,7 @@ def lce(
     n_bins: int = 15,
     standardize: bool = True,
     weights: object = None,
+    logits: bool = False,
 ) -> Floats:
     r"""Local calibration error: how wrong is the confidence among rows like this one?
 
@@ -51,7 +52,7 @@ def lce(
     array([0.3, 0.3, 0.7, 0.7])
     """
     estimator = LocalError(None, UniformWidth(n_bins), kernel, bandwidth, standardize=standardize)
-    return np.abs(estimator.signed(probs, labels, features, weights=weights))
+    return np.abs(estimator.signed(probs, labels, features, weights=weights, logits=logits))
 
 
 def mlce(
@@ -64,6 +65,7 @@ def mlce(
     n_bins: int = 15,
     standardize: bool = True,
     weights: object = None,
+    logits: bool = False,
 ) -> float:
     """Maximum local calibration error: the largest `lce` of any row.
 
@@ -81,7 +83,7 @@ def mlce(
     0.7
     """
     estimator = LocalError(None, UniformWidth(n_bins), kernel, bandwidth, standardize=standardize)
-    return estimator(probs, labels, features, weights=weights)
+    return estimator(probs, labels, features, weights=weights, logits=logits)
 
 
 def mlce_over_bandwidths(
@@ -96,6 +98,7 @@ def mlce_over_bandwidths(
     standardize: bool = True,
     reduce: object = None,
     weights: object = None,
+    logits: bool = False,
 ) -> Columns:
     """Return local errors for a range of bandwidths: where is the step from individual to global?
 
@@ -116,7 +119,7 @@ def mlce_over_bandwidths(
     check_choice("kernel", kernel, "laplace", "gaussian")
     binning = UniformWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
-    forecasts = Forecasts.of(probs, labels, features=features, weights=weights)
+    forecasts = Forecasts.of(probs, labels, features=features, weights=weights, logits=logits)
     problem = estimator.problem(forecasts, device_of(features))
     if bandwidths is None:
         bandwidths = (default_bandwidth(problem.n_dims, kernel) * 2.0**OCTAVES).tolist()

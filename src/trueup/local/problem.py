@@ -12,7 +12,7 @@ from trueup.bins import Binning
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import describe_shape, is_missing
+from trueup.forecasts.arrays import describe, is_missing
 from trueup.lens import Lens, Pairs, chosen_lens
 from trueup.local.bandwidth import default_bandwidth, scale_of
 from trueup.local.device import Device, sums_on
@@ -125,7 +125,7 @@ def group_numbers(forecasts: Forecasts) -> Ints:
         hint = ("pass the group of each row, or set ", Argument("groups"), " in Forecasts.of")
         raise required("features", hint)
     if forecasts.groups.ndim != 1:
-        raise must_be("features", "one group per row", describe_shape(forecasts.groups))
+        raise must_be("features", "one group per row", describe(forecasts.groups))
     numbers: dict[Any, int] = {}
     found = np.empty(forecasts.n, np.int64)
     for row, name in enumerate(forecasts.groups.tolist()):

@@ -39,15 +39,15 @@ class AffineRecalibrator(Recalibrator):
         strength: float | str = "auto",
         intercept_strength: float | str = "auto",
         n_folds: int = 5,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.penalty = penalty
         self.strength = strength
         self.intercept_strength = intercept_strength
         self.n_folds = n_folds
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _features(self, scores: Scores) -> Floats:
         """(n, K) features, in float64."""

@@ -15,7 +15,7 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.copies import check_inner, fitted_copy, fitted_part
 from trueup.recalibrate.ranking import WORDS, Ranking, Trial
-from trueup.recalibrate.reading import check_input, read_fit
+from trueup.recalibrate.reading import check_options, read_fit
 from trueup.recalibrate.scores import FitData, Scores
 from trueup.specification import check_choice, is_whole
 from trueup.tables import Columns
@@ -50,8 +50,9 @@ class AutoCalibration(Recalibrator):
         ``"log_loss"`` or ``"brier"``.
     rng
         The seed of the folds.
-    input
-        ``"probs"`` or ``"logits"``: what X holds, for the candidates too.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -82,9 +83,9 @@ class AutoCalibration(Recalibrator):
     >>> rng = np.random.default_rng(0)
     >>> logits = rng.normal(size=2000)
     >>> labels = rng.random(2000) < 1 / (1 + np.exp(-logits))
-    >>> auto = AutoCalibration(input="logits").fit(3 * logits, labels)
+    >>> auto = AutoCalibration(logits=True).fit(3 * logits, labels)
     >>> auto.best_
-    TemperatureScaling(input='logits')
+    TemperatureScaling(logits=True)
     >>> round(auto.best_.temperature_, 1)
     3.0
     """
@@ -101,15 +102,15 @@ class AutoCalibration(Recalibrator):
         cv: Any = 5,
         rank_by: str = "log_loss",
         rng: Seed = 0,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.candidates = candidates
         self.cv = cv
         self.rank_by = rank_by
         self.rng = rng
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Compare the candidates on predictions and classes, and fit the chosen one.
@@ -119,7 +120,7 @@ class AutoCalibration(Recalibrator):
         X, y, sample_weight
             As for every recalibrator.
         """
-        check_input(self)
+        check_options(self)
         self._check()
         data = read_fit(self, X, y, sample_weight)
         self.notes_ = []

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueup.engines.base import Floats, Ints, engine
 from trueup.engines.blocks import row_blocks
-from trueup.recalibrate.reading import check_input, read_fit, read_scores
+from trueup.recalibrate.reading import check_options, read_fit, read_scores
 from trueup.recalibrate.scores import LEAST, FitData, Scores
 
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
@@ -22,8 +22,8 @@ HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What every recalibrator does: read and check, fit, give rows that sum to 1.
 
-    A subclass lists its parameters in ``__init__`` (``input`` and ``classes`` among them), checks
-    them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it learns is kept in
+    A subclass lists its parameters in ``__init__`` (these among them), checks them in `_check`,
+    learns in `_fit` and answers in `_probs_of`. Everything it learns is kept in
     attributes that end in ``_`` and hold plain values: numbers, strings, arrays, None, lists and
     dictionaries of these, other recalibrators. That is what `save` writes.
 
@@ -48,11 +48,16 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     why_worse: ClassVar[str] = ""
     """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
 
-    input: str
-    classes: Any
     classes_: NDArray[Any]
     notes_: list[str]
     fit_: dict[str, Any]
+
+    def __init__(
+        self, *, logits: bool = False, normalize: bool = False, classes: Any = None
+    ) -> None:
+        self.logits = logits
+        self.normalize = normalize
+        self.classes = classes
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Learn from predictions and the classes that came true.
@@ -60,14 +65,14 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         X
-            (n, K) rows of probabilities (or logits, with ``input="logits"``), or (n,) of the
+            (n, K) rows of probabilities (or logits, with ``logits=True``), or (n,) of the
             positive class: NumPy, lists, pandas, polars, torch; or one `Forecasts` alone.
         y
             Classes: 0 … K−1, or K names in sorted order, or names listed in ``classes``.
         sample_weight
             Weights ≥ 0, or None.
         """
-        check_input(self)
+        check_options(self)
         self._check()
         data = read_fit(self, X, y, sample_weight)
         self.notes_ = []

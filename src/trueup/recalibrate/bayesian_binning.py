@@ -15,7 +15,7 @@ from trueup.engines.cuts import cuts_of_groups
 from trueup.errors import must_be
 from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
-from trueup.recalibrate.outcomes import check_counts
+from trueup.recalibrate.reading import check_counts
 from trueup.recalibrate.scores import FitData, Scores
 from trueup.specification import is_number
 
@@ -51,8 +51,8 @@ class BayesianBinning(MarginalRecalibrator):
     ----------
     prior_weight
         :math:`\nu`, rows that the prior of a bin counts for.
-    input
-        What ``X`` holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None: see `fit`.
 
@@ -90,11 +90,15 @@ class BayesianBinning(MarginalRecalibrator):
     )
 
     def __init__(
-        self, *, prior_weight: float = 2.0, input: str = "probs", classes: object = None
+        self,
+        *,
+        prior_weight: float = 2.0,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.prior_weight = prior_weight
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         weight: Any = self.prior_weight

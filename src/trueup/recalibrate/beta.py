@@ -30,8 +30,9 @@ class BetaCalibration(SigmoidRecalibrator):
     parameters
         ``"abm"`` fits all three. ``"ab"`` holds the curve at 1/2 where p is 1/2, by
         :math:`c = (a - b) \log 2`. ``"am"`` has :math:`a = b`: Platt scaling.
-    input
-        ``"probs"`` or ``"logits"``: what X holds; of logits p is their probability.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum. p is
+        the probability of a logit.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -68,11 +69,15 @@ class BetaCalibration(SigmoidRecalibrator):
     """
 
     def __init__(
-        self, *, parameters: str = "abm", input: str = "probs", classes: object = None
+        self,
+        *,
+        parameters: str = "abm",
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.parameters = parameters
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     @property
     def coefficients_(self) -> Floats:

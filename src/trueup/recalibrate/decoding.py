@@ -20,7 +20,7 @@ from trueup.recalibrate.encoding import (
     is_learned,
     text_width,
 )
-from trueup.recalibrate.reading import check_input
+from trueup.recalibrate.reading import check_options
 from trueup.recalibrate.restored import UnreadableError, check_restored
 
 
@@ -64,7 +64,7 @@ class Decoder:
             raise UnreadableError(f"does not hold the parameters of {name}")
         with _blamed(f"the parameters of {name}"):
             made = kind(**self._named(told))
-            check_input(made)
+            check_options(made)
             made._check()
         for attribute, value in self._named(learned).items():
             if not is_learned(attribute) or hasattr(kind, attribute):

@@ -37,8 +37,8 @@ class DirichletCalibration(AffineRecalibrator):
         μ of ``"odir"``, or ``"auto"``.
     n_folds
         Folds of the cross-validation.
-    input
-        ``"probs"`` or ``"logits"``: what X holds.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -84,7 +84,8 @@ class DirichletCalibration(AffineRecalibrator):
         strength: float | str = "auto",
         intercept_strength: float | str = "auto",
         n_folds: int = 5,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         super().__init__(
@@ -92,7 +93,8 @@ class DirichletCalibration(AffineRecalibrator):
             strength=strength,
             intercept_strength=intercept_strength,
             n_folds=n_folds,
-            input=input,
+            logits=logits,
+            normalize=normalize,
             classes=classes,
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trueup.engines.base import Floats
 from trueup.errors import Argument, InputError, conflict, must_be
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
+from trueup.forecasts.arrays import as_floats, as_numpy, describe
 from trueup.local.features import read_features, some_columns
 from trueup.specification import is_number
 
@@ -29,7 +29,7 @@ def split_columns(X: object, features: object, n_score_columns: int | None) -> t
     array = as_numpy("X", X)
     if array.ndim != 2 or array.shape[1] <= n_score_columns:
         rule = f"a matrix with features in the columns after the first {n_score_columns}"
-        raise must_be("X", rule, describe_shape(array))
+        raise must_be("X", rule, describe(array))
     array = as_floats("X", array)
     return array[:, :n_score_columns], array[:, n_score_columns:]
 

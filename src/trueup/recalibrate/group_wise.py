@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from trueup.engines.base import Floats, Ints
 from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_numpy, describe_shape, is_missing
+from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.beside import rows_by_name, same_length
 from trueup.recalibrate.base import Recalibrator, fit_record, log_loss_of
 from trueup.recalibrate.copies import check_inner, fitted_copy
-from trueup.recalibrate.reading import check_input, read_fit, read_scores
+from trueup.recalibrate.reading import check_options, read_fit, read_scores
 from trueup.recalibrate.scores import FitData, Scores
 from trueup.specification import check_whole
 
@@ -40,8 +40,9 @@ class GroupWise(Recalibrator):
     min_rows
         Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
         a method of one or two parameters; methods with bins want a few times more.
-    input
-        ``"probs"`` or ``"logits"``: what X holds, for the copies too.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -84,13 +85,13 @@ class GroupWise(Recalibrator):
         recalibrator: Recalibrator,
         *,
         min_rows: int = 100,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.recalibrator = recalibrator
         self.min_rows = min_rows
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
@@ -104,7 +105,7 @@ class GroupWise(Recalibrator):
         groups
             A name or number for each row; None or NaN where it is not known.
         """
-        check_input(self)
+        check_options(self)
         self._check()
         data = read_fit(self, X, y, sample_weight)
         names = _kept(_names_of(X, groups), sample_weight, data.n)
@@ -214,7 +215,7 @@ def _names_of(X: object, groups: object) -> list[Any] | None:
         return None
     array = as_numpy("groups", groups)
     if array.ndim != 1:
-        raise must_be("groups", "one name or number per row", describe_shape(array))
+        raise must_be("groups", "one name or number per row", describe(array))
     return [None if is_missing(name) else name for name in array.tolist()]
 
 

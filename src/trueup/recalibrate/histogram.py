@@ -33,8 +33,8 @@ class HistogramBinning(BinnedRecalibrator):
         ``"one-vs-rest"`` recalibrates every class by itself and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
-    input
-        ``"probs"`` or ``"logits"``: what X holds.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -67,14 +67,14 @@ class HistogramBinning(BinnedRecalibrator):
         n_bins: int = 15,
         binning: str = "equal-mass",
         lens: str = "one-vs-rest",
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.n_bins = n_bins
         self.binning = binning
         self.lens = lens
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         super()._check()

@@ -50,8 +50,8 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     ----------
     accuracy_preserving
         One map for all classes that keeps the order of classes in every row.
-    input
-        What ``X`` holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None: see `fit`.
 
@@ -88,11 +88,15 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     preserves_argmax: ClassVar[bool] = WhereAccuracyIsKept()  # type: ignore[assignment]
 
     def __init__(
-        self, *, accuracy_preserving: bool = False, input: str = "probs", classes: object = None
+        self,
+        *,
+        accuracy_preserving: bool = False,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.accuracy_preserving = accuracy_preserving
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         check_flag("accuracy_preserving", self.accuracy_preserving)

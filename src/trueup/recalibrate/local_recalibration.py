@@ -19,7 +19,7 @@ from trueup.local.neighbourhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.given_features import checked_features, rows_of_weight, split_columns
-from trueup.recalibrate.reading import check_input, read_fit, read_scores
+from trueup.recalibrate.reading import check_options, read_fit, read_scores
 from trueup.recalibrate.scores import FitData, Scores, sigmoid
 from trueup.recalibrate.top_label import rescaled_rows, top_scores
 from trueup.specification import check_choice, check_flag, check_whole
@@ -69,8 +69,8 @@ class LocalRecalibration(Recalibrator):
         If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
         others the features. This is how it goes at the end of a pipeline or through
         cross-validation.
-    input
-        ``"probs"`` or ``"logits"``: what the scores in X are.
+    logits, normalize
+        Whether scores in X are logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -128,7 +128,8 @@ class LocalRecalibration(Recalibrator):
         standardize: bool = True,
         reduce: Any = None,
         n_score_columns: int | None = None,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.bandwidth = bandwidth
@@ -137,8 +138,7 @@ class LocalRecalibration(Recalibrator):
         self.standardize = standardize
         self.reduce = reduce
         self.n_score_columns = n_score_columns
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
@@ -152,7 +152,7 @@ class LocalRecalibration(Recalibrator):
         features
             (n, d) numbers, or none where X holds them.
         """
-        check_input(self)
+        check_options(self)
         self._check()
         scores, given = split_columns(X, features, self.n_score_columns)
         data = read_fit(self, scores, y, sample_weight)

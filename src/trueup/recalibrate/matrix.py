@@ -45,8 +45,8 @@ class MatrixScaling(AffineRecalibrator):
         μ of ``"odir"``, or ``"auto"``.
     n_folds
         Folds of the cross-validation.
-    input
-        ``"probs"`` or ``"logits"``: what X holds.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -90,7 +90,7 @@ class MatrixScaling(AffineRecalibrator):
     >>> logits = 3 * rng.normal(size=(5000, 3))
     >>> truth = logits @ [[0.5, 0.2, 0], [-0.2, 0.5, 0], [0, 0, 0.5]]
     >>> labels = (truth + rng.gumbel(size=(5000, 3))).argmax(axis=1)
-    >>> matrix = MatrixScaling(input="logits").fit(logits, labels)
+    >>> matrix = MatrixScaling(logits=True).fit(logits, labels)
     >>> matrix.coefficients_.round(1) + 0.0  # no negative zeros
     array([[ 0.4, -0.1,  0. ],
            [ 0.1,  0.6,  0. ],

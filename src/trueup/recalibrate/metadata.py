@@ -12,8 +12,8 @@ from sklearn.utils.validation import has_fit_parameter
 from trueup.engines.base import Ints
 from trueup.errors import Argument, InputError
 from trueup.forecasts.arrays import as_numpy
-from trueup.forecasts.beside import same_length
-from trueup.recalibrate.outcomes import read_weights
+from trueup.forecasts.beside import same_length, weights_of
+from trueup.recalibrate.reading import policy_of
 
 ByRow = dict[str, NDArray[Any]]
 
@@ -30,7 +30,7 @@ class Metadata:
     def of(cls, model: Any, n: int, sample_weight: object, groups: object) -> Metadata:
         """Check, and share out: as metadata routing says where it is on."""
         given: ByRow = {}
-        if (weights := read_weights(sample_weight, n)) is not None:
+        if (weights := weights_of(sample_weight, n, policy_of(model))) is not None:
             given["sample_weight"] = weights
         if groups is not None:
             given["groups"] = as_numpy("groups", groups)

@@ -44,8 +44,8 @@ class MMCEScaling(Recalibrator):
         is `TemperatureScaling`.
     bandwidth
         Of the kernel, by default the 0.4 of the paper.
-    input
-        What X holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns; by default they are read off y.
 
@@ -75,7 +75,7 @@ class MMCEScaling(Recalibrator):
     Examples
     --------
     >>> logits = [[4.0, 0.0], [0.0, 4.0], [4.0, 0.0], [0.0, 4.0]]
-    >>> scaling = MMCEScaling(input="logits").fit(logits, [0, 1, 0, 0])
+    >>> scaling = MMCEScaling(logits=True).fit(logits, [0, 1, 0, 0])
     >>> round(scaling.temperature_, 4), round(scaling.mmce_, 4)
     (3.641, 0.0)
     """
@@ -91,13 +91,13 @@ class MMCEScaling(Recalibrator):
         *,
         mmce_weight: float = 1.0,
         bandwidth: float = 0.4,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.mmce_weight = mmce_weight
         self.bandwidth = bandwidth
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         if not is_number(self.mmce_weight) or not 0 <= self.mmce_weight < math.inf:

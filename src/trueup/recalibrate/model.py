@@ -16,7 +16,7 @@ from trueup.errors import Words, must_be
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.cross_fit import cross_fitted
 from trueup.recalibrate.metadata import Metadata
-from trueup.recalibrate.reading import check_input
+from trueup.recalibrate.reading import check_options
 from trueup.recalibrate.responses import Response
 from trueup.specification import check_flag
 
@@ -37,7 +37,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         Any classifier of scikit-learn's kind with `predict_proba` or `decision_function`. None:
         X holds its stored predictions, and only the recalibrator is fitted.
     recalibrator
-        Any recalibrator. It is given `predict_proba`, or, with ``input="logits"`` or where there
+        Any recalibrator. It is given `predict_proba`, or, with ``logits=True`` or where there
         is no `predict_proba`, `decision_function`.
     cv
         A number of (stratified) folds, a splitter, or an iterable of splits, for cross-fitting.
@@ -174,7 +174,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def _scores(self, classifier: Any, recalibrator: Recalibrator, X: Any) -> Any:
         if classifier is None:
             return X
-        return Response(recalibrator.input).of(classifier, X, self.classes_)
+        return Response(recalibrator.logits).of(classifier, X, self.classes_)
 
     def _check(self) -> None:
         if not isinstance(self.recalibrator, Recalibrator):
@@ -182,7 +182,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             raise must_be("recalibrator", rule, self.recalibrator)
         if isinstance(self.cv, str) and self.cv not in FROZEN:
             raise must_be("cv", 'a number of folds, a splitter or "frozen"', self.cv)
-        check_input(self.recalibrator)
+        check_options(self.recalibrator)
         check_flag("ensemble", self.ensemble)
         if self.classifier is not None:
             Response.for_both(self.classifier, self.recalibrator)
@@ -248,7 +248,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def _recalibrator(self, response: Response) -> Recalibrator:
         """An unfitted copy that knows what it is given, and the names of the classes."""
         copy: Recalibrator = clone(self.recalibrator)
-        copy.set_params(input=response.input, classes=self.classes_.tolist())
+        copy.set_params(logits=response.logits, classes=self.classes_.tolist())
         return copy
 
     def get_metadata_routing(self) -> Any:

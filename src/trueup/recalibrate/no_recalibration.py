@@ -18,8 +18,8 @@ class NoRecalibration(Recalibrator):
 
     Parameters
     ----------
-    input
-        ``"probs"`` or ``"logits"``: what X holds.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -31,10 +31,6 @@ class NoRecalibration(Recalibrator):
 
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
-
-    def __init__(self, *, input: str = "probs", classes: object = None) -> None:
-        self.input = input
-        self.classes = classes
 
     def _fit(self, data: FitData) -> None:
         """Nothing is learned."""

@@ -27,7 +27,7 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
     For `TemperatureScaling`, `MMCEScaling`, `VectorScaling`, `MatrixScaling`,
     `DirichletCalibration`, `PlattScaling` and `BetaCalibration`. The graph takes float32 rows
-    (N, columns), named ``probs`` or ``logits`` as the recalibrator's ``input``, and gives float32
+    (N, columns), named ``probs``, or ``logits`` if the recalibrator takes these, and gives float32
     ``probabilities`` (N, K); in between it counts in float64. It agrees with `predict_proba` of
     the same float32 rows to 1e-6, and does not check what it is given. The metadata hold the names
     of the classes as JSON (``classes``) and the class of the recalibrator (``recalibrator``).
@@ -86,7 +86,7 @@ class Graph:
         graph = helper.make_graph(
             self.nodes,
             type(recalibrator).__name__,
-            [helper.make_tensor_value_info(recalibrator.input, kind, ["N", columns])],
+            [helper.make_tensor_value_info(_name(recalibrator), kind, ["N", columns])],
             [helper.make_tensor_value_info(OUTPUT, kind, ["N", len(classes)])],
             self.constants,
         )
@@ -105,10 +105,14 @@ class Graph:
         return model
 
 
+def _name(recalibrator: Any) -> str:
+    return "logits" if recalibrator.logits else "probs"
+
+
 def _scores(graph: Graph, recalibrator: Any) -> str:
     """Rows as `read_scores` reads them, in float64."""
-    rows = graph("Cast", recalibrator.input, to=graph.onnx.TensorProto.DOUBLE)
-    if recalibrator.input == "logits" or recalibrator.n_features_in_ == 1:
+    rows = graph("Cast", _name(recalibrator), to=graph.onnx.TensorProto.DOUBLE)
+    if recalibrator.logits or recalibrator.n_features_in_ == 1:
         return rows
     total = graph.total(rows)
     away = graph("Abs", graph("Sub", total, graph.constant(1.0)))
@@ -120,12 +124,12 @@ def _logits(graph: Graph, recalibrator: Any) -> str:
     """(N, K) logits, or logarithms of probabilities; one logit z is (0, z)."""
     rows = _scores(graph, recalibrator)
     if recalibrator.n_features_in_ == 1:
-        if recalibrator.input == "logits":
+        if recalibrator.logits:
             return graph("Mul", rows, graph.constant([[0.0, 1.0]]))
         # p (-1, 1) + (1, 0) is (1 - p, p)
         signed = graph("Mul", rows, graph.constant([[-1.0, 1.0]]))
         rows = graph("Add", signed, graph.constant([[1.0, 0.0]]))
-    if recalibrator.input == "logits":
+    if recalibrator.logits:
         return rows
     return graph("Log", graph("Max", rows, graph.constant(LEAST)))
 
@@ -134,7 +138,7 @@ def _log_odds(graph: Graph, recalibrator: Any) -> str:
     """(N, problems) log-odds of each class against the rest; of two classes, of the second."""
     rows = _scores(graph, recalibrator)
     columns = recalibrator.n_features_in_
-    if recalibrator.input == "logits":
+    if recalibrator.logits:
         if columns == 1:
             return rows
         if columns == 2:
@@ -186,7 +190,7 @@ def _matrix(graph: Graph, recalibrator: Any) -> None:
 
 def _dirichlet(graph: Graph, recalibrator: Any) -> None:
     logits = _logits(graph, recalibrator)
-    if recalibrator.input == "logits":
+    if recalibrator.logits:
         logits = graph("LogSoftmax", logits, axis=1)
     _affine(graph, recalibrator, logits)
 

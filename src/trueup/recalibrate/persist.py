@@ -36,7 +36,7 @@ from trueup.recalibrate.encoding import DEEPEST, Encoder, is_recalibrator
 from trueup.recalibrate.restored import UnreadableError
 
 FORMAT = "trueup recalibrator"
-SCHEMA = 1
+SCHEMA = 2
 MOST_INSIDE = 1 << 16
 MOST_JSON = 1 << 25
 """Bytes of JSON that are read or written; arrays beside it may be of any size."""
@@ -135,6 +135,8 @@ def _recalibrator_in(content: bytes) -> Any:
     schema, writer = document.get("schema"), document.get("trueup")
     if type(schema) is not int or schema < 1 or not isinstance(writer, str):
         raise UnreadableError("does not say its version")
+    if schema < SCHEMA:
+        raise UnreadableError("was saved by an earlier version of trueup: fit it again")
     if schema > SCHEMA:
         newer = f"was written by a newer trueup, {ascii(writer[:20])[1:-1]}: upgrade trueup"
         raise UnreadableError(newer)

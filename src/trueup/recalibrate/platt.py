@@ -32,8 +32,8 @@ class PlattScaling(SigmoidRecalibrator):
     loss
         ``"log"``, which is convex, or ``"squared"``, for which the fit by log loss is the start:
         the nearest valley, not the deepest for certain.
-    input
-        ``"probs"`` or ``"logits"``: what X holds.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -72,13 +72,13 @@ class PlattScaling(SigmoidRecalibrator):
         *,
         target: str = "labels",
         loss: str = "log",
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.target = target
         self.loss = loss
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     @property
     def slope_(self) -> Floats:

@@ -1,74 +1,107 @@
-"""The door of recalibrators: arrays and frames in, checked scores and class numbers out."""
+"""What recalibrators are given: the common checks, with scikit-learn's bookkeeping around them."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, engine
+from trueup.engines.base import Floats
 from trueup.engines.threads import cut, run
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_floats, as_numpy, describe_shape
-from trueup.forecasts.beside import same_length
-from trueup.recalibrate.outcomes import class_numbers, read_labels, read_weights
+from trueup.forecasts.arrays import as_floats, as_numpy, describe
+from trueup.forecasts.beside import names_of, same_length, weights_of
+from trueup.forecasts.labels import class_numbers, plain_labels, sorted_classes
+from trueup.forecasts.policy import FURTHEST, Policy
+from trueup.forecasts.probs import Given, checked_values, half_precision_of
 from trueup.recalibrate.scores import FitData, Scores
+from trueup.specification import check_flag
 
-INPUTS = ("probs", "logits")
-SUM_TOLERANCE = 1e-3
-LEAVE_OUT = "leave such rows out"
 CHECKED_ENTRIES = 1 << 17  # they stay in a cache from the first look at them to the second
-FURTHEST = 1e100  # beyond it, differences of logits are no longer safe to multiply
+MOST_COUNTED = 1e12  # beyond it, likelihoods of counts are lost in rounding
+
+
+def policy_of(estimator: Any) -> Policy:
+    """Return scikit-learn's names of the data, and its contract."""
+    return Policy("X", "y", "sample_weight", to=type(estimator).__name__, scikit_learn=True)
 
 
 def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
-    """Check ``X`` as the ``input`` of an estimator says; `fit` resets what later calls must match.
+    """Check ``X`` as the options of an estimator say; `fit` resets what later calls must match.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` as scikit-learn does; 1-D ``X`` is one
     column, the score of the positive class.
     """
     if isinstance(X, Forecasts):
-        X = _values_of(X, estimator.input)
-    elif hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        X = _values_of(X, estimator.logits)
+    half = half_precision_of(X)
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
         X = as_numpy("X", X)
     values = _validated(estimator, X, reset)
-    are_logits = estimator.input == "logits"
     if values.shape[1] == 1:
         values = np.ascontiguousarray(values[:, 0])
-    (_check_logits if are_logits else _check_probs)(values)
-    if not are_logits and values.ndim == 2:
-        values = _rows_that_sum(values)
-    return Scores(values, are_logits)
+    given = Given(values, bool(estimator.logits), policy_of(estimator), half)
+    if not (given.are_logits and _are_logits(values)):
+        values = checked_values(given, estimator.normalize)
+    return Scores(values, given.are_logits)
 
 
 def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> FitData:
     """Check what `fit` is given; sets ``classes_``. Rows of weight 0 are left out."""
-    given = estimator.classes
+    policy, classes = policy_of(estimator), estimator.classes
     if isinstance(X, Forecasts):
-        given = _classes_of(X, given)
+        classes = _classes_of(X, classes)
         X, y, sample_weight = _parts_of(estimator, X, y, sample_weight)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-    names = read_labels(y)
+    labels = _labels_of(y, policy)
     scores = read_scores(estimator, X, reset=True)
-    same_length("y", names, scores.n, "X")
-    columns = "one column" if scores.n_columns == 1 else f"{scores.n_columns} columns"
-    classes, labels = class_numbers(names, scores.n_classes, given, columns)
-    estimator.classes_ = classes
-    weights = read_weights(sample_weight, scores.n)
-    data = FitData(scores, labels, weights)
+    same_length("y", labels, scores.n, "X")
+    k = scores.n_classes
+    names = sorted_classes(labels, k, policy) if classes is None else np.asarray(classes)
+    known = names_of(None if names is None else names.tolist(), k)
+    numbers = class_numbers(labels, k, known, None, policy).astype(np.int64)
+    _check_targets(labels)
+    estimator.classes_ = np.arange(k).astype(labels.dtype) if names is None else names
+    weights = weights_of(sample_weight, scores.n, policy)
+    data = FitData(scores, numbers, weights)
     return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
 
 
-def check_input(estimator: Any) -> None:
-    """Refuse an ``input`` that is neither of the two words."""
-    if estimator.input not in INPUTS:
-        raise must_be("input", '"probs" or "logits"', estimator.input)
+def check_options(estimator: Any) -> None:
+    """Refuse options that are neither True nor False."""
+    check_flag("logits", estimator.logits)
+    check_flag("normalize", estimator.normalize)
+
+
+def check_counts(weights: Floats | None) -> None:
+    """Refuse weights too large for those who take a weight of 3 for three rows."""
+    if weights is not None and not (total := weights.sum()) <= MOST_COUNTED:
+        rule, hint = f"sum to {MOST_COUNTED:g} at most", "a weight counts rows: divide by the mean"
+        raise must_be("sample_weight", rule, total, hint=hint)
+
+
+def _labels_of(y: object, policy: Policy) -> NDArray[Any]:
+    from sklearn.utils.validation import column_or_1d
+
+    labels = as_numpy("y", y)
+    if labels.shape[1:] == (1,):
+        labels = np.asarray(column_or_1d(labels, warn=True))
+    return plain_labels(labels, None, policy)
+
+
+def _check_targets(labels: NDArray[Any]) -> None:
+    from sklearn.utils.multiclass import check_classification_targets
+
+    with warnings.catch_warnings():  # many classes in few rows are no regression here
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        check_classification_targets(labels)
 
 
 def _validated(estimator: Any, X: object, reset: bool) -> NDArray[Any]:
@@ -106,23 +139,23 @@ def _explain(X: object, columns: int, error: Exception) -> None:
     if isinstance(error, ValueError):
         as_floats("X", array)
     if len(array) == 0:
-        raise must_be("X", "have at least one row", describe_shape(array)) from None
+        raise must_be("X", "have at least one row", describe(array)) from None
     if array.ndim > 2:
-        raise must_be("X", "an array of shape (n,) or (n, K)", describe_shape(array)) from None
+        raise must_be("X", "have shape (n,) or (n, K)", describe(array)) from None
     if array.ndim == 1:
-        rule = f"an array of shape (n, {columns}), as in `fit`"
         hint = "Reshape your data with X.reshape(1, -1) if it is one row"
-        raise must_be("X", rule, describe_shape(array), hint=hint) from None
+        rule = f"have shape (n, {columns}), as in `fit`"
+        raise must_be("X", rule, describe(array), hint=hint) from None
 
 
-def _values_of(forecasts: Forecasts, kind: str) -> NDArray[Any]:
+def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
     """Probabilities, or logits where the forecasts came as logits, of all rows."""
     every = slice(0, forecasts.n)
-    if kind == "probs":
+    if not logits:
         return forecasts.rows(every) if forecasts.is_matrix else forecasts.scores
     if not forecasts.log_probs_exact:
-        got, hint = Words("probabilities"), 'leave out input="logits"'
-        raise must_be("X", 'come from logits for input="logits"', got, hint=hint)
+        rule = ("must come from logits for ", Argument("logits", True))
+        raise InputError("X", rule, Words("probabilities"))
     log_probs = forecasts.log_probs(every)
     return log_probs if forecasts.is_matrix else log_probs[:, 1] - log_probs[:, 0]
 
@@ -147,7 +180,7 @@ def _parts_of(
     labels = forecasts.labels.astype(np.int64)
     if forecasts.classes is not None:
         labels = np.asarray(forecasts.classes)[labels]
-    return _values_of(forecasts, estimator.input), labels, forecasts.weights
+    return _values_of(forecasts, estimator.logits), labels, forecasts.weights
 
 
 def _is_one_dimensional(X: Any) -> bool:
@@ -155,46 +188,13 @@ def _is_one_dimensional(X: Any) -> bool:
     return len(shape) == 1
 
 
-def _check_logits(values: NDArray[Any]) -> None:
-    smallest = max(1, CHECKED_ENTRIES * len(values) // values.size)
-    if all(run(lambda start, stop: _are_logits(values[start:stop]), cut(len(values), smallest))):
-        return
-    good = np.abs(values.astype(np.float64)) <= FURTHEST
-    row = int(np.argmin(good if good.ndim == 1 else good.all(axis=1)))
-    entries = np.atleast_1d(values[row])
-    bad = entries[int(np.argmin(np.atleast_1d(good[row])))]
-    if np.isfinite(bad):
-        raise must_be("X", f"between -{FURTHEST:g} and {FURTHEST:g}", bad, row=row)
-    raise must_be("X", "free of NaN and infinity", bad, row=row, hint=LEAVE_OUT)
-
-
 def _are_logits(values: NDArray[Any]) -> bool:
-    # NaN is the least and the largest where there is one.
-    return float(values.min()) >= -FURTHEST and float(values.max()) <= FURTHEST
+    """Whether all are numbers that logits can be, looked at in parts and by several threads."""
 
+    def good(start: int, stop: int) -> bool:
+        # NaN is the least and the largest where there is one.
+        part = values[start:stop]
+        return float(part.min()) >= -FURTHEST and float(part.max()) <= FURTHEST
 
-def _check_probs(values: NDArray[Any]) -> None:
-    flat = np.ascontiguousarray(values).reshape(-1)
-    bad = engine().first_outside_unit(flat)
-    if bad < 0:
-        return
-    row, value = bad // (1 if values.ndim == 1 else values.shape[1]), flat[bad]
-    if not np.isfinite(value):
-        raise must_be("X", "free of NaN and infinity", value, row=row, hint=LEAVE_OUT)
-    hint = 'pass input="logits" for raw scores'
-    raise must_be("X", "probabilities between 0 and 1", value, row=row, hint=hint)
-
-
-def _rows_that_sum(values: NDArray[Any]) -> NDArray[Any]:
-    """Rows divided by their sum, which must be 1 but for rounding."""
-    total = values.sum(axis=1, dtype=np.float64)
-    away = np.abs(total - 1)
-    row = int(np.argmax(away))
-    if away[row] > SUM_TOLERANCE:
-        hint = 'divide each row by its sum, or pass input="logits" for raw scores'
-        raise must_be("X", "sum to 1 in every row", total[row], row=row, hint=hint)
-    near = away <= max(4, values.shape[1]) * np.finfo(values.dtype).eps
-    if near.all():
-        return values
-    # Row by row, so that an answer does not depend on the rows beside it.
-    return np.where(near[:, None], values, values / total[:, None])
+    smallest = max(1, CHECKED_ENTRIES * len(values) // values.size)
+    return all(run(good, cut(len(values), smallest)))

@@ -56,7 +56,7 @@ def _is_record(record: dict[str, Any], n_classes: int) -> bool:
 def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
     """Scores from 0 to 1 must get probabilities: only a complete state gives them."""
     rows = _rows(n_classes)
-    scores = Scores(rows[:, 1] if columns == 1 else rows, recalibrator.input == "logits")
+    scores = Scores(rows[:, 1] if columns == 1 else rows, recalibrator.logits)
     try:
         with np.errstate(all="ignore"):
             answer = np.asarray(recalibrator._probs_of(scores))

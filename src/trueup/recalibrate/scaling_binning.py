@@ -52,8 +52,9 @@ class ScalingBinning(BinnedRecalibrator):
         it. With all rows for each, the default, it "worked out better" (App. E).
     rng
         Seed of the split: a whole number, so that every fit is the same.
-    input
-        ``"probs"`` or ``"logits"``: what X holds, for the scaling too.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -93,7 +94,8 @@ class ScalingBinning(BinnedRecalibrator):
         lens: str = "one-vs-rest",
         split: bool = False,
         rng: int = 0,
-        input: str = "probs",
+        logits: bool = False,
+        normalize: bool = False,
         classes: object = None,
     ) -> None:
         self.scaling = scaling
@@ -101,8 +103,7 @@ class ScalingBinning(BinnedRecalibrator):
         self.lens = lens
         self.split = split
         self.rng = rng
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         super()._check()

@@ -44,11 +44,6 @@ class Scores:
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     @property
-    def kind(self) -> str:
-        """The ``input`` of a recalibrator that takes these."""
-        return "logits" if self.are_logits else "probs"
-
-    @property
     def n_problems(self) -> int:
         """Number of one-vs-rest problems."""
         return 1 if self.n_classes == 2 else self.n_classes

@@ -21,8 +21,8 @@ class TemperatureScaling(Recalibrator):
 
     Parameters
     ----------
-    input
-        What X holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns; by default they are read off y.
 
@@ -56,7 +56,7 @@ class TemperatureScaling(Recalibrator):
     Examples
     --------
     >>> logits = [[4.0, 0.0], [0.0, 4.0], [4.0, 0.0], [0.0, 4.0]]
-    >>> scaling = TemperatureScaling(input="logits").fit(logits, [0, 1, 0, 0])
+    >>> scaling = TemperatureScaling(logits=True).fit(logits, [0, 1, 0, 0])
     >>> round(scaling.temperature_, 4)  # three of four are right: 4/T = log 3
     3.641
     >>> scaling.predict_proba([[4.0, 0.0]]).round(4)
@@ -68,10 +68,6 @@ class TemperatureScaling(Recalibrator):
 
     temperature_: float
     gradient_norm_: float
-
-    def __init__(self, *, input: str = "probs", classes: object = None) -> None:
-        self.input = input
-        self.classes = classes
 
     def _fit(self, data: FitData) -> Losses:
         found = fit_inverse_temperature(LossCurve.of(data))

@@ -38,8 +38,8 @@ class VectorScaling(Recalibrator):
     ----------
     strength
         λ ≥ 0: adds :math:`\frac{λ}{2K}\sum_k (w_k - 1)^2 + b_k^2` to the mean log loss.
-    input
-        What X holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns; by default they are read off y.
 
@@ -75,7 +75,7 @@ class VectorScaling(Recalibrator):
     >>> logits = rng.normal(size=(5000, 3))
     >>> true = logits * [2.0, 1.0, 0.5] + [1.0, 0.0, -1.0]
     >>> labels = (true + rng.gumbel(size=true.shape)).argmax(axis=1)
-    >>> scaling = VectorScaling(input="logits").fit(logits, labels)
+    >>> scaling = VectorScaling(logits=True).fit(logits, labels)
     >>> scaling.coefficients_.round(1), scaling.intercept_.round(1)
     (array([2.1, 1. , 0.5]), array([ 1.,  0., -1.]))
     """
@@ -85,11 +85,15 @@ class VectorScaling(Recalibrator):
     gradient_norm_: float
 
     def __init__(
-        self, *, strength: float = 0.0, input: str = "probs", classes: object = None
+        self,
+        *,
+        strength: float = 0.0,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.strength = strength
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         if not is_number(self.strength) or not 0 <= self.strength < math.inf:

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from trueup.engines.base import Floats, engine
 from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
-from trueup.recalibrate.outcomes import check_counts
-from trueup.recalibrate.reading import read_scores
+from trueup.recalibrate.reading import check_counts, read_scores
 from trueup.recalibrate.scores import FitData, Scores
 from trueup.specification import check_choice
 
@@ -37,8 +36,8 @@ class VennAbers(OneVsRestRecalibrator):
     ----------
     loss
         ``"log"`` or ``"squared"`` (the Brier score): what the point is best for.
-    input
-        What ``X`` holds: ``"probs"`` or ``"logits"``.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
     classes
         Names of the classes in the order of the columns, or None: see `fit`.
 
@@ -74,10 +73,16 @@ class VennAbers(OneVsRestRecalibrator):
         "the row that is thought of draws scores that were sharp and right towards the middle"
     )
 
-    def __init__(self, *, loss: str = "log", input: str = "probs", classes: object = None) -> None:
+    def __init__(
+        self,
+        *,
+        loss: str = "log",
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
+    ) -> None:
         self.loss = loss
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def predict_interval(self, X: object) -> Floats:
         """Return p0 and p1 of each row.

@@ -37,8 +37,9 @@ class PerClass(OneVsRestRecalibrator):
     ----------
     recalibrator
         What is copied; it stays as it is.
-    input
-        ``"probs"`` or ``"logits"``: what X holds, for the copies too.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -61,11 +62,15 @@ class PerClass(OneVsRestRecalibrator):
     """
 
     def __init__(
-        self, recalibrator: Recalibrator, *, input: str = "probs", classes: object = None
+        self,
+        recalibrator: Recalibrator,
+        *,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.recalibrator = recalibrator
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def predict_marginals(self, X: object) -> Floats:
         """Return (n, K) answers for each class by itself; rows need not sum to 1."""
@@ -107,8 +112,9 @@ class TopLabelOnly(Recalibrator):
     ----------
     recalibrator
         What is copied; it stays as it is.
-    input
-        ``"probs"`` or ``"logits"``: what X holds, for the copy too.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
     classes
         Names of the classes in the order of the columns, or None.
 
@@ -132,11 +138,15 @@ class TopLabelOnly(Recalibrator):
     recalibrator_: Recalibrator
 
     def __init__(
-        self, recalibrator: Recalibrator, *, input: str = "probs", classes: object = None
+        self,
+        recalibrator: Recalibrator,
+        *,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
     ) -> None:
         self.recalibrator = recalibrator
-        self.input = input
-        self.classes = classes
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
         check_inner(self, self.recalibrator)

@@ -92,6 +92,7 @@ def which_estimator(
     estimators: Mapping[str, Estimator] | None = None,
     n_sets: int = 500,
     rng: Seed = 0,
+    logits: bool = False,
 ) -> Advice:
     """Rank estimators by how close they come to the truth for data like this.
 
@@ -107,7 +108,7 @@ def which_estimator(
 
     Parameters
     ----------
-    probs, labels
+    probs, labels, logits
         As everywhere; or one `Forecasts`.
     estimators
         What to compare, by name; by default the named errors of both norms, with bins of equal
@@ -129,7 +130,7 @@ def which_estimator(
     500
     """
     check_whole("n_sets", n_sets, 1)
-    forecasts = Forecasts.of(probs, labels)
+    forecasts = Forecasts.of(probs, labels, logits=logits)
     fitted = fit(forecasts)
     sets = min(n_sets, max(20, MOST_DRAWS // forecasts.n))
     measures = CANDIDATES if estimators is None else dict(estimators)

@@ -18,7 +18,7 @@ from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.estimators.powers import plugin_powers
 from trueup.forecasts import Forecasts
-from trueup.forecasts.probs import Scores
+from trueup.forecasts.probs import Vector
 from trueup.lens import Binary, Pairs
 from trueup.simulate.worlds import DataSets
 
@@ -162,7 +162,7 @@ def _are_plain(sets: DataSets) -> bool:
 
 def _checked(probs: Floats, labels: NDArray[Any]) -> Forecasts:
     """One data set of a batch that was checked as a whole."""
-    scores = Scores(probs, None, TINY)
+    scores = Vector(probs, None, TINY)
     return Forecasts(labels, None, None, None, None, None, len(probs), 2, scores)
 
 

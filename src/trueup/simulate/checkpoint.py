@@ -20,6 +20,7 @@ import numpy as np
 
 from trueup.errors import Words, must_be
 from trueup.simulate.batch import Numbers
+from trueup.specification import check_schema
 
 __all__ = ["BatchKey", "Checkpoint"]
 
@@ -106,9 +107,7 @@ class Checkpoint:
             raise must_be(
                 "path", "the checkpoint of a study", self._got(", which is something else")
             )
-        if found.get("schema") != SCHEMA:
-            got = self._got(f", of schema {found.get('schema')!r}")
-            raise must_be("path", f"a checkpoint of schema {SCHEMA}", got, hint=ANOTHER)
+        check_schema("path", found.get("schema"), SCHEMA, ANOTHER)
         different = [name for name, value in self._settings.items() if settings[name] != value]
         names = " and ".join(f"`{name}`" for name in different)
         got = self._got(f", written with different {names or 'settings'}")

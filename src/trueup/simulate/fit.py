@@ -101,7 +101,7 @@ class Fitted(FieldsShown):
         return self.words
 
 
-def fit(scores: object, correct: object = None) -> Fitted:
+def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitted:
     """Fit a world to scores and whether each was right.
 
     Parameters
@@ -110,6 +110,8 @@ def fit(scores: object, correct: object = None) -> Fitted:
         A `Forecasts`, (n,) scores, or an (n, K) matrix, of which the top label is taken.
     correct
         Labels: 0 or 1 for (n,) scores, class numbers for a matrix.
+    logits
+        Whether ``scores`` are logits.
 
     Notes
     -----
@@ -134,7 +136,7 @@ def fit(scores: object, correct: object = None) -> Fitted:
     >>> round(found.scores_fit.alpha, 1), round(found.aic[0].b1, 1)
     (2.0, 0.5)
     """
-    forecasts = Forecasts.of(scores, correct)
+    forecasts = Forecasts.of(scores, correct, logits=logits)
     lens = chosen_lens(None, forecasts)
     pairs = lens.problem(forecasts)
     score, label = pairs.p.astype(np.float64), pairs.y.astype(np.float64)

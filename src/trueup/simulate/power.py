@@ -37,6 +37,7 @@ def power(
     alpha: float = 0.05,
     n_sets: int = 1000,
     rng: Seed = 0,
+    logits: bool = False,
 ) -> Detection:
     r"""Probability that a test finds a given true error with ``n`` rows (Roelofs et al. §5.4).
 
@@ -47,7 +48,7 @@ def power(
 
     Parameters
     ----------
-    probs, labels
+    probs, labels, logits
         As everywhere; or one `Forecasts`; or a `World` in place of data.
     true_error
         The error to be found, in the norm of the statistic (2 where it has none).
@@ -84,7 +85,7 @@ def power(
     (True, True)
     """
     check_whole("n", n, 1)
-    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
     return settled.at(int(n), n_sets)
 
 
@@ -98,6 +99,7 @@ def sample_size(
     alpha: float = 0.05,
     n_sets: int = 1000,
     rng: Seed = 0,
+    logits: bool = False,
 ) -> SampleSize:
     """Return how many rows find a given true error with a given probability.
 
@@ -113,7 +115,7 @@ def sample_size(
     True
     """
     power = check_inside("power", power)
-    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
     few = max(100, n_sets // 5)
     tried = [settled.at(FEWEST_ROWS, few)]
     while tried[-1].power < power:
@@ -218,6 +220,7 @@ def _settle(
     alpha: float,
     n_sets: int,
     rng: Seed,
+    logits: bool = False,
 ) -> _Settled:
     true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
     check_whole("n_sets", n_sets, 20)
@@ -229,5 +232,5 @@ def _settle(
     norm = getattr(chosen, "norm", 2)
     norm = norm if is_number(norm) else 2
     seed = rng if isinstance(rng, int | np.integer) else generator(rng).integers(1 << 31)
-    world = with_error(world_like(probs, labels), true_error, norm)
+    world = with_error(world_like(probs, labels, logits), true_error, norm)
     return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

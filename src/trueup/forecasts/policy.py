@@ -1,0 +1,45 @@
+"""What a caller of the checks calls its arguments, and what it asks for beyond the common rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from trueup.errors import Argument
+
+FURTHEST = 1e100  # beyond it, differences of logits are no longer safe to multiply
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Names for messages, and scikit-learn's contract where it differs from the rules of metrics.
+
+    Attributes
+    ----------
+    probs, labels, weights
+        Names of the arguments.
+    to
+        The function or class that takes the options which hints propose.
+    scikit_learn
+        Labels may be any K different names, which are classes in sorted order; one number is the
+        weight of every row; weights may be of any size, as they are not squared; logits are
+        limited, as they are multiplied. There are neither soft nor ignored labels.
+    """
+
+    probs: str = "probs"
+    labels: str = "labels"
+    weights: str = "weights"
+    to: str = "Forecasts.of"
+    scikit_learn: bool = False
+
+    def option(self, name: str, value: object = None) -> Argument:
+        """Return an option for a hint to propose."""
+        return Argument(name, value, self.to)
+
+    @property
+    def largest_logit(self) -> float:
+        """The largest logit, and minus the smallest."""
+        return FURTHEST if self.scikit_learn else math.inf
+
+
+FORECASTS = Policy()
