@@ -9,8 +9,8 @@ PIP := -m pip install -q --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
 # Python and its packages only: the kernels have their own rule, which needs no network.
 EDITABLE := TRUEUP_NO_NATIVE=1
-NATIVE := src/trueup/native
-KERNELS := $(wildcard $(NATIVE)/*.pyx $(NATIVE)/*.pxd $(NATIVE)/*.h)
+KERNELS := src/trueup/engines/kernels
+KERNEL_SOURCES := $(wildcard $(KERNELS)/*.pyx $(KERNELS)/*.pxd $(KERNELS)/*.h)
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
@@ -21,7 +21,7 @@ help:
 	@echo "make test       lint, types and tests"
 	@echo "make test-slow  the thorough tests"
 	@echo "make test-min   the tests with the oldest supported packages"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, mypy, and phrases that may only become fewer"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
 	@echo "make figures    draw the pictures of docs/views.md"
@@ -45,6 +45,7 @@ lint: $(VENV)/dev.done
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m tools.prose
 
 bench: $(VENV)/bench.done $(VENV)/native.done
 	$(PY) -m benchmarks
@@ -74,7 +75,7 @@ docs:
 clean:
 	rm -rf $(VENV) $(MIN_VENV) build dist out src/trueup.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -f $(NATIVE)/*.c $(NATIVE)/*.so
+	rm -f $(KERNELS)/*.c $(KERNELS)/*.so
 
 $(VENV)/base.done: pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
@@ -83,8 +84,8 @@ $(VENV)/base.done: pyproject.toml setup.py
 	touch $@
 
 # Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
-$(VENV)/native.done: $(VENV)/base.done $(KERNELS)
-	rm -rf build $(NATIVE)/*.so
+$(VENV)/native.done: $(VENV)/base.done $(KERNEL_SOURCES)
+	rm -rf build $(KERNELS)/*.so
 	$(PY) setup.py -q build_ext --inplace
 	touch $@
 

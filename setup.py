@@ -8,7 +8,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-NATIVE = Path("src/trueup/native")
+KERNELS = Path("src/trueup/engines/kernels")
 
 # No fused multiply-add: the kernels must give the bits of the NumPy reference on every CPU.
 UNIX_FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno"]
@@ -40,10 +40,10 @@ def kernels() -> list[Extension]:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    headers = [str(path) for path in sorted(NATIVE.glob("*.h"))]
+    headers = [str(path) for path in sorted(KERNELS.glob("*.h"))]
     sources = [
-        Extension(f"trueup.native.{path.stem}", [str(path)], depends=headers)
-        for path in sorted(NATIVE.glob("*.pyx"))
+        Extension(f"trueup.engines.kernels.{path.stem}", [str(path)], depends=headers)
+        for path in sorted(KERNELS.glob("*.pyx"))
     ]
     extensions: list[Extension] = cythonize(sources, compiler_directives=DIRECTIVES)
     for extension in extensions:

@@ -8,7 +8,7 @@ import numpy as np
 
 import trueup as tu
 from benchmarks.timing import Task
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 
 N_SCORES = 10**6
 N_PAIRS = 4_000
@@ -71,7 +71,7 @@ def _sorted(rng: np.random.Generator) -> list[Task]:
     p, y = _scores(rng, N_SCORES)
 
     def sort() -> object:
-        return engine().group_pairs(p, y)
+        return engine.order.tied_scores(p, y)
 
     return [
         Task(f"{name}, 10^6 scores", lambda call=call: call(p, y), "its sort", sort, limit)

@@ -8,7 +8,8 @@ import numpy as np
 
 import trueup as tu
 from benchmarks.timing import Task, medians
-from trueup.engines.base import KernelSet, engine
+from trueup.engines.select import engine
+from trueup.engines.types import KernelSet
 from trueup.local import kernel_sums_by_bin
 
 BANDWIDTH = 0.2
@@ -110,7 +111,7 @@ def _over_all_pairs(points: np.ndarray, values: np.ndarray, bins: np.ndarray) ->
     sets = [KernelSet(points[row], values[row]) for row in rows]
     steep = 1 / (BANDWIDTH * points.shape[1])
     sums = np.empty(values.shape)
-    found = engine().block_sums(sets, steep, gaussian=False, relative=False)
+    found = engine.kernel_sums.block_sums(sets, steep, gaussian=False, relative=False)
     for row, one in zip(rows, found, strict=True):
         sums[row] = one.sums
     return sums

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr
 
 import trueup as tu
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
 from trueup.estimators.powers import plugin_power
@@ -104,7 +104,7 @@ def _weighted_truth(estimator: Any, score: Any, truth: Any, label: Any, weight: 
     if estimator.norm == 2 or estimator.debias:
         table = table.without_singles()[0]
     edges = table.edges[1:-1]
-    soft = tu.BinTable.of_sums(edges, engine().bin_sums(score, truth, weight, edges))
+    soft = tu.BinTable.of_sums(edges, engine.bins.bin_sums(score, truth, weight, edges))
     return root_of(plugin_power(soft, estimator.norm), estimator.norm)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 import trueup as tu
 from studies.coverage_page import page
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
 from trueup.estimators.powers import plugin_power, plugin_powers
@@ -102,15 +102,15 @@ def true_error(estimator: Any, edges: Any, score: Any, truth: Any, label: Any) -
     """
     inner = edges
     if estimator.norm == 2 or getattr(estimator, "debias", False):
-        table = tu.BinTable.of_sums(edges, engine().bin_sums(score, label, None, edges))
+        table = tu.BinTable.of_sums(edges, engine.bins.bin_sums(score, label, None, edges))
         inner = table.without_singles()[0].edges[1:-1]
-    soft = engine().bin_sums(score, truth, None, inner)
+    soft = engine.bins.bin_sums(score, truth, None, inner)
     return root_of(plugin_power(tu.BinTable.of_sums(inner, soft), estimator.norm), estimator.norm)
 
 
 def naive(estimator: Any, edges: Any, score: Any, label: Any) -> tuple[float, float]:
     """Percentile interval of the plug-in error in the same bins over resampled rows."""
-    powers = plugin_powers(engine().batch_bin_sums(score, label, edges), estimator.norm)
+    powers = plugin_powers(engine.bins.batch_bin_sums(score, label, edges), estimator.norm)
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(powers ** (1 / estimator.norm), [tail, 1 - tail], method="weibull")
     return float(low), float(high)

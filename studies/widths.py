@@ -28,7 +28,7 @@ from scipy.special import ndtri
 import trueup as tu
 from studies.coverage import LEVEL, SIZES, WORLDS, true_error
 from trueup.atomic import write_atomically
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
 from trueup.estimators.powers import plugin_power
@@ -107,7 +107,7 @@ def measure(cell: Cell) -> list[float]:
         forecasts = tu.Forecasts.of(score, label)
         edges = ESTIMATOR.measure(forecasts).table.edges[1:-1]
         here = true_error(ESTIMATOR, edges, score, truth, label)
-        sums = engine().bin_sums(many, rates, None, edges)
+        sums = engine.bins.bin_sums(many, rates, None, edges)
         new = root_of(plugin_power(tu.BinTable.of_sums(edges, sums), 2), 2)
         theirs = sun_interval(score, label, edges, LEVEL)
         for row, true, (low, high) in (

@@ -18,6 +18,7 @@ os.environ[RAISE] = "1"
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("everyday", COMMON, max_examples=50)
+settings.register_profile("brief", COMMON, max_examples=5)
 # The same examples every time, so that a failure is never the luck of the draw.
 settings.register_profile("ci", COMMON, max_examples=50, derandomize=True)
 settings.register_profile("thorough", COMMON, max_examples=2000)

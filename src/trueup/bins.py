@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
 from trueup.engines.blocks import row_blocks
-from trueup.engines.cuts import cuts_of_groups, whole_weights
+from trueup.engines.equal_mass import equal_mass_cuts, whole_weights
+from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
 from trueup.specification import Specification, check_whole, is_whole
@@ -118,9 +119,9 @@ class EqualMass(CountedBinning):
         """Return the smaller score at each cut."""
         n_bins = self.asked(len(pairs))
         if pairs.w is None:
-            return engine().equal_mass_edges(pairs.p, n_bins)
+            return engine.order.equal_mass_edges(pairs.p, n_bins)
         value, cumulative = ranked(pairs.p, pairs.w)
-        return value[cuts_of_groups(cumulative, n_bins)].astype(np.float64)
+        return value[equal_mass_cuts(cumulative, n_bins)].astype(np.float64)
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts

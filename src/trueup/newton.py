@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 
 __all__ = ["Maximum", "Terms", "climb"]
 

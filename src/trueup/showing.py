@@ -1,4 +1,4 @@
-"""How results look in a notebook: small HTML tables, the same for every result."""
+"""How results look: as text, as small HTML tables in a notebook, and in JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["FieldsShown", "TableShown", "html_table"]
+from trueup.codec import plain
+
+__all__ = ["FieldsShown", "TableShown", "html_table", "is_number", "text_table"]
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -30,7 +32,11 @@ class TableShown:
 
 
 class FieldsShown:
-    """Base of results: a notebook shows their fields, one a line."""
+    """Base of results: a notebook shows their fields, one a line, and JSON has them by name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         """Show every field in a notebook."""
@@ -54,6 +60,27 @@ def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) 
     body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f"<p><b>{escape(title)}</b></p><table>{inside}</table>"
+
+
+def text_table(
+    names: Iterable[str], rows: Iterable[Sequence[str]], right: Sequence[bool], least: int = 0
+) -> list[str]:
+    """Return the lines of a table: columns marked in ``right`` are right-aligned.
+
+    No column is narrower than ``least`` characters.
+
+    >>> text_table(["name", "n"], [["a", "10"]], [False, True])
+    ['name   n', 'a     10']
+    """
+    lines = [list(names), *rows]
+    widths = [max(least, *map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        )
+        for line in lines
+    ]
 
 
 def is_number(text: str) -> bool:

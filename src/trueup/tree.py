@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
-from trueup.engines.cuts import whole_weights
+from trueup.engines.equal_mass import whole_weights
 
 SAME_VARIANCE = 1e-9  # relative: coordinates closer than this count as equally variable
 

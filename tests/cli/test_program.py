@@ -61,7 +61,9 @@ def test_version(run) -> None:
     assert run("--version").output == f"trueup {version('trueup')}\n"
 
 
-@pytest.mark.parametrize("args", [["--version"], ["--help"], ["evaluate", "--help"]])
+@pytest.mark.parametrize(
+    "args", [["--version"], ["--help"], ["evaluate", "--help"], ["plot", "--help"]]
+)
 def test_it_starts_without_numpy(args) -> None:
     program = (
         "import json, sys\n"

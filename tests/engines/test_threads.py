@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.engines.threads import MOST_CHUNKS, cut, get_threads, run, set_threads
+from trueup.engines.blocks import MOST_CHUNKS, cut
+from trueup.engines.threads import get_threads, run, set_threads
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -103,12 +104,6 @@ def test_a_bad_number_of_threads_is_refused(bad):
     assert rule in found.stderr.splitlines()[-1]
     with pytest.raises(tu.InputError, match="whole number of at least 1"):
         set_threads(bad)
-
-
-def test_a_bad_engine_is_refused():
-    found = in_a_process("import trueup as tu; tu.ece([.5], [1])", TRUEUP_ENGINE="gpu")
-    rule = '`TRUEUP_ENGINE` must be "native" or "reference"; got \'gpu\'.'
-    assert rule in found.stderr.splitlines()[-1]
 
 
 def test_the_default_is_every_core():

@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from oracles.isotonic import isotonic_fit
 from samples import Sample, binary_samples
 from trueup.engines import ordering, reference, using
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.estimators.isotonic import IsotonicFit
 from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
@@ -45,7 +45,7 @@ def starts_by_fractions(weight: list, label: list) -> list[int]:
 @given(counts)
 def test_blocks_of_whole_numbers(groups: list[tuple[int, int]]):
     weight, label = map(list, zip(*groups, strict=True))
-    found = engine().pool_rising(np.array(weight), np.array(label))
+    found = engine.isotonic.pool_rising(np.array(weight), np.array(label))
     assert found.dtype == np.int64
     assert found.tolist() == starts_by_fractions(weight, label)
 
@@ -58,7 +58,7 @@ def test_blocks_of_very_large_totals_are_exact(groups: list[tuple[int, int]], un
     label = [
         min(y * unit + i % 3, w) for i, ((_, y), w) in enumerate(zip(groups, weight, strict=True))
     ]
-    found = engine().pool_rising(np.array(weight), np.array(label))
+    found = engine.isotonic.pool_rising(np.array(weight), np.array(label))
     assert found.tolist() == starts_by_fractions(weight, label)
 
 
@@ -67,7 +67,7 @@ def test_blocks_pooled_part_by_part(groups: list[tuple[int, int]], at_once: int)
     weight, label = map(list, zip(*groups, strict=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ordering, "POOLED_AT_ONCE", at_once)
-        found = engine().pool_rising(np.array(weight), np.array(label))
+        found = engine.isotonic.pool_rising(np.array(weight), np.array(label))
     assert found.dtype == np.int64
     assert found.tolist() == starts_by_fractions(weight, label)
 
@@ -77,21 +77,21 @@ def test_engines_give_the_same_blocks_of_floats(seed: int, n: int, scale: float)
     rng = np.random.default_rng(seed)
     weight = rng.random(n) * scale + scale / 10
     label = weight * rng.choice([0.0, 0.1, 0.3, 0.7, rng.random()], n)
-    native = engine().pool_rising(weight, label)
-    np.testing.assert_array_equal(native, reference.pool_rising(weight, label))
+    native = engine.isotonic.pool_rising(weight, label)
+    np.testing.assert_array_equal(native, reference.isotonic.pool_rising(weight, label))
     mean = np.add.reduceat(label, native) / np.add.reduceat(weight, native)
     assert np.all(np.diff(mean) > -1e-15)
-    one_type = engine().pool_rising(np.ones(n, np.int64), label / weight)
-    np.testing.assert_array_equal(one_type, engine().pool_rising(np.ones(n), label / weight))
+    one_type = engine.isotonic.pool_rising(np.ones(n, np.int64), label / weight)
+    np.testing.assert_array_equal(one_type, engine.isotonic.pool_rising(np.ones(n), label / weight))
 
 
 @pytest.mark.usefixtures("each_engine")
 def test_one_group_and_only_ties_of_means():
-    assert engine().pool_rising(np.array([3]), np.array([1])).tolist() == [0]
+    assert engine.isotonic.pool_rising(np.array([3]), np.array([1])).tolist() == [0]
     thirds = np.array([3, 6, 9, 300])
-    assert engine().pool_rising(thirds, thirds // 3).tolist() == [0]
-    assert engine().pool_rising(np.ones(5), np.arange(5.0)).tolist() == [0, 1, 2, 3, 4]
-    assert engine().pool_rising(np.ones(5), np.arange(5.0)[::-1]).tolist() == [0]
+    assert engine.isotonic.pool_rising(thirds, thirds // 3).tolist() == [0]
+    assert engine.isotonic.pool_rising(np.ones(5), np.arange(5.0)).tolist() == [0, 1, 2, 3, 4]
+    assert engine.isotonic.pool_rising(np.ones(5), np.arange(5.0)[::-1]).tolist() == [0]
 
 
 @pytest.mark.usefixtures("each_engine")

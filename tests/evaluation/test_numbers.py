@@ -7,8 +7,8 @@ import pytest
 
 import trueup as tu
 from trueup.decisions import accuracy_coverage, unsure_rewards
-from trueup.evaluation.diagrams import diagrams
-from trueup.evaluation.measuring import headline
+from trueup.evaluation.measuring import Asked, headline
+from trueup.evaluation.on_demand import OnDemand
 from trueup.inference import class_tests, compare_many, consistency_band, trade_off
 from trueup.inference.sensitivity import sensitivity
 from trueup.recalibrate import AutoCalibration
@@ -83,7 +83,7 @@ def test_tables_are_those_of_the_estimators(found, data, kind) -> None:
 def test_trade_off_and_simplex(found, data) -> None:
     p = np.random.default_rng(3).random(400)
     forecasts = tu.Forecasts.of(p, np.random.default_rng(4).random(400) < p)
-    assert diagrams(forecasts, 15, 0.9, 5)["trade_off"].to_dict() == (
+    assert OnDemand(forecasts, Asked(15, 0.9, 999, 5)).get("trade_off").to_dict() == (
         trade_off(forecasts, confidence_level=0.9, rng=5).to_dict()
     )
     grid = tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(6))
@@ -94,7 +94,8 @@ def test_coverage_of_many_rows_is_exact_at_its_points() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(20_001).round(3)
     forecasts = tu.Forecasts.of(p, rng.random(len(p)) < p)
-    curve, exact = diagrams(forecasts, 15, 0.95, 0)["coverage"], accuracy_coverage(forecasts)
+    curve = OnDemand(forecasts, Asked.checked()).get("coverage")
+    exact = accuracy_coverage(forecasts)
     assert 50 < len(curve) <= 200
     for k in range(len(curve)):
         j = int(np.argmin(np.abs(exact["coverage"] - curve["coverage"][k])))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import trueup as tu
+from trueup.codec import read_back, written
 from trueup.errors import InputError
-from trueup.evaluation.encoding import read_back, written
 from trueup.tables import Columns
 
 

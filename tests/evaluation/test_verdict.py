@@ -96,12 +96,10 @@ def test_a_small_error_of_very_many_rows_is_called_slight() -> None:
 @pytest.mark.parametrize("kind", ["binary", "hot", "ties", "few", "classes"])
 def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a level of 5 %: of 60 sets more than 8 with a probability of 0.3 %."""
-    quick = {"reliability_mass": headline(15)}
-    replaced = "trueup.evaluation.one_call"
-    tables = lambda f, *_: {name: each.table(f) for name, each in quick.items()}  # noqa: E731
-    monkeypatch.setattr(f"{replaced}.diagrams", tables)
-    monkeypatch.setattr(f"{replaced}.further_tests", lambda *_: {})
-    monkeypatch.setattr(f"{replaced}.proper_scores", lambda *_: ())
+    tables = ("reliability_mass", "null", "classes")
+    monkeypatch.setattr("trueup.evaluation.one_call.TABLES", tables)
+    monkeypatch.setattr("trueup.evaluation.one_call.further_tests", lambda *_: {})
+    monkeypatch.setattr("trueup.evaluation.on_demand.proper_scores", lambda *_: ())
     monkeypatch.setattr("trueup.evaluation.advising.ERRORS_OF_INTEREST", ())
     monkeypatch.setattr("trueup.inference.sensitivity.DRAWS", 50)
     accused = 0

@@ -9,7 +9,7 @@ from scipy import stats
 import trueup as tu
 from trueup.errors import InputError
 from trueup.estimators import BinnedError
-from trueup.inference.bands import confidence_band, consistency_band
+from trueup.inference.bands import _binomial_quantile, confidence_band, consistency_band
 
 
 def table_of(n: int = 500, seed: int = 0, weights: object = None, power: float = 1.0):
@@ -46,6 +46,16 @@ def test_consistency_bands_are_binomial_and_hold_the_diagonal() -> None:
     assert (wide["high"] >= band["high"]).all()
     rare = BinnedError().table([0.001] * 10, [0] * 10)
     assert consistency_band(rare)["high"][0] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("most", [3.0, 1e3, 1e6, 1e9])
+def test_binomial_quantiles_are_those_of_scipy(most: float) -> None:
+    rng = np.random.default_rng(0)
+    n = np.floor(most ** rng.random(2000))
+    p = rng.random(2000).round(3)
+    p[:20] = np.repeat([0.0, 1.0, 1e-30, 1 - 1e-16], 5)
+    for q in (0.0005, 0.025, 0.5, 0.975, 0.9995):
+        assert _binomial_quantile(q, n, p).tolist() == stats.binom.ppf(q, n, p).tolist()
 
 
 def test_bins_of_few_rows_and_of_none() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import trueup as tu
 from trueup.engines import set_threads, using
-from trueup.engines.base import engine
-from trueup.engines.draws import keys_of
+from trueup.engines.draw_keys import keys_of
+from trueup.engines.select import engine
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis import calibration_test
 
@@ -34,7 +34,7 @@ def test_the_pvalue_by_hand() -> None:
     table = tu.BinnedError(binning=tu.EqualMass(15)).measure(f).table
     index = np.searchsorted(table.edges[1:-1], f.scores)
     even = np.full(30, 1 << 63, np.uint64)
-    signs = [np.ones(30), *(2.0 * engine().draw_labels(even, k) - 1 for k in keys_of(seed, 50))]
+    signs = [np.ones(30), *(2.0 * engine.draws.draw_labels(even, k) - 1 for k in keys_of(seed, 50))]
     powers = []
     for sign in signs:
         gaps = np.bincount(index, sign[f.clusters] * (f.scores - f.labels), table.made)

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 import trueup as tu
 from trueup.engines import set_threads, using
-from trueup.engines.base import engine
-from trueup.engines.draws import binned_limits, class_limits, keys_of, limits_of
+from trueup.engines.draw_keys import binned_limits, class_limits, keys_of, limits_of
+from trueup.engines.select import engine
 from trueup.forecasts import Forecasts
 from trueup.inference.consistency import resampled_powers
 from trueup.inference.fused import can_fuse, fused_powers
@@ -86,9 +86,9 @@ def test_fused_is_what_labels_give(seed: int, n: int, rounded: bool, weighted: b
         drawn = [y]
         for key in keys:
             if weighted:
-                drawn.append(engine().draw_classes(limits_of(p)[:, None], key) == 0)
+                drawn.append(engine.draws.draw_classes(limits_of(p)[:, None], key) == 0)
             else:
-                drawn.append(engine().draw_labels(rows.limit, key)[place])
+                drawn.append(engine.draws.draw_labels(rows.limit, key)[place])
         one_by_one = [statistic.measure(f.with_labels(labels)).power for labels in drawn]
         np.testing.assert_allclose(fused_powers(statistic, f, keys), one_by_one, atol=1e-12)
 
@@ -99,7 +99,10 @@ def test_fused_classes_are_what_labels_give(seed: int, n: int, weighted: bool) -
     g, labels = classes(seed, n)
     w = np.random.default_rng(seed).random(n) + 0.1 if weighted else None
     f, keys = Forecasts.of(g, labels, weights=w), keys_of(seed, 4)
-    drawn = [labels, *(engine().draw_classes(class_limits(f.rows(slice(None))), k) for k in keys)]
+    drawn = [
+        labels,
+        *(engine.draws.draw_classes(class_limits(f.rows(slice(None))), k) for k in keys),
+    ]
     for statistic in OF_CLASSES:
         if getattr(statistic.lens, "where", None) is not None and not (g[:, 0] > 0.2).any():
             continue
@@ -173,7 +176,7 @@ def test_the_pvalue_by_hand() -> None:
     p, y = p[order], y[order]
     result = calibration_test(p, y, statistic=tu.SweepError(), n_resamples=99, rng=2)
     seed = int(np.random.default_rng(2).integers(1 << 63))
-    drawn = [tu.ece_sweep(p, engine().draw_labels(limits_of(p), k)) for k in keys_of(seed, 99)]
+    drawn = [tu.ece_sweep(p, engine.draws.draw_labels(limits_of(p), k)) for k in keys_of(seed, 99)]
     assert result.statistic == tu.ece_sweep(p, y)
     assert result.pvalue == (1 + sum(x >= result.statistic for x in drawn)) / 100
     assert result.notes["estimator"] == repr(tu.SweepError())
@@ -191,8 +194,8 @@ def test_the_unconditional_pvalue_by_hand() -> None:
     keys = keys_of(int(np.random.default_rng(2).integers(1 << 63)), 198)
     drawn = []
     for rows_key, labels_key in keys.reshape(-1, 2):
-        rows = p[engine().draw_rows(60, rows_key)]
-        labels = engine().draw_labels(limits_of(rows), labels_key)
+        rows = p[engine.draws.draw_rows(60, rows_key)]
+        labels = engine.draws.draw_labels(limits_of(rows), labels_key)
         drawn.append(statistic.measure(rows, labels).power)
     observed = statistic.measure(p, y).power
     assert result.pvalue == (1 + sum(x >= observed for x in drawn)) / 100

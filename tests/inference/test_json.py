@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import trueup as tu
+from trueup.codec import plain
 from trueup.inference import compare_many, group_errors
 from trueup.results import Decomposition, Estimate, HypothesisResult, Interval
-from trueup.results.plain import plain
 from trueup.simulate.detection import Detection, SampleSize
 
 LEVEL = np.float32(0.9)

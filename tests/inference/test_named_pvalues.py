@@ -10,8 +10,8 @@ import pytest
 
 from null_samples import RESAMPLED, calibrated, run, simplex
 from trueup.engines import using
-from trueup.engines.base import engine
-from trueup.engines.draws import class_limits, keys_of, limits_of
+from trueup.engines.draw_keys import class_limits, keys_of, limits_of
+from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.estimators import CumulativeError
@@ -167,11 +167,13 @@ def test_every_resample_has_draws_of_its_own(shape: str) -> None:
     if shape == "scores":
         p = np.full(n, 0.5)
         rows: NullPairs | NullRows = NullPairs(p, p > 1, None)
-        one_by_one = [engine().draw_labels(limits_of(p), key) for key in keys_of(seed_of(3), 9)]
+        one_by_one = [engine.draws.draw_labels(limits_of(p), key) for key in keys_of(seed_of(3), 9)]
     else:
         g = np.full((n, 3), 1 / 3)
         rows = NullRows(g, np.zeros(n, np.int64), None)
-        one_by_one = [engine().draw_classes(class_limits(g), key) for key in keys_of(seed_of(3), 9)]
+        one_by_one = [
+            engine.draws.draw_classes(class_limits(g), key) for key in keys_of(seed_of(3), 9)
+        ]
     assert len(resample_chunks(9, n)) > 1
     found = rows.drawn(lambda y: y.sum(axis=1), 3, 9)
     assert found.tolist() == [int(y.sum()) for y in one_by_one]

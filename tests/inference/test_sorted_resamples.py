@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import trueup as tu
 from trueup.engines import using
-from trueup.engines.rooms import Room
+from trueup.engines.memory import Scratch
 from trueup.inference.sorted_resamples import SortedPairs, powers_of, sorted_problem
 from trueup.inference.together import infer
 from trueup.lens import Pairs
@@ -159,7 +159,7 @@ def test_engines_and_threads_give_the_same_pvalues(n, decimals):
 
 def test_a_room_that_is_used_again_changes_nothing():
     p, y = problem(500, 2, 6)
-    ready, room = SortedPairs.of(Pairs(p, y, None)), Room()
+    ready, room = SortedPairs.of(Pairs(p, y, None)), Scratch()
     for key in map(np.uint64, range(1, 9)):
         for draw in (ready.with_drawn_rows, ready.with_drawn_labels):
             for estimator in ESTIMATORS:

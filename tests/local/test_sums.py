@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trueup.engines import set_threads, using
-from trueup.engines.base import KernelSet, in_use
+from trueup.engines.select import in_use
+from trueup.engines.types import KernelSet
 from trueup.errors import CapabilityError, InputError
 from trueup.local.steepness import steepness
 from trueup.local.sums import _divided, kernel_sums, kernel_sums_by_bin
@@ -102,7 +103,7 @@ def test_kernel_sums(engine_name, data, kernel, scale, relative):
 
 def divided(points, values, queries, scale):
     """Divide and conquer, whatever the rule would say."""
-    laplacian = pytest.importorskip("trueup.engines.laplacian", exc_type=ImportError)
+    laplacian = pytest.importorskip("trueup.engines.native.kernel_sums", exc_type=ImportError)
     one = KernelSet(points, values, queries)
     return laplacian.divided_sums([one], steepness(scale, "laplace"))[0]
 
@@ -120,7 +121,7 @@ def test_divide_and_conquer(data, scale):
 @settings(max_examples=150)
 def test_relative_by_divide_and_conquer(data, scale):
     """Also where no plain sum is left, and where points tie for the nearest."""
-    pytest.importorskip("trueup.engines.laplacian", exc_type=ImportError)
+    pytest.importorskip("trueup.engines.native.kernel_sums", exc_type=ImportError)
     points, values, queries = data
     found = _divided([KernelSet(points, values, queries)], steepness(scale, "laplace"), True)[0]
     sums, size, nearest = naive(points, values, queries, "laplace", scale, True)

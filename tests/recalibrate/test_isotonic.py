@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from samples import Sample, binary_samples, matrix_samples
 from trueup.engines import reference
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.errors import InputError
 from trueup.recalibrate.isotonic import IsotonicCalibration
 
@@ -155,7 +155,7 @@ def test_the_engine_finds_the_bin_of_every_score(sample: Sample, n_edges: int):
     edges = np.unique(np.concatenate([rng.choice(sample.probs, n_edges), rng.random(n_edges)]))
     for scores in (p, p.astype(np.float32), p[::2]):
         want = np.searchsorted(edges, scores.astype(float), side="left")
-        for answering in (engine(), reference):
+        for answering in (engine.bins, reference.bins):
             np.testing.assert_array_equal(answering.find_bins(scores, edges), want)
 
 

@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from trueup import InputError
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.metrics import log_loss
 from trueup.recalibrate.beta import BetaCalibration
 from trueup.recalibrate.group_wise import GroupWise

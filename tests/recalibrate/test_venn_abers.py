@@ -11,7 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from samples import KINDS, Sample, binary_samples, draw_binary, matrix_samples
 from trueup.engines import reference
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.errors import InputError
 from trueup.recalibrate.venn_abers import VennAbers
 
@@ -92,11 +92,14 @@ def test_many_rows_are_those_of_scikit_learn():
 def test_the_engines_agree_on_the_block_of_an_added_row(items: list[tuple[int, int]]):
     weight = np.array([w for w, _ in items])
     label = np.minimum(weight, [y for _, y in items])
-    want = reference.pool_added(weight, label)
-    for found in (engine().pool_added(weight, label), engine().pool_added(weight * 1.0, label)):
+    want = reference.isotonic.pool_added(weight, label)
+    for found in (
+        engine.isotonic.pool_added(weight, label),
+        engine.isotonic.pool_added(weight * 1.0, label),
+    ):
         np.testing.assert_array_equal(want, found)
     # Totals whose products do not fit into 63 bits.
-    large = engine().pool_added(weight * 2**32, label * 2**32)
+    large = engine.isotonic.pool_added(weight * 2**32, label * 2**32)
     np.testing.assert_allclose(large[1] / large[0], reference_means(weight, label), atol=1e-8)
 
 

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 import trueup as tu
 from drawn import cropped, saved
-from trueup.views.overview import draw_overview, errors_of, models_of
+from trueup.views.comparison import errors_of, models_of
+from trueup.views.overview import draw_overview
 
 FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
 
@@ -64,12 +65,12 @@ def test_the_page_can_be_drawn_from_json() -> None:
 
 
 def test_numbers_drawn_are_those_reported(evaluation) -> None:
-    errors = errors_of(evaluation)
+    errors = errors_of(evaluation.estimates)
     for k, name in enumerate(errors["model"]):
         finding = evaluation.estimate(str(name))
         ends = (finding.interval.low, finding.interval.high)
         assert (errors["error"][k], errors["low"][k], errors["high"][k]) == (finding.value, *ends)
-    models = models_of(evaluation)
+    models = models_of(evaluation.models)
     assert models["model"].tolist() == list(evaluation.models)
     for k, model in enumerate(evaluation.models.values()):
         assert models["error"][k] == model.estimates[0].value

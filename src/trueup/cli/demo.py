@@ -205,7 +205,7 @@ def _write(
     after: Evaluation,
     calibrator: AutoCalibration,
 ) -> None:
-    from trueup.cli.pictures import draw, save_figure
+    from trueup.cli.pictures import save_figure
     from trueup.io import write_table
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -215,4 +215,4 @@ def _write(
     for found, name in ((before, "before"), (after, "after")):
         found.to_json(folder / f"{name}.json")
         save_figure(found.plot(), str(folder / f"{name}.png"))
-        save_figure(draw(found, "reliability"), str(folder / f"reliability-{name}.svg"))
+        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))

@@ -8,11 +8,15 @@ import click
 
 from trueup.cli.commands import command
 from trueup.cli.data import FILE, data_options, read_found
-from trueup.cli.pictures import KINDS, check_picture, draw, save_figure
+from trueup.cli.pictures import check_picture, save_figure
 from trueup.cli.program import say
 from trueup.cli.screen import working
+from trueup.views.registry import KINDS
 
 __all__ = ["plot"]
+
+# A file holds the predictions of one model.
+OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 
 
 @command(
@@ -31,7 +35,7 @@ __all__ = ["plot"]
 )
 @click.option(
     "--kind",
-    type=click.Choice(list(KINDS)),
+    type=click.Choice(OF_ONE_MODEL),
     default="reliability",
     show_default=True,
     help="Which picture; overview has several.",
@@ -45,17 +49,13 @@ def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[
     """Draw the reliability diagram of FILE, or another picture of it."""
     check_picture(output, file)
     read_from = read_found(file, columns)
-    forecasts = read_from.forecasts
     with working("drawing"):
-        from trueup.evaluation import evaluate
+        from trueup.evaluation.measuring import Asked
+        from trueup.evaluation.on_demand import OnDemand
+        from trueup.views.overview import figure_of
 
-        found = evaluate(
-            forecasts,
-            metrics=None if kind == "overview" else (),
-            n_bins=bins,
-            recalibrate=kind in ("overview", "recalibration"),
-            advice=False,
-            rng=seed,
-        )
-        save_figure(draw(found, kind, read_from.names.features), output)
+        asked = Asked.checked(n_bins=bins, rng=seed)
+        features = read_from.names.features
+        parts = OnDemand(read_from.forecasts, asked, feature_names=features)
+        save_figure(figure_of(parts, kind), output)
     say(f"the picture is in {output}.")

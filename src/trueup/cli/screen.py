@@ -61,8 +61,10 @@ class Screen:
         if self._terminal:
             self._rich_table(title, list(columns), cells, numeric)
         else:
+            from trueup.showing import text_table
+
             click.echo(title)
-            for line in _aligned([list(columns), *cells], numeric):
+            for line in text_table(columns, cells, numeric):
                 click.echo(f"  {line}".rstrip())
         if note:
             self._write(textwrap.fill(note, self._width, break_on_hyphens=False), False)
@@ -106,13 +108,6 @@ class Screen:
         return click.style(text, fg=colour, bold=style == "bold" or None)
 
 
-def _aligned(rows: list[list[str]], numeric: list[bool]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        parts = zip(row, widths, numeric, strict=True)
-        yield "  ".join(f"{c:>{w}}" if right else f"{c:<{w}}" for c, w, right in parts)
-
-
 def _looks_numeric(cell: object) -> bool:
     text = str(cell)
     return not text or text[0].isdigit() or text[0] in "-+−–<"
@@ -150,7 +145,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 def as_json(content: Mapping[str, Any]) -> str:
     """Return JSON text that every reader of JSON can read: NaN and infinity are null."""
-    from trueup.results.plain import plain
+    from trueup.codec import plain
 
     return json.dumps(plain(content), indent=2, allow_nan=False)
 

@@ -1,6 +1,14 @@
-"""Engines do the sums. ``trueup.engines.in_use()`` says which one is working."""
+"""Engines do the sums. ``trueup.engines.in_use()`` returns the name of the one in use.
 
-from trueup.engines.base import in_use, using
+An engine is a package with the modules of `trueup.engines.reference`: ``rows``, ``bins``,
+``order`` and so on. ``reference`` is readable NumPy and the oracle; ``native`` is compiled from
+``kernels`` and tested to be equal. The engine changes the speed, never a bin.
+
+Another engine is another such package, made known by `register`. A module that it does not want
+to replace can forward to the reference: ``from trueup.engines.reference.loess import *``.
+"""
+
+from trueup.engines.select import in_use, register, using
 from trueup.engines.threads import get_threads, set_threads
 
-__all__ = ["get_threads", "in_use", "set_threads", "using"]
+__all__ = ["get_threads", "in_use", "register", "set_threads", "using"]

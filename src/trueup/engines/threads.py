@@ -1,7 +1,7 @@
-"""Fixed chunks, run on threads, returned in order.
+"""Chunks of data run on threads, their results returned in order.
 
-How data is cut depends on its size alone, and partial results are combined in the order of
-their chunks. The same input therefore gives the same bits on any number of threads.
+How data is cut depends on its size alone (`blocks.cut`), and partial results are combined in the
+order of their chunks. The same input therefore gives the same bits on any number of threads.
 """
 
 from __future__ import annotations
@@ -13,20 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import TypeVar
 
+from trueup.engines.blocks import Chunk
 from trueup.errors import must_be
 
 Result = TypeVar("Result")
-Chunk = tuple[int, int]
 
-MOST_CHUNKS = 64
 _threads: int | None = None
 _here = threading.local()
-
-
-def cut(n: int, smallest: int) -> list[Chunk]:
-    """Cut range(n) into at most 64 even chunks of at least ``smallest`` items each."""
-    pieces = max(1, min(MOST_CHUNKS, n // max(1, smallest)))
-    return [(n * i // pieces, n * (i + 1) // pieces) for i in range(pieces)]
 
 
 def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
 from trueup.estimators.residuals import RowResiduals
 
 MOST_ROWS = 1000
@@ -26,7 +27,7 @@ def score_bandwidth(value: Floats, count: Ints | None, scale: float = 1.0) -> fl
     if len(value) < n:
         assert count is not None
         rank = np.searchsorted(np.cumsum(count), rank, side="right")
-    return _wide_enough(scale * engine().median_gap(value[rank]))
+    return _wide_enough(scale * engine.pairs.median_gap(value[rank]))
 
 
 def row_bandwidth(rows: RowResiduals, total_variation: bool) -> float:
@@ -37,7 +38,7 @@ def row_bandwidth(rows: RowResiduals, total_variation: bool) -> float:
     """
     which = np.arange(rows.n) if rows.n <= MOST_ROWS else _order(rows)[_ranks(rows.n)]
     points, _ = rows.read(which)
-    distance = engine().pair_distances(points, points, total_variation)
+    distance = engine.pairs.pair_distances(points, points, total_variation)
     positive = distance[np.triu_indices(len(points), 1)]
     positive = positive[positive > 0]
     return _wide_enough(float(np.median(positive)) if len(positive) else 0.0)

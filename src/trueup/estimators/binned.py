@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Floats
 from trueup.bins import Binning, KeptBins, UniformWidth, check_binning
-from trueup.engines.base import Floats, Sums, engine
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, check_norm, reason_of_bins
 from trueup.estimators.pairwise import MemberPart, PairsEstimator, Part
@@ -247,7 +249,7 @@ class BinnedError(PairsEstimator):
 
     def _made(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
-        sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
 
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
@@ -282,7 +284,7 @@ class BinnedError(PairsEstimator):
         inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
         k = forecasts.n_classes
-        sums = engine().class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+        sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
         tables = [
             BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
         ]

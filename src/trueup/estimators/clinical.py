@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
@@ -52,13 +51,6 @@ class Cox(FieldsShown):
     converged: bool
     clipped: int
     note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON: what is not finite is None."""
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
 
 
 def cox(

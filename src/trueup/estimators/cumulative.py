@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
-from trueup.engines.counted_reference import running_sums
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
+from trueup.engines.sums import running_sums
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
@@ -102,7 +103,7 @@ class CumulativeError(PairsEstimator):
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the largest sum, or the range of sums, alone."""
-        lowest, highest = engine().extreme_sums(ties.count_residual)
+        lowest, highest = engine.sweep.extreme_sums(ties.count_residual)
         largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
         return largest / float(ties.total)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.estimators.base import Ends
 from trueup.estimators.clinical import clinical_lens

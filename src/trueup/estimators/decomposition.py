@@ -12,9 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Floats
 from trueup.bins import Binning, check_binning
-from trueup.engines.base import Floats, engine
-from trueup.engines.threads import cut, run
+from trueup.engines.blocks import cut
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
 from trueup.estimators.isotonic import IsotonicFit
@@ -251,7 +253,7 @@ class ProperScore(Estimator):
         self, pairs: Pairs, found: Estimate, binning: Binning, tiny: float
     ) -> Decomposition:
         inner = binning.inner_edges(pairs)
-        sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         table = BinTable.of_sums(inner, sums, binning.asked(len(pairs)))
         inside, filled = _inside(pairs, table), table.count > 0
         weight, rate = table.weight[filled], table.mean_label[filled]

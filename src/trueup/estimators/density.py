@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.estimators.base import check_norm

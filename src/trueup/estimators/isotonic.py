@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
 from trueup.lens import Pairs
 from trueup.tables import Curve
@@ -67,7 +68,7 @@ class IsotonicFit:
     def of_groups(cls, groups: TiedScores) -> IsotonicFit:
         """Fit groups of tied scores."""
         value, rank, hits = groups.value, groups.rank, groups.hits
-        start = engine().pool_rising(rank, hits)
+        start = engine.isotonic.pool_rising(rank, hits)
         end = np.append(start[1:], len(value)) - 1
         mass = np.add.reduceat(rank, start)
         mean = np.add.reduceat(hits, start) / mass

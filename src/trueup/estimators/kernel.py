@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Groups
+from trueup.engines.types import ScoreCounts
 from trueup.errors import must_be
 from trueup.estimators.bandwidth import row_bandwidth, score_bandwidth
 from trueup.estimators.base import Ends
@@ -146,7 +146,7 @@ class KernelError(PairsEstimator):
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
-        scores = ScoreResiduals.of_counts(Groups(ties.value, ties.rank, ties.hits))
+        scores = ScoreResiduals.of_counts(ScoreCounts(ties.value, ties.rank, ties.hits))
         bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
         return self._of_scores(scores, float(bandwidth)).power
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
-from trueup.engines.blocks import ENTRIES
-from trueup.engines.threads import Chunk, run
+from trueup._typing import Floats
+from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.estimators.residuals import RowResiduals, ScoreResiduals
 
 BLOCK_ROWS = 256
@@ -50,14 +51,14 @@ class PairSum(NamedTuple):
 def score_total(scores: ScoreResiduals, kernel: Kernel) -> float:
     """Σ r_g r_h k(v_g, v_h) over all distinct scores g and h."""
     if kernel.name == "laplacian":
-        return engine().laplace_total(scores.value, scores.residual, kernel.bandwidth)
+        return engine.pairs.laplace_total(scores.value, scores.residual, kernel.bandwidth)
     return float(np.sum(scores.residual**2)) + 2 * score_cross(scores, kernel)
 
 
 def score_cross(scores: ScoreResiduals, kernel: Kernel) -> float:
     """Σ r_g r_h k(v_g, v_h) over pairs g < h of distinct scores."""
     if kernel.name == "laplacian":
-        return engine().laplace_cross(scores.value, scores.residual, kernel.bandwidth)
+        return engine.pairs.laplace_cross(scores.value, scores.residual, kernel.bandwidth)
     value, residual = scores.value, scores.residual
 
     def one(start: int, stop: int) -> float:
@@ -84,10 +85,10 @@ def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple
         for first, last in _blocks(rows.n, BLOCK_ROWS)[start // BLOCK_ROWS :]:
             same = first == start
             others = (points, residuals) if same else rows.weighted(first, last)
-            values = kernel.of(engine().pair_distances(points, others[0], total_variation))
+            values = kernel.of(engine.pairs.pair_distances(points, others[0], total_variation))
             if same:
                 values = np.triu(values, 1)
-            products = engine().pair_products(residuals, others[1])
+            products = engine.pairs.pair_products(residuals, others[1])
             parts.append(float(np.einsum("ij,ij->", values, products)))
         return float(np.einsum("ij,ij->", residuals, residuals)), math.fsum(parts)
 

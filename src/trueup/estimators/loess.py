@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
 
 DIRECT = 2048  # distinct scores up to which the curve is fitted at every one
@@ -51,7 +52,7 @@ class Loess(NamedTuple):
         def fit(at: Ints) -> Floats:
             # A width of 0 becomes the smallest there is: only the score itself is inside.
             width = np.maximum(widths(groups, at, span), np.finfo(np.float64).tiny)
-            return engine().local_quadratics(value, sums.weight, sums.label, value[at], width)
+            return engine.loess.local_quadratics(value, sums.weight, sums.label, value[at], width)
 
         at = first_places(value)
         height[at] = fit(at)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.newton import Maximum, Terms, climb
 
 HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
@@ -132,7 +133,7 @@ def _terms(data: Outcomes, point: Floats) -> Terms:
     """The log-likelihood of (intercept, slope), or of the intercept alone with the slope 1."""
     free = [1, 0][: len(point)]
     at = np.array([_slope(point), point[0]])
-    sums = engine().sigmoid_sums(data.x[None], data.label, data.weight, at, squared=False)
+    sums = engine.sigmoid.sigmoid_sums(data.x[None], data.label, data.weight, at, squared=False)
     return Terms(-sums.loss, -sums.gradient[free], -sums.hessian[np.ix_(free, free)])
 
 

@@ -7,7 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats, Groups, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
+from trueup.engines.types import ScoreCounts
 from trueup.errors import must_be
 from trueup.estimators.base import Ends
 from trueup.estimators.pairwise import PairsEstimator, Part
@@ -97,7 +99,7 @@ class MMCE(PairsEstimator):
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
         if self.weighted:
-            counts = Groups(ties.value, ties.rank, ties.hits)
+            counts = ScoreCounts(ties.value, ties.rank, ties.hits)
             return self._power(ScoreResiduals.of_counts(counts))
         return self._square(ties.value, ties.count_residual) / float(ties.total) ** 2
 
@@ -107,7 +109,7 @@ class MMCE(PairsEstimator):
         return self._square(scores.value, scores.residual) / scores.mass.every
 
     def _square(self, value: Floats, residual: Floats) -> float:
-        total = engine().laplace_total(value, residual, float(self.bandwidth))
+        total = engine.pairs.laplace_total(value, residual, float(self.bandwidth))
         return max(0.0, total)  # the kernel is positive definite: less is rounding
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
-from trueup.engines.threads import Chunk, run
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import Chunk
+from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.forecasts import Forecasts

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Sums
+from trueup._typing import Floats
 from trueup.engines.blocks import row_blocks
+from trueup.engines.types import Sums
 from trueup.lens import Pairs
 from trueup.tables import BinTable
 

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Groups, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
+from trueup.engines.types import ScoreCounts
 from trueup.lens import Cells, Pairs
 
 HELD_ENTRIES = 1 << 22  # 32 MiB: smaller matrices are read once, larger ones block by block
@@ -53,7 +55,7 @@ class ScoreResiduals:
     def of(cls, pairs: Pairs) -> ScoreResiduals:
         """Sort pairs and sum over ties."""
         if pairs.w is None and not pairs.soft:
-            return cls.of_counts(engine().group_pairs(pairs.p, pairs.y))
+            return cls.of_counts(engine.order.tied_scores(pairs.p, pairs.y))
         w = np.ones(len(pairs)) if pairs.w is None else unit_weights(pairs.w)
         p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
         order = np.argsort(p)
@@ -66,7 +68,7 @@ class ScoreResiduals:
         within = 0.0
         if len(first) < len(p):  # a scan over numbers of groups: nothing is subtracted from a sum
             number = np.cumsum(new).astype(np.float64)
-            within = 2 * engine().laplace_cross(number, terms, ONLY_TIES)
+            within = 2 * engine.pairs.laplace_cross(number, terms, ONLY_TIES)
         return cls(
             p[first],
             np.diff(np.r_[first, len(p)]),
@@ -78,10 +80,10 @@ class ScoreResiduals:
         )
 
     @classmethod
-    def of_counts(cls, groups: Groups) -> ScoreResiduals:
+    def of_counts(cls, groups: ScoreCounts) -> ScoreResiduals:
         """Without weights a group has two kinds of rows; no sum cancels for scores near 1."""
         p, right, wrong = groups.value, groups.positive, groups.count - groups.positive
-        residual = engine().count_residuals(p, groups.count, right)
+        residual = engine.sweep.count_residuals(p, groups.count, right)
         within, n = 0.0, int(groups.count.sum())
         if len(p) < n:
             tied = np.flatnonzero(groups.count > 1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.estimators.decomposition import Inside, ProperScore, ScoreSums
 from trueup.forecasts import Forecasts

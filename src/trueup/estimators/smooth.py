@@ -9,7 +9,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.smoothing import (
     FEWEST_STEPS,
@@ -99,7 +100,7 @@ class SmoothError(PairsEstimator):
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Find the width alone, to six digits."""
-        residual = engine().spread_terms(ties.value, ties.count_residual, GRID, ties.room)
+        residual = engine.grid.spread_terms(ties.value, ties.count_residual, GRID, ties.room)
         residual /= float(ties.total)
         most = float(np.abs(residual).sum())
         return fixed_point(cosines(residual), most, FINE_TO_COMPARE, CLOSE_TO_COMPARE)
@@ -162,7 +163,7 @@ def meeting_point(
 
 def absolute_area(height: Floats) -> float:
     """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps."""
-    return engine().absolute_area(height)
+    return engine.grid.absolute_area(height)
 
 
 def _steps(wanted: float) -> int:

@@ -19,7 +19,9 @@ import math
 
 import numpy as np
 
-from trueup.engines.base import Floats, Spread, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
+from trueup.engines.types import Spread
 from trueup.lens import Pairs
 from trueup.tables import Curve
 
@@ -32,13 +34,13 @@ FEWEST_STEPS, MOST_STEPS = 1 << 8, 1 << 10  # of a curve that is shown
 
 def spread(pairs: Pairs) -> Spread:
     """Sums of w, wy and w(p − y) on the grid, divided by Σw."""
-    sums, total = engine().spread(pairs.p, pairs.y, pairs.w, GRID), _weight(pairs)
+    sums, total = engine.grid.spread(pairs.p, pairs.y, pairs.w, GRID), _weight(pairs)
     return Spread(*(column / total for column in sums))
 
 
 def spread_residual(pairs: Pairs) -> Floats:
     """Sums of w(p − y) on the grid, divided by Σw: those of `spread`, to the bit."""
-    return engine().spread_residual(pairs.p, pairs.y, pairs.w, GRID) / _weight(pairs)
+    return engine.grid.spread_residual(pairs.p, pairs.y, pairs.w, GRID) / _weight(pairs)
 
 
 def _weight(pairs: Pairs) -> float:

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from trueup._typing import Ints
 from trueup.bins import uniform_edges
-from trueup.engines.base import Ints, engine
-from trueup.engines.cuts import cuts_of_groups, falls, first_falling
+from trueup.engines.equal_mass import equal_mass_cuts, falls, first_falling
+from trueup.engines.select import engine
 from trueup.estimators.base import check_norm, reason_of_bins
 from trueup.estimators.pairwise import PairsEstimator, Part
 from trueup.estimators.powers import plugin_power, residual_power
@@ -106,7 +107,7 @@ class SweepError(PairsEstimator):
 def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:
     cumulative = np.cumsum(groups.rank)
     if groups.exact:
-        chosen = engine().sweep_bins(groups.rank, groups.hits, n)
+        chosen = engine.sweep.sweep_bins(groups.rank, groups.hits, n)
     else:
         chosen = first_falling(cumulative, np.cumsum(groups.hits), n, ROUNDING) - 1
     finest = chosen == n
@@ -114,7 +115,7 @@ def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:
         rounding = 0 if groups.exact else ROUNDING
         everywhere = np.arange(len(cumulative) - 1)
         finest = not falls(everywhere, cumulative, np.cumsum(groups.hits), rounding)
-    cuts = np.arange(len(cumulative) - 1) if finest else cuts_of_groups(cumulative, chosen)
+    cuts = np.arange(len(cumulative) - 1) if finest else equal_mass_cuts(cumulative, chosen)
     del cumulative
     return _merged(groups, cuts), chosen
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, Sums, engine
-from trueup.engines.cuts import whole_weights
-from trueup.engines.rooms import FRESH, Room
+from trueup._typing import Floats, Ints
+from trueup.engines.equal_mass import whole_weights
+from trueup.engines.memory import FRESH, Scratch
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.lens import Pairs
 
 
@@ -29,7 +31,7 @@ class TiedScores:
     hits: NDArray[Any]
     weighted: Sums | None = None  # None: rank and hits are counts of rows
     rows: int | None = None  # how many rows there are, where that is known before
-    room: Room = FRESH  # for what is computed from them; it must outlive them
+    room: Scratch = FRESH  # for what is computed from them; it must outlive them
 
     @classmethod
     def of(cls, pairs: Pairs) -> TiedScores:
@@ -39,7 +41,7 @@ class TiedScores:
     @classmethod
     def _sorted(cls, pairs: Pairs) -> TiedScores:
         if pairs.w is None and not pairs.soft:
-            counts = engine().group_pairs(pairs.p, pairs.y)
+            counts = engine.order.tied_scores(pairs.p, pairs.y)
             return cls(counts.value, counts.count, counts.positive)
         w = np.ones(len(pairs)) if pairs.w is None else pairs.w
         y = pairs.y.astype(np.float64)
@@ -94,12 +96,12 @@ class TiedScores:
     @cached_property
     def count_residual(self) -> Floats:
         """Σ(p − y) of each group of counted rows."""
-        return engine().count_residuals(self.value, self.rank, self.hits, self.room)
+        return engine.sweep.count_residuals(self.value, self.rank, self.hits, self.room)
 
     @cached_property
     def swept(self) -> tuple[Ints, Floats]:
         """Rows and Σ(p − y) of the bins of the sweep over counted rows: all norms share them."""
-        return engine().swept_residuals(self.count_residual, self.rank, self.hits, self.room)
+        return engine.sweep.swept_residuals(self.count_residual, self.rank, self.hits, self.room)
 
     @property
     def weight(self) -> NDArray[Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueup._typing import Ints
 from trueup.bins import UniformWidth
-from trueup.engines.base import Ints
 from trueup.errors import InputError
 from trueup.evaluation.grounds import amount
 from trueup.evaluation.measuring import Asked
@@ -46,12 +47,7 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
     rows = [(each, found.rows_for(each, POWER)) for each in asked]
     # With weights, rows are worth fewer; more rows will be worth as little each.
     needed = [(each, round(many * n / found.rows)) for each, many in rows if many is not None]
-    table = Columns(
-        {
-            "error": np.array([each for each, _ in needed]),
-            "rows": np.array([many for _, many in needed]),
-        }
-    )
+    table = Columns.of_rows(needed, ("error", "rows"))
     if error is None:
         words = "with so few rows even a large error would mostly go unnoticed"
     else:
@@ -99,17 +95,17 @@ def advised_estimator(forecasts: Forecasts, asked: Asked) -> EstimatorAdvice | N
     return EstimatorAdvice(found.best, found.answer, found.weak, table)
 
 
-def local_finding(forecasts: Forecasts, n_bins: int, seed: int) -> LocalFinding | None:
-    """Errors among rows with similar features; None without features."""
-    if forecasts.features is None:
-        return None
+def local_finding(
+    forecasts: Forecasts, n_bins: int, seed: int, names: Sequence[str] = ()
+) -> LocalFinding:
+    """Errors among rows with similar features, whose names are those of the axes."""
     some = _some_rows(forecasts, MOST_ROWS_LOCAL, seed)
     features = np.asarray(some.features, np.float64).reshape(some.n, -1)
     bandwidth = default_bandwidth(features.shape[1])
     signed = LocalError(binning=UniformWidth(n_bins), bandwidth=bandwidth).signed(some)
     shares = np.linspace(0, 1, 101)
     quantiles = Columns({"share": shares, "error": np.quantile(np.abs(signed), shares)})
-    x, y, axes = _two_axes(features)
+    x, y, axes = _two_axes(features, names)
     shown = np.random.default_rng(seed).permutation(some.n)[:POINTS_SHOWN]
     near = signed[shown]
     landscape = Columns({"x1": x[shown], "x2": y[shown], "signed": near, "absolute": np.abs(near)})
@@ -118,12 +114,13 @@ def local_finding(forecasts: Forecasts, n_bins: int, seed: int) -> LocalFinding 
     return LocalFinding(bandwidth, largest, mean, over, quantiles, landscape, axes, some.n)
 
 
-def _two_axes(features: Any) -> tuple[Any, Any, tuple[str, str]]:
+def _two_axes(features: Any, names: Sequence[str]) -> tuple[Any, Any, tuple[str, str]]:
     """Two features as they are, or the first two principal components of more."""
     if features.shape[1] == 1:
-        return features[:, 0], np.zeros(len(features)), ("feature", "")
+        return features[:, 0], np.zeros(len(features)), (names[0] if names else "feature", "")
     if features.shape[1] == 2:
-        return features[:, 0], features[:, 1], ("first feature", "second feature")
+        first, second = names or ("first feature", "second feature")
+        return features[:, 0], features[:, 1], (first, second)
     centred = features - features.mean(axis=0)
     spread = centred.std(axis=0)
     _, _, turned = np.linalg.svd(centred / np.where(spread > 0, spread, 1), full_matrices=False)

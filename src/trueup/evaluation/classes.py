@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
-from trueup.evaluation.encoding import column_of
 from trueup.evaluation.measuring import Asked
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, interval
@@ -65,7 +64,7 @@ def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:
     method, many = test_of_classes(forecasts, asked.n_resamples)
     statistic = BinnedError(lens=Binary(), binning=EqualMass(asked.n_bins), norm=2, debias=True)
     chance = np.random.default_rng(seed_of(asked.seed))
-    found: dict[str, list[Any]] = {}
+    rows = []
     for member in ClassWise().members(forecasts):
         p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
         problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
@@ -77,7 +76,7 @@ def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:
             pvalue = test.pvalue
         elif method == "frequency":
             pvalue = frequency_pvalue(p, y, w)
-        row = {
+        row: dict[str, Any] = {
             "class": member.name,
             "share": label,
             "mean_score": score,
@@ -88,10 +87,9 @@ def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:
             "high": ends.high,
             "pvalue": pvalue,
         }
-        for name, value in row.items():
-            found.setdefault(name, []).append(value)
-    columns = {name: column_of(column) for name, column in found.items()}
-    return Columns(columns) if method == "none" else with_adjusted(columns)
+        rows.append(row)
+    table = Columns.of_rows(rows)
+    return table if method == "none" else with_adjusted(table.columns())
 
 
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:

@@ -17,8 +17,11 @@ from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, infer, interval
+from trueup.inference.levels import check_level, check_resamples
+from trueup.inference.seeds import Seed, seed_of
 from trueup.metrics import NAMED, rmsce_debiased
 from trueup.results import Decomposition, HypothesisResult, Interval
+from trueup.specification import check_whole, is_whole
 
 __all__ = [
     "ALL_CLASSES",
@@ -27,6 +30,7 @@ __all__ = [
     "findings",
     "further_tests",
     "headline",
+    "headline_finding",
     "proper_scores",
 ]
 
@@ -56,6 +60,21 @@ class Asked(NamedTuple):
     n_resamples: int
     seed: int
 
+    @classmethod
+    def checked(
+        cls,
+        n_bins: int = 15,
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        rng: Seed = 0,
+    ) -> Asked:
+        """Return what was asked for, or refuse it."""
+        level = check_level(confidence_level)
+        many = check_resamples(n_resamples, level)
+        check_whole("n_bins", n_bins, 1)
+        seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
+        return cls(n_bins, level, many, seed)
+
 
 def headline(n_bins: int) -> BinnedError:
     """Return the estimator that the verdict rests on."""
@@ -64,7 +83,17 @@ def headline(n_bins: int) -> BinnedError:
 
 def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Finding, ...]:
     """Measure every metric, the headline first."""
-    chosen = _chosen(forecasts, metrics, asked.n_bins)
+    return _measured(_chosen(forecasts, metrics, asked.n_bins), forecasts, asked)
+
+
+def headline_finding(forecasts: Forecasts, asked: Asked) -> Finding:
+    """Measure the headline alone: the first of `findings`."""
+    return _measured({HEADLINE: headline(asked.n_bins)}, forecasts, asked)[0]
+
+
+def _measured(
+    chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Asked
+) -> tuple[Finding, ...]:
     plain = forecasts.clusters is None and not forecasts.soft
     if not plain:
         return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())

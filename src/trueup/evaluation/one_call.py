@@ -7,41 +7,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from trueup.errors import Words, conflict, must_be
-from trueup.evaluation.advising import advised_estimator, detectable, local_finding, repair
-from trueup.evaluation.classes import class_findings, resamples_of_groups, test_of_classes
-from trueup.evaluation.diagrams import diagrams, null_table
+from trueup.evaluation.advising import advised_estimator, detectable
+from trueup.evaluation.classes import test_of_classes
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.grounds import Grounds
 from trueup.evaluation.measuring import (
     ALL_CLASSES,
     HEADLINE,
     Asked,
-    findings,
     further_tests,
     headline,
-    proper_scores,
 )
-from trueup.evaluation.overview import overview_of
+from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding
 from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
-from trueup.forecasts.beside import rows_of_groups
-from trueup.inference import compare_many, consistency_band, group_errors
+from trueup.inference import compare_many, consistency_band
 from trueup.inference.comparisons import checked_model, same_samples
-from trueup.inference.levels import check_level, check_resamples
-from trueup.inference.seeds import Seed, seed_of
-from trueup.inference.sensitivity import Sensitivity, sensitivity
+from trueup.inference.seeds import Seed
 from trueup.results import HypothesisResult
-from trueup.specification import check_flag, check_whole, is_whole
-from trueup.tables import BinTable
+from trueup.specification import check_flag
 
 __all__ = ["evaluate"]
-
-GROUPS = "call it as evaluate(probs, labels, groups=groups)"
 
 
 def evaluate(
@@ -115,12 +104,9 @@ def evaluate(
     >>> print(found.answers["calibrated"])
     The probabilities are miscalibrated (p ≤ 0.001, 2,000 rows).
     """
-    level = check_level(confidence_level)
-    many = check_resamples(n_resamples, level)
-    check_whole("n_bins", n_bins, 1)
+    asked = Asked.checked(n_bins, confidence_level, n_resamples, rng)
     check_flag("recalibrate", recalibrate)
     check_flag("advice", advice)
-    seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
     beside = {
         "logits": logits,
         "normalize": normalize,
@@ -130,7 +116,6 @@ def evaluate(
         "clusters": clusters,
         "classes": classes,
     }
-    asked = Asked(n_bins, level, many, seed)
     settings = {
         **asked._asdict(),
         "recalibrate": bool(recalibrate),
@@ -184,50 +169,39 @@ def _of_models(
 def _of_one(
     forecasts: Forecasts, metrics: object, asked: Asked, settings: dict[str, Any]
 ) -> Evaluation:
-    estimates = findings(forecasts, metrics, asked)
+    parts, level = OnDemand(forecasts, asked, metrics=metrics), asked.confidence_level
+    estimates: tuple[Finding, ...] = parts.get("estimates")
     settings = {**settings, "metrics": [each.metric for each in estimates]}
-    tables = diagrams(forecasts, asked.n_bins, asked.confidence_level, asked.seed)
+    made = {name: parts.get(name) for name in TABLES}
+    tables = {name: table for name, table in made.items() if table is not None}
     every = next((each for each in estimates if each.metric == ALL_CLASSES), None)
     if every is not None and math.isnan(every.value):  # an internal error: see its row
         every = None
-    deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
-    seen = _sensitivity(forecasts, asked, deciding)
-    if seen is not None:
-        tables["null"] = null_table(seen)
     if forecasts.is_matrix:
-        tables["classes"] = class_findings(forecasts, asked)
         method, resamples = test_of_classes(forecasts, asked.n_resamples)
         settings = {**settings, "test_of_classes": method, "resamples_of_classes": resamples}
-    by_group, level, dependent = None, asked.confidence_level, _dependent(forecasts)
-    for_groups = 0
-    if forecasts.groups is not None and not dependent:
-        n_groups = len(rows_of_groups(forecasts.groups, GROUPS))
-        for_groups = resamples_of_groups(forecasts, n_groups, asked.n_resamples)
+    for_groups, by_group = parts.get("resamples_of_groups"), parts.get("groups")
+    if for_groups is not None:
         settings = {**settings, "resamples_of_groups": for_groups}
-        by_group = group_errors(
-            forecasts,
-            estimator=headline(asked.n_bins),
-            confidence_level=level,
-            n_resamples=for_groups,
-            rng=asked.seed,
-        )
-    found = detectable(seen, forecasts.n) if seen is not None else None
-    repaired = repair(forecasts, asked) if settings["recalibrate"] else None
-    tests, overview = further_tests(forecasts, asked), overview_of(forecasts)
-    table = BinTable.expect(tables["reliability_mass"])
+    deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
+    seen = parts.get("sensitivity")
+    found = detectable(replace(seen, alpha=(1 - level) / deciding), forecasts.n) if seen else None
+    repaired = parts.get("repair") if settings["recalibrate"] else None
+    tests, overview = further_tests(forecasts, asked), parts.get("overview")
+    table, dependent = parts.get("reliability_mass"), not_independent(forecasts)
     grounds = Grounds(
         overview,
         estimates[0],
         every,
         table,
         None if dependent else consistency_band(table, confidence_level=level, simultaneous=True),
-        tables.get("classes"),  # type: ignore[arg-type]
+        tables.get("classes"),
         by_group,
         found,
         repaired,
         1 - level,
         dependent if forecasts.groups is not None else "",
-        for_groups,
+        for_groups or 0,
         settings.get("test_of_classes") == "frequency",
         _others(estimates, tests),
     )
@@ -241,9 +215,9 @@ def _of_one(
         estimates=estimates,
         tests=tests,
         tables=tables,
-        scores=proper_scores(forecasts, asked),
+        scores=parts.get("scores"),
         groups=by_group,
-        local=local_finding(forecasts, asked.n_bins, asked.seed),
+        local=parts.get("local"),
         repair=repaired,
         detectable=found,
         estimator_advice=advised_estimator(forecasts, asked) if settings["advice"] else None,
@@ -251,13 +225,6 @@ def _of_one(
         versions=versions(),
         fingerprint=fingerprint_of(forecasts),
     )
-
-
-def _dependent(forecasts: Forecasts) -> str:
-    """Why tests of independent outcomes cannot be had, or nothing."""
-    if forecasts.soft:
-        return "labels are probabilities"
-    return "" if forecasts.clusters is None else "rows come in clusters"
 
 
 def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) -> dict[str, float]:
@@ -269,16 +236,3 @@ def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) 
     }
     found |= {f"{name} test": each.pvalue for name, each in tests.items()}
     return {name: pvalue for name, pvalue in found.items() if not math.isnan(pvalue)}
-
-
-def _sensitivity(forecasts: Forecasts, asked: Asked, tests: int) -> Sensitivity | None:
-    if _dependent(forecasts):
-        return None
-    found = sensitivity(
-        forecasts,
-        statistic=headline(asked.n_bins),
-        alpha=(1 - asked.confidence_level) / tests,
-        n_resamples=asked.n_resamples,
-        rng=asked.seed,
-    )
-    return found if np.ptp(found.null) > 0 else None

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from trueup.atomic import write_atomically
+from trueup.codec import read_back, written
 from trueup.errors import InputError, Words, must_be
 from trueup.evaluation import text
-from trueup.evaluation.encoding import Table, read_back, written
 from trueup.evaluation.sections import (
     Detectable,
     EstimatorAdvice,
@@ -25,6 +25,7 @@ from trueup.inference import GroupErrors
 from trueup.results import HypothesisResult
 from trueup.specification import check_schema
 from trueup.tables import Columns
+from trueup.tables.base import Table
 
 __all__ = ["Evaluation"]
 
@@ -138,11 +139,15 @@ class Evaluation:
             raise must_be("path", "JSON of an evaluation", Words(str(error))) from error
         return cls.from_dict(data)
 
-    def plot(self) -> Any:
-        """Return a matplotlib figure: the diagrams that say most about these predictions."""
-        from trueup.views.overview import draw_overview
+    def plot(self, kind: str = "overview") -> Any:
+        """Return a matplotlib figure, by default of the diagrams that say most about the model.
 
-        return draw_overview(self)
+        ``kind`` is one of those of ``trueup plot --kind``, such as ``"reliability"``, ``"null"``
+        or ``"classes"``; ``"errors"`` are all metrics, and ``"models"`` compares several models.
+        """
+        from trueup.views.overview import figure_of, parts_of
+
+        return figure_of(parts_of(self), kind)
 
     def __str__(self) -> str:
         """Print the verdict, then the table."""

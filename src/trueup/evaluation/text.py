@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Protocol
 
 from trueup.evaluation.sections import Finding, Overview, Repair, Score
-from trueup.showing import html_table, is_number
+from trueup.showing import html_table, is_number, text_table
 
 __all__ = ["QUESTIONS", "Rows", "html", "plain_text", "tables_of"]
 
@@ -150,13 +150,5 @@ def model_rows(evaluation: Told) -> Rows:
 
 def _aligned(table: Rows) -> str:
     names, rows = table
-    widths = [max(len(line[j]) for line in (names, *rows)) for j in range(len(names))]
-    words = [not any(is_number(line[j]) for line in rows) for j in range(len(names))]
-    return "\n".join(
-        "  "
-        + "  ".join(
-            cell.ljust(width) if left else cell.rjust(width)
-            for cell, width, left in zip(line, widths, words, strict=True)
-        ).rstrip()
-        for line in (names, *rows)
-    )
+    right = [any(is_number(line[j]) for line in rows) for j in range(len(names))]
+    return "\n".join(f"  {line}".rstrip() for line in text_table(names, rows, right))

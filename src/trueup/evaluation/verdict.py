@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.evaluation.grounds import Grounds, amount
 from trueup.evaluation.places import standing_out, where
 from trueup.evaluation.sections import Finding, Repair

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Ints
+from trueup._typing import Ints
 from trueup.errors import Text, Words, must_be
 
 FRAMES = {"pandas", "polars", "pyarrow", "modin", "cudf"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import Argument, InputError, Words, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
 from trueup.forecasts.labels import to_ignore

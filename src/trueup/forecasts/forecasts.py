@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.errors import Argument, InputError, required
 from trueup.forecasts import probs as door

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Ints, engine
+from trueup._typing import Ints
+from trueup.engines.select import engine
 from trueup.errors import Argument, Text, Words, must_be
 from trueup.forecasts.arrays import describe, first_row, is_missing, original, refuse
 from trueup.forecasts.policy import FORECASTS, Policy
@@ -201,7 +202,7 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
     if labels.dtype.kind == "b":
         return -1
     if n_classes == 2 and labels.dtype in (np.int64, np.uint8, np.int32, np.int8):
-        return engine().first_not_binary(labels)
+        return engine.rows.first_not_binary(labels)
     if labels.min() >= 0 and labels.max() < n_classes:
         return -1
     return first_row((labels < 0) | (labels >= n_classes))

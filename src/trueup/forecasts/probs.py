@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Words, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
 from trueup.forecasts.policy import FORECASTS, Policy
@@ -92,7 +93,7 @@ class Matrix:
             if self.shift is not None:
                 block = block.astype(np.float64)
                 _exponential(block, self.shift[where, None])
-            engine().scaled_columns(block, factor, part)
+            engine.rows.scaled_columns(block, factor, part)
         return out
 
     def take(self, rows: Ints) -> Matrix:
@@ -195,7 +196,7 @@ def check_pairs(given: Given, labels: NDArray[Any]) -> Vector | None:
     plain = plain and labels.dtype in (bool, np.int64)
     if not (plain and p.flags.c_contiguous and labels.flags.c_contiguous):
         return None
-    return Vector(p, None, _tiny(p)) if engine().all_pairs_good(p, labels) else None
+    return Vector(p, None, _tiny(p)) if engine.rows.all_pairs_good(p, labels) else None
 
 
 def check_scores(given: Given, rows: Ints | None) -> Vector:
@@ -207,7 +208,7 @@ def check_scores(given: Given, rows: Ints | None) -> Vector:
         with np.errstate(over="ignore"):
             return Vector(1 / (1 + np.exp(-z)), z, tiny)
     scores = np.ascontiguousarray(kept, dtype=_working_type(kept))
-    bad = engine().first_outside_unit(scores)
+    bad = engine.rows.first_outside_unit(scores)
     if bad >= 0:
         raise _outside(given.policy, kept[bad], original(bad, rows), 0)
     return Vector(scores, None, tiny)
@@ -228,7 +229,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
         block = values[start:stop] if rows is None else values[rows[start:stop]]
         return _unscaled(block, None if shift is None else shift[start:stop])
 
-    first_bad, total, top, top_class = engine().scan_rows(read, n, n_classes)
+    first_bad, total, top, top_class = engine.rows.scan_rows(read, n, n_classes)
     if first_bad >= 0:
         row = original(first_bad, rows)
         entries = values[row]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import must_be
 from trueup.forecasts.arrays import as_floats, as_numpy, refuse
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.inference.levels import check_level
 from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns
@@ -45,14 +45,12 @@ def consistency_band(
     Columns
         ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty one.
     """
-    from scipy.stats import binom
-
     miss = _miss(table, confidence_level, simultaneous)
     full, size = _sizes(table)
     rows = np.floor(size + ROUNDING)
     score = np.clip(table.mean_score[full], 0, 1)
     mean = rows * score
-    low, high = binom.ppf([[miss / 2], [1 - miss / 2]], rows, score)
+    low, high = (_binomial_quantile(q, rows, score) for q in (miss / 2, 1 - miss / 2))
     low = np.minimum(np.maximum(low, 0), np.floor(mean + ROUNDING))
     high = np.maximum(high, np.ceil(mean - ROUNDING))
     return _columns(table, full, low / rows, high / rows, ("mean_score",))
@@ -91,6 +89,19 @@ def confidence_band(
     rate = np.clip(table.mean_label[full], 0, 1)
     low, high = (_wilson if method == "wilson" else _clopper_pearson)(rate, size, miss)
     return _columns(table, full, low, high, ("mean_score", "mean_label"))
+
+
+def _binomial_quantile(q: float, n: Floats, p: Floats) -> Floats:
+    """Return the smallest k with P(X ≤ k) ≥ q, to which SciPy's inverse is near.
+
+    As `scipy.stats.binom.ppf`, but importing `scipy.stats` takes longer than drawing a figure.
+    """
+    from scipy.special import bdtrik, betaincc
+
+    k = np.nan_to_num(np.ceil(bdtrik(q, n, p)))  # NaN for p = 0
+    k = np.where(betaincc(k + 1, np.maximum(n - k, 0), p) < q, np.minimum(k + 1, n), k)
+    below = np.maximum(k - 1, 0)
+    return np.asarray(np.where(betaincc(below + 1, n - below, p) >= q, below, k))
 
 
 def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:

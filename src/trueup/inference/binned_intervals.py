@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.noisy_bins import Bins
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
-from trueup.engines.threads import Chunk, run
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import Chunk
+from trueup.engines.threads import run
 from trueup.errors import InputError
 from trueup.estimators.base import Ends, known_estimator
 from trueup.forecasts import Forecasts

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.inference.binned_intervals import CLEAR, HALF_NORMAL, Ends, norm_noise
 from trueup.tables import CellTable
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Ints
 from trueup.bins import EqualMass
-from trueup.engines.base import Ints, engine
+from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.error_bounds import Bounds, asymptotic_bounds, finite_sample_bounds
@@ -165,7 +166,7 @@ def _judge(
     """Fit histogram binning on one half; return a row of the table for the other."""
     inner = EqualMass(n_bins).inner_edges(fitted)
     rates = BinTable.of_sums(
-        inner, engine().bin_sums(fitted.p, fitted.y, fitted.w, inner)
+        inner, engine.bins.bin_sums(fitted.p, fitted.y, fitted.w, inner)
     ).mean_label
     declared, output_of_bin = np.unique(rates, return_inverse=True)
     index = output_of_bin.reshape(-1)[np.searchsorted(inner, judged.p.astype(np.float64))]

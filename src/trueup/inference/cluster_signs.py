@@ -11,10 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats, engine
-from trueup.engines.draws import keys_of
-from trueup.engines.threads import cut, run
+from trueup.engines.blocks import cut
+from trueup.engines.draw_keys import keys_of
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, known_estimator
@@ -74,7 +76,7 @@ def signed(
         return number_of(statistic.measure_forecasts(turned))
 
     def some(first: int, last: int) -> list[float]:
-        drawn = (engine().draw_labels(even, key) for key in keys[first:last])
+        drawn = (engine.draws.draw_labels(even, key) for key in keys[first:last])
         return [one(np.where(up, 1.0, -1.0)[cluster]) for up in drawn]
 
     keys = keys_of(seed, n_resamples)

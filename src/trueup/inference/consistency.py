@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Bits, Floats, engine
-from trueup.engines.blocks import row_blocks
-from trueup.engines.draws import class_limits, keys_of, limits_of
-from trueup.engines.threads import cut, run
+from trueup._typing import Bits, Floats
+from trueup.engines.blocks import cut, row_blocks
+from trueup.engines.draw_keys import class_limits, keys_of, limits_of
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
@@ -130,7 +131,7 @@ def _unconditional_powers(
     keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
 
     def one(r: int) -> float:
-        rows = forecasts.take(engine().draw_rows(forecasts.n, keys[2 * r]))
+        rows = forecasts.take(engine.draws.draw_rows(forecasts.n, keys[2 * r]))
         (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
         return statistic.measure_forecasts(rows.with_labels(labels)).power
 
@@ -156,14 +157,14 @@ def _drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
     """A function that draws labels for all rows, one array a key."""
     if not forecasts.is_matrix:
         limit = limits_of(forecasts.scores)
-        return lambda keys: [engine().draw_labels(limit, key) for key in keys]
+        return lambda keys: [engine.draws.draw_labels(limit, key) for key in keys]
 
     def draw(keys: Bits) -> list[NDArray[Any]]:
         labels = np.empty((len(keys), forecasts.n), np.int64)
         for block in row_blocks(forecasts.n, forecasts.n_classes):
             limits = class_limits(forecasts.rows(block))
             for drawn, key in zip(labels, keys, strict=True):
-                drawn[block] = engine().draw_classes(limits, key, block.start)
+                drawn[block] = engine.draws.draw_classes(limits, key, block.start)
         return list(labels)
 
     return draw

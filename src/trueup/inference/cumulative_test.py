@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators import CumulativeError
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.binned_intervals import Bins, binned_ends
 from trueup.inference.tally import Tally

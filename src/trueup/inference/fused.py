@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Bits, Floats, Ints, engine
-from trueup.engines.draws import binned_limits, class_limits, limits_of
+from trueup._typing import Bits, Floats, Ints
+from trueup.engines.draw_keys import binned_limits, class_limits, limits_of
+from trueup.engines.select import engine
 from trueup.estimators.simplex import cell_table
 from trueup.forecasts import Forecasts
 from trueup.lens import (
@@ -63,7 +64,7 @@ def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     if pairs.w is not None:
         return _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
     rows, _ = binned_limits(pairs.p, index, table.made)
-    return engine().count_labels(rows, keys)
+    return engine.draws.count_labels(rows, keys)
 
 
 def _weighted_sums(
@@ -160,5 +161,7 @@ def _totals(
         block = slice(start, min(start + size, n))
         limit, place = draw(block)
         weight = None if w is None else w[block]
-        engine().add_classes(limit, place.astype(np.int32, copy=False), weight, keys, start, totals)
+        engine.draws.add_classes(
+            limit, place.astype(np.int32, copy=False), weight, keys, start, totals
+        )
     return totals[:, :-1]

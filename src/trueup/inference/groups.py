@@ -19,7 +19,6 @@ from trueup.inference.parts import with_adjusted
 from trueup.inference.seeds import Seed, seed_of
 from trueup.lens import chosen_lens
 from trueup.metrics import rmsce_debiased
-from trueup.results.plain import plain
 from trueup.showing import FieldsShown
 from trueup.tables import Columns
 
@@ -46,11 +45,6 @@ class GroupErrors(FieldsShown):
     table: Columns
     largest: float
     group: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        found = {"table": self.table.to_dict(), "largest": self.largest, "group": self.group}
-        return dict(plain(found))
 
 
 def group_errors(

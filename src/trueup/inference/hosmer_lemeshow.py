@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtrc
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.estimators.kernel_sums import BLOCK_ROWS, Kernel, score_cross
 from trueup.estimators.residuals import PairMass, ScoreResiduals, unit_weights
@@ -43,7 +44,7 @@ def row_totals(rows: NullRows, kernel: Kernel, total_variation: bool, y: Any) ->
         here = slice(start, stop)
         for first in range(start, n, BLOCK_ROWS):
             there = slice(first, min(first + BLOCK_ROWS, n))
-            distance = engine().pair_distances(rows.g[here], rows.g[there], total_variation)
+            distance = engine.pairs.pair_distances(rows.g[here], rows.g[there], total_variation)
             values = kernel.of(distance)
             if w is not None:
                 values *= w[here, None] * w[there]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_sums import Kernel

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.estimators.scores import total_weight, weighted_sum
 from trueup.forecasts import Forecasts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.tables import BinTable, TableFamily
 
 __all__ = ["Bins"]

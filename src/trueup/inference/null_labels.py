@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
-from trueup.engines.blocks import ENTRIES
-from trueup.engines.draws import class_limits, keys_of, limits_of
-from trueup.engines.threads import Chunk, run
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.draw_keys import class_limits, keys_of, limits_of
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.levels import check_resamples
@@ -93,7 +94,7 @@ class NullPairs:
         limit, keys = limits_of(self.p), keys_of(seed_of(rng), n_resamples)
 
         def some(first: int, last: int) -> Any:
-            draw = engine().draw_labels
+            draw = engine.draws.draw_labels
             return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
 
         return np.concatenate(run(some, resample_chunks(n_resamples, len(self.p))))
@@ -128,7 +129,7 @@ class NullRows:
         limit, keys = class_limits(self.g), keys_of(seed_of(rng), n_resamples)
 
         def some(first: int, last: int) -> Any:
-            draw = engine().draw_classes
+            draw = engine.draws.draw_classes
             return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
 
         return np.concatenate(run(some, resample_chunks(n_resamples, len(self.g))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.estimators.base import Ends, Estimator, root_of
 from trueup.forecasts import Forecasts
 from trueup.inference.bootstrap import Bootstrap

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Metric, estimator_of

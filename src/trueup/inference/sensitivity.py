@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts

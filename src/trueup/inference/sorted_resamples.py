@@ -13,17 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Bits, Floats, engine
-from trueup.engines.draws import keys_of, limits_of
-from trueup.engines.rooms import FRESH, Room
-from trueup.engines.threads import Chunk, run
+from trueup._typing import Bits, Floats
+from trueup.engines.blocks import Chunk
+from trueup.engines.draw_keys import keys_of, limits_of
+from trueup.engines.memory import FRESH, Scratch
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.estimators.base import Estimator
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
 
 AT_ONCE = 8  # resamples a thread takes at a time
-Resample = Callable[[np.uint64, Room], TiedScores]
+Resample = Callable[[np.uint64, Scratch], TiedScores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +53,15 @@ class SortedPairs:
         code = (2 * (np.cumsum(new) - 1) + y).astype(np.int32)
         return cls(groups, limits_of(p), code)
 
-    def with_drawn_labels(self, key: np.uint64, room: Room = FRESH) -> TiedScores:
+    def with_drawn_labels(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
         """Every label drawn from its score."""
         value, rank = self.groups.value, self.groups.rank
-        hits = engine().draw_hits(self.limit, self.code, len(value), key, room)
+        hits = engine.draws.draw_hits(self.limit, self.code, len(value), key, room)
         return TiedScores(value, rank, hits, rows=len(self.code), room=room)
 
-    def with_drawn_rows(self, key: np.uint64, room: Room = FRESH) -> TiedScores:
+    def with_drawn_rows(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
         """As many rows, drawn with replacement."""
-        drawn = engine().regroup_rows(self.groups.value, self.code, key, room)
+        drawn = engine.draws.resample_scores(self.groups.value, self.code, key, room)
         n = len(self.code)
         return TiedScores(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
 
@@ -94,13 +96,13 @@ def powers_of(
     if not statistics:
         return np.empty((0, n_resamples))
     keys = keys_of(seed, n_resamples)
-    rooms: list[Room] = []  # handed on from chunk to chunk
+    rooms: list[Scratch] = []  # handed on from chunk to chunk
 
     def some(first: int, last: int) -> list[list[float]]:
         try:
             room = rooms.pop()
         except IndexError:
-            room = Room()
+            room = Scratch()
         drawn = (resample(key, room) for key in keys[first:last])
         powers = [[each.power_of_ties(groups) for each in statistics] for groups in drawn]
         rooms.append(room)

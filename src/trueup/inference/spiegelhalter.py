@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from trueup.engines.base import Bits, Floats, Ints, engine
+from trueup._typing import Bits, Floats, Ints
 from trueup.engines.blocks import row_blocks
-from trueup.engines.draws import class_limits, keys_of
+from trueup.engines.draw_keys import class_limits, keys_of
+from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (
@@ -109,7 +110,7 @@ def _drawn_in_block(block: Block, first: int, keys: Bits) -> Floats:
     away, limit, row = _deviations(block.g), class_limits(block.g), np.arange(len(block.y))
 
     def some(start: int, stop: int) -> list[float]:
-        drawn = (engine().draw_classes(limit, key, first) for key in keys[start:stop])
+        drawn = (engine.draws.draw_classes(limit, key, first) for key in keys[start:stop])
         return [float(np.sum(block.w * away[row, y])) for y in drawn]
 
     return np.concatenate(run(some, resample_chunks(len(keys), len(row))))

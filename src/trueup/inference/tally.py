@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Floats, Ints
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats, Ints, engine
+from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
@@ -138,7 +139,9 @@ def tally_of_outputs(declared: Floats, index: Ints, pairs: Pairs) -> Tally:
 def tally_of_bins(pairs: Pairs) -> Tally:
     """Put rows of continuous scores together in 15 bins of equal mass."""
     inner = EqualMass(15).inner_edges(pairs)
-    table = BinTable.of_sums(inner, engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)).nonempty()
+    table = BinTable.of_sums(
+        inner, engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
+    ).nonempty()
     n = table.weight.sum() ** 2 / table.sums.weight2.sum()
     count = 1 / table.concentration
     return Tally(table.mean_score, table.share, count, table.mean_label, float(n), binned=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.null_labels import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
-from trueup.engines.draws import keys_of
+from trueup._typing import Floats
+from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.engines.threads import get_threads, run
 from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import SimplexLens

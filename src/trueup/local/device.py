@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.local.steepness import WITHIN
 from trueup.local.sums import Kernel, KernelSums, can_divide, kernel_sums_by_bin
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats, Ints
 from trueup.bins import Binning, UniformWidth, check_binning
-from trueup.engines.base import Floats, Ints
 from trueup.errors import called, must_be
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.beside import beside, features_of

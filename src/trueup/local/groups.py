@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import UniformWidth
-from trueup.engines.base import Floats
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts

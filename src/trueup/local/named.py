@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import UniformWidth
-from trueup.engines.base import Floats
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
 from trueup.local.bandwidth import checked_bandwidths, default_bandwidth

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, KernelSet
+from trueup._typing import Floats
 from trueup.engines.threads import get_threads
+from trueup.engines.types import KernelSet
 
 
 def nearest_l1(one: KernelSet) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.local.bandwidth import scale_of
 from trueup.local.device import Device, sums_on
 from trueup.tables import Columns

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trueup._typing import Floats, Ints
 from trueup.bins import Binning
-from trueup.engines.base import Floats, Ints
 from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe, is_missing

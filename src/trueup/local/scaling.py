@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 
 FURTHEST = 1e100  # new rows further out are put here: distances to them stay finite
 ROUNDING = 1e-14  # of its largest value: what varies less than this does not vary

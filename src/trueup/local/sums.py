@@ -21,7 +21,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, KernelSet, KernelTotals, engine, in_use
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine, in_use
+from trueup.engines.types import KernelSet, KernelTotals
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.local.nearest import nearest_l1
 from trueup.local.steepness import WITHIN, steepness
@@ -175,7 +177,7 @@ def _sums_of_sets(
     divide = [_divides(one, kernel) for one in sets]
     divided = [one for one, yes in zip(sets, divide, strict=True) if yes]
     others = [one for one, yes in zip(sets, divide, strict=True) if not yes]
-    by_blocks = iter(engine().block_sums(others, steep, gaussian, relative))
+    by_blocks = iter(engine.kernel_sums.block_sums(others, steep, gaussian, relative))
     by_halves = iter(_divided(divided, steep, relative))
     found = [next(by_halves if yes else by_blocks) for yes in divide]
     largest = max(range(len(sets)), key=lambda i: len(sets[i].at), default=-1)
@@ -205,7 +207,7 @@ def _divided(sets: list[KernelSet], steep: float, relative: bool) -> list[Kernel
     Where the kernel of the nearest point is not tiny, plain sums are divided by it: their relative
     error is that of exponents up to 460, 1e-13. Elsewhere points that can count meet the query.
     """
-    plain = engine().divided_sums(sets, steep)
+    plain = engine.kernel_sums.divided_sums(sets, steep)
     if not relative:
         return [KernelTotals(sums, None) for sums in plain]
     nearest = [np.zeros(len(s.points)) if s.queries is None else nearest_l1(s) for s in sets]
@@ -219,7 +221,7 @@ def _divided(sets: list[KernelSet], steep: float, relative: bool) -> list[Kernel
         )
         for one, distance, rows in zip(sets, nearest, far, strict=True)
     ]
-    again = engine().block_sums(lost, steep, gaussian=False, relative=True)
+    again = engine.kernel_sums.block_sums(lost, steep, gaussian=False, relative=True)
     for sums, distance, rows, found in zip(plain, nearest, far, again, strict=True):
         sums *= np.exp(np.minimum(distance, SEEN / steep) * steep)[:, None]
         sums[rows], distance[rows] = found

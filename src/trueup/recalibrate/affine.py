@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.errors import Words, must_be
 from trueup.recalibrate.affine_fit import AffineData, fit_affine
 from trueup.recalibrate.base import Recalibrator
@@ -108,4 +109,4 @@ class AffineRecalibrator(Recalibrator):
 
     def _probs_of(self, scores: Scores) -> Floats:
         logits = self._features(scores) @ self.coefficients_.T + self.intercept_
-        return engine().tempered_probs(logits, 1.0)
+        return engine.softmax.tempered_probs(logits, 1.0)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.recalibrate.affine_objective import AffineObjective, Penalty
 from trueup.recalibrate.scores import FitData
 from trueup.recalibrate.trust_region import MOST_IN_STEP, Limits, Minimum, minimise
@@ -228,7 +229,7 @@ def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> f
     held = [np.ascontiguousarray(features)]
 
     def slope(inverse: float) -> float:
-        rows = engine().temper(held[0], labels, inverse)
+        rows = engine.softmax.temper(held[0], labels, inverse)
         return float(np.sum(weight * (rows.first / rows.total + rows.gap)))
 
     largest = max(LARGEST_START, identity)

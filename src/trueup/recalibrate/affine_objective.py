@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
-from trueup.engines.threads import cut, run
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import cut
+from trueup.engines.threads import run
 from trueup.recalibrate.affine_preconditioner import Curvature, Solve, preconditioner
 
 FEWEST_ROWS = 256  # of a chunk: smaller products of matrices waste their overhead

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import InputError, Words, must_be
 from trueup.inference.seeds import Seed, seed_of
 from trueup.recalibrate.base import Recalibrator

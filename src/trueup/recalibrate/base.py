@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
 from trueup.recalibrate.reading import check_options, read_fit, read_scores
 from trueup.recalibrate.scores import LEAST, FitData, Scores
 
@@ -138,7 +139,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 def log_loss_before(data: FitData) -> float:
     """Mean log loss of the scores as they are; of logits it is never cut."""
     if data.scores.are_logits:
-        rows = engine().temper(data.scores.logits(), data.labels, 1.0)
+        rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
     else:
         each = np.concatenate([_log_losses(data, at) for at in row_blocks(data.n, data.n_classes)])

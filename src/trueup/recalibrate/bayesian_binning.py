@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Floats, Ints
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats, Ints, engine
-from trueup.engines.cuts import cuts_of_groups
+from trueup.engines.equal_mass import equal_mass_cuts
+from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
@@ -129,7 +130,7 @@ class BayesianBinning(MarginalRecalibrator):
         }
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
-        bins = engine().find_bins(scores.problem(number), learned["edges"])
+        bins = engine.bins.find_bins(scores.problem(number), learned["edges"])
         return np.asarray(learned["answer"][bins])
 
     def _marginals_of(self, scores: Scores) -> Floats:
@@ -191,7 +192,7 @@ class _Binnings:
 
 def _cuts(ranks: NDArray[Any], rows: float) -> tuple[Ints, Ints]:
     """Number of bins of every binning, and the last group of tied scores of every bin."""
-    every = (cuts_of_groups(ranks, b) for b in _numbers_of_bins(rows))
+    every = (equal_mass_cuts(ranks, b) for b in _numbers_of_bins(rows))
     cuts = {found.tobytes(): found for found in every}
     last = [np.append(found, len(ranks) - 1) for found in cuts.values()]
     return np.array([len(groups) for groups in last]), np.concatenate(last)

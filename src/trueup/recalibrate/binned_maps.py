@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, Ints, Sums, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.reading import read_scores
@@ -72,7 +74,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return scores.problem(number)
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
-        bins = engine().find_bins(self._binned(learned, scores, number), learned["inner_edges"])
+        bins = engine.bins.find_bins(self._binned(learned, scores, number), learned["inner_edges"])
         answers: Floats = learned["values"][bins]
         return answers
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from trueup.engines.base import Ints
+from trueup._typing import Ints
 from trueup.recalibrate.metadata import Metadata
 from trueup.recalibrate.responses import Response
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.recalibrate.affine import AffineRecalibrator
 from trueup.recalibrate.scores import Scores, log_sum_exp
 

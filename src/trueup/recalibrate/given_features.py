@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Argument, InputError, conflict, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe

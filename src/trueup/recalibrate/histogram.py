@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trueup.bins import EqualMass, UniformWidth
-from trueup.engines.base import engine
+from trueup.engines.select import engine
 from trueup.recalibrate.binned_maps import BinnedRecalibrator, bin_means, bin_midpoints
 from trueup.recalibrate.scores import FitData
 from trueup.specification import check_choice
@@ -84,5 +84,5 @@ class HistogramBinning(BinnedRecalibrator):
         pairs = data.pairs(number)
         rule = EqualMass if self.binning == "equal-mass" else UniformWidth
         inner = rule(self.n_bins).inner_edges(pairs)
-        sums = engine().bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return {"inner_edges": inner, "values": bin_means(sums.label, sums, bin_midpoints(inner))}

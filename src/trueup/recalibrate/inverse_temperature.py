@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, Tempered, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
+from trueup.engines.types import Tempered
 from trueup.recalibrate.scores import FitData
 
 TOLERANCE = 1e-10  # of the derivative of the mean log loss by log β
@@ -80,7 +82,7 @@ class LossCurve:
 
     def rows(self, inverse: float) -> Tempered:
         """What each row adds up to at one β."""
-        return engine().temper(self.logits, self.labels, inverse)
+        return engine.softmax.temper(self.logits, self.labels, inverse)
 
     def point(self, rows: Tempered, inverse: float) -> Point:
         """Loss and derivatives from the sums of rows."""

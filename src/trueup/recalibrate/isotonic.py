@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
-from trueup.engines.threads import cut, run
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import cut
+from trueup.engines.select import engine
+from trueup.engines.threads import run
 from trueup.estimators.isotonic import IsotonicFit
 from trueup.lens import Pairs
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
@@ -152,7 +154,7 @@ def _at(knots: dict[str, Any], scores: Floats) -> Floats:
     if len(score) == 1:
         return np.full(len(scores), answer[0])
     inside = np.clip(scores, score[0], score[-1])
-    line = engine().find_bins(inside, np.nextafter(score[1:-1], -1))  # knots at or below a score
+    line = engine.bins.find_bins(inside, np.nextafter(score[1:-1], -1))  # knots at or below a score
     low, high = answer[line], answer[line + 1]
     share = (inside - score[line]) / np.diff(score)[line]
     return np.asarray(np.minimum(low + share * (high - low), high))

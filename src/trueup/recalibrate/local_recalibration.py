@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from trueup._typing import Floats, Ints
 from trueup.bins import uniform_edges
-from trueup.engines.base import Floats, Ints
 from trueup.errors import must_be, required
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
-from trueup.engines.base import Ints
+from trueup._typing import Ints
 from trueup.errors import Argument, InputError
 from trueup.forecasts.arrays import as_numpy
 from trueup.forecasts.beside import same_length, weights_of

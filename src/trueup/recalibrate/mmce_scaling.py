@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.estimators import MMCE
 from trueup.lens import Pairs
@@ -116,7 +117,7 @@ class MMCEScaling(Recalibrator):
         return Losses(start.before, best.loss)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        return engine().tempered_probs(scores.logits(), 1 / self.temperature_)
+        return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
 
     def _top_of(self, scores: Scores) -> Ints:
         return scores.top()

@@ -11,7 +11,7 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.cross_fit import cross_fitted

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.scores import FitData, Scores
 

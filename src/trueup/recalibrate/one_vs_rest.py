@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.engines.threads import run
 from trueup.recalibrate.base import Recalibrator, log_loss_of
 from trueup.recalibrate.reading import read_scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.recalibrate.scores import Scores
 from trueup.recalibrate.sigmoid_maps import SigmoidRecalibrator
 from trueup.specification import check_choice

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
-from trueup.engines.threads import cut, run
+from trueup._typing import Floats
+from trueup.engines.blocks import cut
+from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.recalibrate.scores import Scores
 
 ROWS_A_CLASS = 9

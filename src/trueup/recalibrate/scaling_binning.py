@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.engines.base import Floats, engine
+from trueup.engines.select import engine
 from trueup.errors import Words, must_be
 from trueup.lens import Pairs
 from trueup.recalibrate.base import Recalibrator
@@ -125,11 +126,11 @@ class ScalingBinning(BinnedRecalibrator):
         scaling = fitted_part(PlattScaling() if self.scaling is None else self.scaling, first)
         binned = _values(scaling, second)
         inner = _edges(binned, self.n_bins)
-        sums = engine().bin_sums(binned.p, binned.y, binned.w, inner)
+        sums = engine.bins.bin_sums(binned.p, binned.y, binned.w, inner)
         means = bin_means(sums.score, sums, bin_midpoints(inner))
         if third is not second:
             last = _values(scaling, third)
-            sums = engine().bin_sums(last.p, last.y, last.w, inner)
+            sums = engine.bins.bin_sums(last.p, last.y, last.w, inner)
             means = bin_means(sums.score, sums, means)
         rising = np.maximum.accumulate(means)  # sums, added in another order, may dip
         return {"scaling": scaling, "inner_edges": inner, "values": rising}

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 
 MOST_STEPS = 200
 MOST_PRODUCTS = 500  # in one step
@@ -88,7 +89,9 @@ class ScalingObjective:
 
     def at(self, point: Floats) -> Here:
         """Value and derivatives at (b, w)."""
-        sums = engine().scaled_sums(self.logits, self.labels, self.weights, point[1], point[0])
+        sums = engine.softmax.scaled_sums(
+            self.logits, self.labels, self.weights, point[1], point[0]
+        )
         losses = sums.loss if self.weights is None else self.weights * sums.loss
         loss = float(np.sum(losses)) / self.total_weight
         gradient = sums.gradient / self.total_weight + self.penalty.gradient(point)
@@ -99,7 +102,7 @@ class ScalingObjective:
     def product(self, here: Here, direction: Floats) -> Floats:
         """Second derivatives times a direction."""
         shift, scale = here.point
-        product = engine().scaled_product(
+        product = engine.softmax.scaled_product(
             self.logits, self.weights, here.log_total, scale, shift, direction
         )
         return product / self.total_weight + 2 * self.penalty.amount * direction

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from trueup.engines.base import Ints
+from trueup._typing import Ints
 from trueup.errors import CapabilityError, InputError, Words, must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.lens import Pairs
 
 LEAST = 1e-12
@@ -67,7 +68,7 @@ class Scores:
     def probs(self) -> Floats:
         """(n, K) probabilities, in float64."""
         if self.are_logits:
-            return engine().tempered_probs(self.logits(), 1.0)
+            return engine.softmax.tempered_probs(self.logits(), 1.0)
         values = self.values.astype(np.float64)
         return np.column_stack([1 - values, values]) if values.ndim == 1 else values
 

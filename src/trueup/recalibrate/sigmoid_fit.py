@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.newton import Maximum, Terms, climb
 from trueup.recalibrate.sigmoid_problem import SigmoidProblem
 

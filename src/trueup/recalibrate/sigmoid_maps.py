@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
 from trueup.recalibrate.scores import FitData, Scores, sigmoid
 from trueup.recalibrate.sigmoid_fit import fit_sigmoid

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.newton import Terms
 
 
@@ -83,6 +84,6 @@ class SigmoidProblem:
 
     def terms(self, targets: Floats, point: Floats, *, squared: bool) -> Terms:
         """Minus the mean loss, with its derivatives by slopes and intercept."""
-        sums = engine().sigmoid_sums(self.covariates, targets, self.weight, point, squared)
+        sums = engine.sigmoid.sigmoid_sums(self.covariates, targets, self.weight, point, squared)
         whole = -(len(targets) if self.weight is None else 1.0)
         return Terms(sums.loss / whole, sums.gradient / whole, sums.hessian / whole)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.engines.threads import run
 from trueup.recalibrate.affine_fit import AffineData, fit_roughly, penalty_amount
 from trueup.recalibrate.trust_region import Limits

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.recalibrate.base import Losses, Recalibrator
 from trueup.recalibrate.inverse_temperature import LossCurve, fit_inverse_temperature
 from trueup.recalibrate.scores import FitData, Scores
@@ -78,7 +79,7 @@ class TemperatureScaling(Recalibrator):
         return Losses(found.before, found.best.loss)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        return engine().tempered_probs(scores.logits(), 1 / self.temperature_)
+        return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
 
     def _top_of(self, scores: Scores) -> Ints:
         return scores.top()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
 from trueup.recalibrate.scores import FitData, Scores, log_sum_exp
 
 NOTHING = 1e4  # a logit so far below the others has a probability of 0
@@ -44,7 +45,7 @@ def rescaled_rows(scores: Scores, top_class: Ints, new_top: Floats) -> Floats:
     if scores.are_logits:
         logits = scores.logits().astype(np.float64)
         logits[rows, top_class] = -2 * np.abs(logits).max(axis=1) - NOTHING
-        probs = engine().tempered_probs(logits, 1.0)
+        probs = engine.softmax.tempered_probs(logits, 1.0)
     else:
         probs = scores.probs()
         probs[rows, top_class] = 0

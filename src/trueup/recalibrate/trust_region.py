@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.recalibrate.affine_objective import AffineObjective, Here
 
 MOST_STEPS = 200

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Ints, engine
+from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.recalibrate.base import Losses, Recalibrator
 from trueup.recalibrate.inverse_temperature import (
@@ -116,7 +117,7 @@ class VectorScaling(Recalibrator):
         return Losses(start.before, best.loss)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        return engine().scaled_probs(scores.logits(), self.coefficients_, self.intercept_)
+        return engine.softmax.scaled_probs(scores.logits(), self.coefficients_, self.intercept_)
 
 
 def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Minimum:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
 from trueup.recalibrate.reading import check_counts, read_scores
@@ -108,10 +109,10 @@ class VennAbers(OneVsRestRecalibrator):
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         groups = TiedScores.of(data.pairs(number))
         weight, hits = _counted(groups.weight), _counted(groups.label)
-        mass, joined = engine().pool_added(weight, hits)
+        mass, joined = engine.isotonic.pool_added(weight, hits)
         high = np.append(joined / mass, 1.0)  # a positive row above all scores stays alone
         # Seen from the other end, with labels exchanged, the row of label 0 is a positive one.
-        mass, joined = engine().pool_added(weight[::-1], (weight - hits)[::-1])
+        mass, joined = engine.isotonic.pool_added(weight[::-1], (weight - hits)[::-1])
         low = np.append(0.0, ((mass - joined) / mass)[::-1])
         if mass.dtype != np.int64:  # sums of floats, added in another order, may dip
             low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
@@ -144,6 +145,6 @@ def _counted(total: NDArray[Any]) -> NDArray[Any]:
 
 def _ends(learned: dict[str, Any], scores: Floats) -> tuple[Floats, Floats]:
     """p0 and p1 of each score."""
-    at_or_above = engine().find_bins(scores, np.nextafter(learned["low_from"], -1))
-    above = engine().find_bins(scores, learned["high_to"])
+    at_or_above = engine.bins.find_bins(scores, np.nextafter(learned["low_from"], -1))
+    above = engine.bins.find_bins(scores, learned["high_to"])
     return learned["low"][at_or_above], learned["high"][above]

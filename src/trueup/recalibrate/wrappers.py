@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.copies import check_inner, fitted_copy
 from trueup.recalibrate.no_recalibration import NoRecalibration

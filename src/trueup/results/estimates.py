@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from trueup.results.plain import plain
+from trueup.codec import plain
 from trueup.showing import FieldsShown
 
 __all__ = ["Decomposition", "Estimate"]
@@ -33,12 +33,6 @@ class Estimate(FieldsShown):
     power: float
     table: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        table = None if self.table is None else self.table.to_dict()
-        found = {"value": self.value, "power": self.power, "table": table, "notes": self.notes}
-        return dict(plain(found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,17 +81,7 @@ class Decomposition(FieldsShown):
             parts = [
                 {"name": name, "share": share, **part.to_dict()} for name, share, part in self.parts
             ]
-        found = {
-            "score": self.score,
-            "miscalibration": self.miscalibration,
-            "discrimination": self.discrimination,
-            "uncertainty": self.uncertainty,
-            "within": self.within,
-            "table": None if self.table is None else self.table.to_dict(),
-            "parts": parts,
-            "notes": self.notes,
-        }
-        return dict(plain(found))
+        return super().to_dict() | {"parts": plain(parts)}
 
     def __repr__(self) -> str:
         """Print the sum; the terms of classes are in ``parts``."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from trueup.results.plain import plain
 from trueup.showing import FieldsShown
 
 __all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
@@ -40,10 +39,6 @@ class Interval(FieldsShown):
     target: str
     notes: dict[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))
-
 
 @dataclass(frozen=True)
 class HypothesisResult(FieldsShown):
@@ -68,10 +63,6 @@ class HypothesisResult(FieldsShown):
     method: str
     null: str
     notes: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -102,10 +93,6 @@ class Comparison(FieldsShown):
     first_test: HypothesisResult
     second_test: HypothesisResult
     sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
@@ -139,7 +126,3 @@ class Certificate(FieldsShown):
     method: str
     sentence: str
     notes: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))

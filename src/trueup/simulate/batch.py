@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats, Sums, engine
+from trueup._typing import Floats
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.estimators.powers import plugin_powers
@@ -90,7 +92,7 @@ def _in_fixed_bins(sets: DataSets, measures: Mapping[str, Any]) -> Numbers:
         inner = measure.binning.inner_edges(some)
         key = inner.tobytes()
         if key not in sums_of:
-            sums_of[key] = engine().batch_bin_sums(sets.probs, sets.labels, inner)
+            sums_of[key] = engine.bins.batch_bin_sums(sets.probs, sets.labels, inner)
         equal = measure.binning.asked(n) if measure.equal_shares else None
         powers = plugin_powers(sums_of[key], measure.norm, equal)
         scored[name] = powers if math.isinf(measure.norm) else powers ** (1 / measure.norm)
@@ -156,7 +158,7 @@ def _are_plain(sets: DataSets) -> bool:
         and labels.dtype in (np.uint8, np.bool_, np.int64)
         and probs.flags.c_contiguous
         and labels.flags.c_contiguous
-        and engine().all_pairs_good(probs.reshape(-1), labels.reshape(-1))
+        and engine.rows.all_pairs_good(probs.reshape(-1), labels.reshape(-1))
     )
 
 

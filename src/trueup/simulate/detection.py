@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from trueup.results.plain import plain
 from trueup.showing import FieldsShown
 
 __all__ = ["Detection", "SampleSize"]
@@ -45,10 +43,6 @@ class Detection(FieldsShown):
         """Probability of missing the error (type II error)."""
         return 1 - self.power
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))
-
 
 @dataclass(frozen=True)
 class SampleSize(FieldsShown):
@@ -80,7 +74,3 @@ class SampleSize(FieldsShown):
     world: str
     tried: tuple[Detection, ...]
     words: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
-        return dict(plain(asdict(self)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
+from trueup.codec import plain
 from trueup.errors import Words, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
@@ -89,8 +89,8 @@ class Fitted(FieldsShown):
         """Return plain Python values, ready for JSON; a standard error that is missing is None."""
         return {
             "world": repr(self.world),
-            "scores": _without_nan(asdict(self.scores_fit)),
-            "aic": [_without_nan(row) for row in self.table()],
+            "scores": self.scores_fit.to_dict(),
+            "aic": plain(self.table()),
             "scores_quality": self.scores_quality._asdict(),
             "curve_quality": self.curve_quality._asdict(),
             "words": self.words,
@@ -205,8 +205,3 @@ def _words(
     if not found.converged:
         said.append("The search for the Beta did not converge.")
     return " ".join(said)
-
-
-def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
-    missing = {key for key, value in row.items() if isinstance(value, float) and math.isnan(value)}
-    return {key: None if key in missing else value for key, value in row.items()}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.simulate.curves import Curve
 from trueup.simulate.fit_beta import reads_0, reads_1
 from trueup.simulate.fit_rounding import Rounding

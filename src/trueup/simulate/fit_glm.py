@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fit_ends import End, Outcomes
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.simulate.fit_rounding import Rounding
 
 __all__ = ["Quality", "curve_quality", "scores_quality"]

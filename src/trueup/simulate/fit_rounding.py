@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 
 __all__ = ["Rounding", "rounding_of"]
 

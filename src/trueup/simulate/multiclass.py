@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass, VarianceTree
-from trueup.engines.base import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import average, check_norm, root_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import estimator_of

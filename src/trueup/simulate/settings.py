@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import in_use
+from trueup.engines.select import in_use
 from trueup.errors import must_be
 from trueup.simulate.batch import Measure
 from trueup.simulate.streams import BATCH_ROWS, BATCH_SETS, identity, world_identity

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.threads import Chunk
+from trueup.engines.blocks import Chunk
 from trueup.simulate.worlds import World
 
 __all__ = ["batches", "identity", "stream", "world_identity"]

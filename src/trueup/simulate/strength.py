@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens

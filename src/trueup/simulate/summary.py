@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.showing import FieldsShown
 from trueup.tables.frames import Library, frame_of
 
@@ -115,7 +115,7 @@ class Study(FieldsShown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON: None where a number is not known."""
-        return {"rows": [{k: _plain(v) for k, v in asdict(row).items()} for row in self.rows]}
+        return {"rows": [row.to_dict() for row in self.rows]}
 
     def __repr__(self) -> str:
         """Print the rows as a person would read them."""
@@ -131,10 +131,6 @@ class Study(FieldsShown):
 
 def _sd(values: Floats) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else math.nan
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _printed(row: StudyRow, world: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import MOMENTS, Floats, Ints, Sums
-from trueup.errors import InputError, Words, must_be
+from trueup._typing import Floats, Ints
+from trueup.engines.types import Sums
+from trueup.errors import Words, must_be
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
@@ -35,6 +35,7 @@ class BinTable(Table):
     edges: Floats
     asked: int
     sums: Sums
+    kind: ClassVar[str] = "bins"
     induced: ClassVar[str] = "pairs"
     hint: ClassVar[str] = 'a family has one for each class: family["name"]'
 
@@ -163,26 +164,6 @@ class BinTable(Table):
     def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per bin (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values that `from_dict` reads back, ready for JSON."""
-        sums = {name: moment.tolist() for name, moment in zip(MOMENTS, self.sums, strict=True)}
-        return {"edges": self.edges.tolist(), "asked": self.asked, "sums": sums}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> BinTable:
-        """Read what `to_dict` wrote."""
-        missing = {"edges", "asked", "sums"} - set(data)
-        if missing:
-            raise InputError(
-                "data", f"is not a dictionary from `to_dict`: {sorted(missing)[0]!r} is missing"
-            )
-        arrays: dict[str, Any] = {
-            name: np.array(data["sums"][name], np.int64 if name == "count" else np.float64)
-            for name in MOMENTS
-        }
-        sums = Sums(**arrays)
-        return cls(np.array(data["edges"], np.float64), int(data["asked"]), sums)
 
     def __repr__(self) -> str:
         """Print the table as a person would read it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.engines.base import Floats, Ints
+from trueup._typing import Floats, Ints
 from trueup.errors import must_be
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
@@ -35,6 +34,7 @@ class CellTable(Table):
     weight: Floats
     score: Floats
     label: Floats
+    kind: ClassVar[str] = "cells"
     induced: ClassVar[str] = "simplex"
 
     @cached_property
@@ -93,21 +93,6 @@ class CellTable(Table):
     def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per cell (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values that `from_dict` reads back, ready for JSON."""
-        return {field.name: getattr(self, field.name).tolist() for field in fields(self)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> CellTable:
-        """Read what `to_dict` wrote."""
-        arrays: dict[str, Any] = {
-            field.name: np.array(
-                data[field.name], np.int64 if field.name == "count" else np.float64
-            )
-            for field in fields(cls)
-        }
-        return cls(**arrays)
 
     def __repr__(self) -> str:
         """Say how many rows, cells and outcomes there are."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.codec import column_of
 from trueup.errors import Words, must_be
+from trueup.showing import text_table
 from trueup.tables.base import Table
 from trueup.tables.frames import Library, frame_of
 
@@ -26,6 +28,24 @@ class Columns(Table):
     """
 
     data: Mapping[str, NDArray[Any]]
+    kind: ClassVar[str] = "columns"
+
+    @classmethod
+    def of_rows(
+        cls, rows: Iterable[Mapping[str, Any] | Sequence[Any]], names: Sequence[str] = ()
+    ) -> Self:
+        """Put rows together: values by the name of their column, or in the order of ``names``.
+
+        Values of several types stay what they are.
+
+        >>> Columns.of_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
+        array(['a', 3], dtype=object)
+        """
+        named = [
+            row if isinstance(row, Mapping) else dict(zip(names, row, strict=True)) for row in rows
+        ]
+        keys = names or (named[0] if named else ())
+        return cls({name: column_of([row[name] for row in named]) for name in keys})
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.data.items()}
@@ -72,13 +92,10 @@ class Columns(Table):
 
     def __repr__(self) -> str:
         """Print the first rows as a person would read them."""
-        shown = {name: [_text(v) for v in col[:ROWS_SHOWN]] for name, col in self.data.items()}
-        widths = {n: max(len(n), *map(len, rows), 6) for n, rows in shown.items()}
+        cells = [[_text(v) for v in column[:ROWS_SHOWN]] for column in self.data.values()]
+        rows, right = zip(*cells, strict=True), [True] * len(cells)
         lines = [f"{type(self).__name__} of {len(self)} row{'s' * (len(self) != 1)}:"]
-        lines.append("  ".join(f"{name:>{width}}" for name, width in widths.items()))
-        for row in zip(*shown.values(), strict=True):
-            cells = zip(row, widths.values(), strict=True)
-            lines.append("  ".join(f"{text:>{width}}" for text, width in cells))
+        lines += text_table(self.data, rows, right, least=6)
         if len(self) > ROWS_SHOWN:
             lines.append(f"… and {len(self) - ROWS_SHOWN} more")
         return "\n".join(lines)

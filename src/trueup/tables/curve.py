@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ class Curve(Columns):
 
     Curves of several classes stand below each other, told apart by the column ``class``.
     """
+
+    kind: ClassVar[str] = "curve"
 
     @classmethod
     def stacked(cls, names: Sequence[Any], curves: Sequence[Curve | None]) -> Curve | None:

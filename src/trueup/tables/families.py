@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ class TableFamily(Table):
     shares: tuple[float, ...]
     tables: tuple[BinTable | None, ...]
     by_weight: bool = False
+    kind: ClassVar[str] = "family"
     induced: ClassVar[str] = "family"
 
     @property
@@ -97,24 +98,6 @@ class TableFamily(Table):
     def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one row per class and bin (pandas, polars or pyarrow)."""
         return frame_of(self.columns(), library)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values that `from_dict` reads back, ready for JSON."""
-        tables = [None if table is None else table.to_dict() for table in self.tables]
-        return {
-            "names": list(self.names),
-            "shares": list(self.shares),
-            "tables": tables,
-            "by_weight": self.by_weight,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TableFamily:
-        """Read what `to_dict` wrote."""
-        tables = (None if table is None else BinTable.from_dict(table) for table in data["tables"])
-        return cls(
-            tuple(data["names"]), tuple(data["shares"]), tuple(tables), bool(data["by_weight"])
-        )
 
     def __repr__(self) -> str:
         """Print one line per member."""

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import MOMENTS, Floats, Ints, Sums, engine
-from trueup.engines.cuts import cuts_of_groups
+from trueup._typing import Floats, Ints
+from trueup.engines.equal_mass import equal_mass_cuts
+from trueup.engines.select import engine
+from trueup.engines.types import MOMENTS, Sums
 from trueup.errors import must_be
 from trueup.showing import FieldsShown
 from trueup.specification import check_whole
@@ -81,14 +83,14 @@ class FineTable(FieldsShown):
     @classmethod
     def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineTable:
         """Count checked scores and labels, both arrays, into cells."""
-        return cls(engine().bin_sums(p, y, w, fine_edges()))
+        return cls(engine.bins.bin_sums(p, y, w, fine_edges()))
 
     def equal_mass(self, n_bins: int) -> Rebinned:
         """Equal-mass bins made of whole cells, and the bound on an L1 error's difference."""
         check_whole("n_bins", n_bins, 1)
         full = np.flatnonzero(self.sums.count)
         cumulative = np.cumsum(self.sums.weight[full])
-        cuts = cuts_of_groups(cumulative, n_bins)
+        cuts = equal_mass_cuts(cumulative, n_bins)
         targets = np.arange(1, n_bins) * (cumulative[-1] / n_bins)
         holders = np.unique(np.minimum(np.searchsorted(cumulative, targets), len(full) - 1))
         index = np.searchsorted(cuts, np.arange(len(full)), side="left")

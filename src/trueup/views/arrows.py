@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.patches import FancyArrowPatch
 from mpl_toolkits.mplot3d import proj3d
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 
 __all__ = ["SpaceArrow"]
 

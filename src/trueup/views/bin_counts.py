@@ -72,6 +72,12 @@ def draw_error_by_bins(
     return axes
 
 
+def of_sweep(columns: Columns, *, ax: Axes | None = None) -> Axes:
+    """Draw the errors of an evaluation, with the number of bins that is marked as the sweep's."""
+    chosen = columns["n_bins"][columns["sweep"].astype(bool)]
+    return draw_error_by_bins(columns, chosen=int(chosen[0]) if len(chosen) else None, ax=ax)
+
+
 def _curve(axes: Axes, columns: Columns, rows: Indices, index: int, name: object) -> None:
     shown = look(index)
     bins, error, low, high = (

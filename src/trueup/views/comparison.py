@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,9 @@ from trueup.views.style import BLUE, INK, MUTED, SMALL, number, on, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trueup.evaluation import Evaluation
+    from trueup.evaluation.sections import Finding
 
 WIDTH = 6.4
 MODEL = Kind("o", BLUE, "model")
@@ -60,6 +64,43 @@ def draw_comparison(
     if not np.isnan(rows.pvalue).all():
         _pvalues(axes, rows)
     return axes
+
+
+def of_estimates(estimates: Sequence[Finding], *, ax: Axes | None = None) -> Axes:
+    """Draw metrics with their intervals."""
+    return draw_comparison(errors_of(estimates), reference=0.0, ax=ax)
+
+
+def of_models(models: Mapping[str, Evaluation], *, ax: Axes | None = None) -> Axes:
+    """Draw the headline of every model."""
+    return draw_comparison(models_of(models), reference=0.0, ax=ax)
+
+
+def errors_of(estimates: Sequence[Finding]) -> Columns:
+    """Return metrics with their intervals, as `draw_comparison` draws them.
+
+    The error of the worst bin is left out: it is on another scale, and mostly chance.
+    """
+    shown = {each.metric: each for each in estimates if each.metric != "mce"}
+    return _named_errors(shown)
+
+
+def models_of(models: Mapping[str, Evaluation]) -> Columns:
+    """Return the headline of every model, as `draw_comparison` draws it."""
+    first = {name: model.estimates[0] for name, model in models.items()}
+    pvalues = [np.nan if each.pvalue is None else each.pvalue for each in first.values()]
+    return Columns({**_named_errors(first).data, "pvalue": np.array(pvalues)})
+
+
+def _named_errors(found: Mapping[str, Finding]) -> Columns:
+    return Columns(
+        {
+            "model": np.array(list(found)),
+            "error": np.array([each.value for each in found.values()]),
+            "low": np.array([each.interval.low for each in found.values()]),
+            "high": np.array([each.interval.high for each in found.values()]),
+        }
+    )
 
 
 def _pvalues(axes: Axes, rows: Rows) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.tables import Columns
 from trueup.views.reading import check_columns
@@ -26,9 +26,9 @@ def named_tables(argument: str, tables: object, *columns: str) -> dict[str, Colu
 
     A table by itself has the name "": there is nothing to tell it from.
     """
-    if isinstance(tables, Columns):
+    if not isinstance(tables, Mapping):
         return {"": check_columns(argument, tables, *columns)}
-    if not isinstance(tables, Mapping) or len(tables) == 0:
+    if len(tables) == 0:
         raise must_be(argument, "Columns, or a dictionary of Columns by name", tables)
     return {
         str(name): check_columns(f"{argument}[{name!r}]", table, *columns)

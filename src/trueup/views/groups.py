@@ -14,6 +14,9 @@ from trueup.views.style import LONGEST_NAME, MUTED, number, on, words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from trueup.evaluation.sections import Finding
+    from trueup.inference import GroupErrors
+
 WIDTH = 6.8
 
 
@@ -59,6 +62,11 @@ def draw_group_errors(
         axes.axvline(overall, color=MUTED, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
         axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
     return axes
+
+
+def of_groups(groups: GroupErrors, headline: Finding, *, ax: Axes | None = None) -> Axes:
+    """Draw the groups of an evaluation, and its error of all rows."""
+    return draw_group_errors(groups.table, overall=headline.value, ax=ax)
 
 
 def _names(columns: Columns, rows: Rows) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.specification import check_choice
 from trueup.tables import Columns
 from trueup.views.curves import (
@@ -34,6 +34,8 @@ from trueup.views.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import LocalFinding
 
 __all__ = ["draw_lce_cdf", "draw_lce_landscape", "draw_mlce"]
 
@@ -91,6 +93,14 @@ def draw_lce_landscape(
     under = "predicted\ntoo low (dots)" if gathered else "▼ predicted\ntoo low"
     bar.ax.set_title(over, fontsize=SMALL, pad=10)
     bar.ax.set_xlabel(under, fontsize=SMALL, labelpad=16)
+    return ax
+
+
+def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
+    """Draw the local errors of an evaluation, over two features or against a single one."""
+    across, up = local.axes
+    ax = draw_lce_landscape(local.landscape, y="x2" if up else "signed", ax=ax)
+    ax.set(xlabel=words(across), ylabel=words(up or "local calibration error", longest=40))
     return ax
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueup.errors import must_be
+from trueup.results import HypothesisResult
 from trueup.specification import is_number
 from trueup.tables import Columns
 from trueup.views.reading import check_columns, numbers
@@ -70,6 +71,12 @@ def draw_null(
     number_axis(axes.xaxis)
     tidy(axes, grid="y")
     return axes
+
+
+def of_test(columns: Columns, test: HypothesisResult, *, ax: Axes | None = None) -> Axes:
+    """Draw the statistic of an evaluation's headline and what calibrated models have."""
+    measure = "debiased squared error"
+    return draw_null(columns, test.statistic, test.pvalue, measure=measure, ax=ax)
 
 
 def _say(axes: Axes, observed: float, height: float, pvalue: float | None) -> None:

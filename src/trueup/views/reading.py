@@ -17,23 +17,19 @@ Flags = NDArray[np.bool_]
 
 def check_columns(argument: str, table: object, *names: str) -> Columns:
     """Refuse what is not `Columns` with these columns and at least one row."""
-    if not isinstance(table, Columns):
-        raise must_be(argument, f"Columns with {_listed(names)}", table)
-    missing = [name for name in names if name not in table]
+    columns = Columns.expect(table, argument, f"Columns with {_listed(names)}")
+    missing = [name for name in names if name not in columns]
     if missing:
-        got = Words(f"columns {_listed(tuple(table))} without {_listed(tuple(missing))}")
+        got = Words(f"columns {_listed(tuple(columns))} without {_listed(tuple(missing))}")
         raise must_be(argument, f"Columns with {_listed(names)}", got)
-    if len(table) == 0:
+    if len(columns) == 0:
         raise must_be(argument, "Columns with a row or more", Words("no rows"))
-    return table
+    return columns
 
 
 def check_bins(argument: str, table: object) -> BinTable:
     """Refuse what is not one table of bins."""
-    if not isinstance(table, BinTable):
-        hint = 'a family has one for each class: family["name"]'
-        raise must_be(argument, "a BinTable", table, hint=hint)
-    return table
+    return BinTable.expect(table, argument)
 
 
 def numbers(table: Columns, name: str) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.specification import check_choice
 from trueup.tables import Columns
 from trueup.views.curves import finite
@@ -28,6 +28,8 @@ from trueup.views.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Repair
 
 __all__ = ["draw_recalibrations"]
 
@@ -87,6 +89,11 @@ def draw_recalibrations(
     ax.set_xlabel(MEASURES[measure])
     legend_beside(ax)
     return ax
+
+
+def of_repair(repair: Repair, *, ax: Axes | None = None) -> Axes:
+    """Draw the candidates of an evaluation."""
+    return draw_recalibrations(repair.table, ax=ax)
 
 
 def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far: Flags) -> None:

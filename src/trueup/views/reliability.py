@@ -111,6 +111,17 @@ def draw_reliability(
     return axes
 
 
+def of_bins(
+    table: BinTable,
+    band: Columns | None,
+    *,
+    form: Literal["classical", "deviation"] = "classical",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the bins of an evaluation, with their consistency band where there is one."""
+    return draw_reliability(table, band=band, form=form, ax=ax)
+
+
 def _ends(argument: str, band: Columns, table: BinTable) -> tuple[Floats, Floats]:
     """Both ends of a band, one pair for each bin of the table."""
     check_columns(argument, band, "low", "high")

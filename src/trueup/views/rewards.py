@@ -41,8 +41,10 @@ def draw_rewards(rewards: Columns | Mapping[str, Columns], *, ax: Axes | None = 
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Fig. 5.
     """
-    if isinstance(rewards, Columns) and "mean_reward" not in rewards:
-        return _totals(rewards, ax)
+    if not isinstance(rewards, Mapping):
+        table = Columns.expect(rewards, "rewards")
+        if "mean_reward" not in table:
+            return _totals(table, ax)
     named = named_tables("rewards", rewards, "ratio", "mean_reward")
     ax = _ratio_axes(ax, named, len(named))
     ax.axhline(-1, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), label='always "unsure"')

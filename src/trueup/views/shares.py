@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.errors import Words, must_be
 from trueup.tables import CellTable
 from trueup.views.style import INK, SMALL, percent, words
@@ -23,8 +23,7 @@ FAINTEST_ARROW = 0.22  # opacity of the arrow of the cell with the smallest shar
 
 def check_cells(cells: CellTable, m: int, hint: str) -> None:
     """Raise unless these are cells of the simplex of ``m`` outcomes."""
-    if not isinstance(cells, CellTable):
-        raise must_be("cells", f"a CellTable of {m} outcomes", cells, hint=hint)
+    CellTable.expect(cells, "cells", f"a CellTable of {m} outcomes", hint)
     if cells.score.shape[1] != m:
         got = Words(f"{cells.score.shape[1]} outcomes")
         raise must_be("cells", f"a CellTable of {m} outcomes", got, hint=hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.tables import CellTable
 from trueup.views.shares import (
     arrow_opacity,
@@ -23,6 +23,8 @@ from trueup.views.style import INK, MUTED, SMALL, on, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Overview
 
 __all__ = ["draw_simplex"]
 
@@ -85,6 +87,11 @@ def draw_simplex(
     _corners_and_sides(ax, corners)
     share_bar(ax, coloured, (0.86, 0.58, 0.035, 0.3))
     return ax
+
+
+def of_cells(cells: CellTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
+    """Draw the cells of an evaluation, with the names of its classes."""
+    return draw_simplex(cells, names=overview.classes, ax=ax)
 
 
 def _arrows(ax: Axes, start: Floats, end: Floats, opacity: Floats) -> None:

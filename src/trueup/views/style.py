@@ -22,7 +22,6 @@ BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
@@ -35,7 +34,6 @@ GRID = "#E9E9E9"
 OVER = VERMILION  # predicted too often: mean score above mean label; marker ▲
 UNDER = BLUE  # predicted too rarely; marker ▼
 OVER_MARKER, UNDER_MARKER = "^", "v"
-SEQUENTIAL = "cividis"  # colour map from little to much, the same to every eye
 
 SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
 LONGEST_NAME = 28
@@ -166,9 +164,7 @@ def number_axis(axis: Axis) -> None:
     axis.set_major_formatter(ScalarFormatter(useOffset=False))
 
 
-def legend_beside(
-    ax: Axes, handles: Sequence[Any] | None = None, title: str | None = None
-) -> Legend | None:
+def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | None:
     """Put the legend to the right of the data, where it covers none; None without entries.
 
     By default of everything on the axes with a label, each label once. The axes give up as much of
@@ -185,13 +181,11 @@ def legend_beside(
     legend = ax.legend(
         list(by_label.values()),
         list(by_label),
-        title=title,
         loc="upper left",
         bbox_to_anchor=(1.02, 1),
         borderaxespad=0,
         frameon=False,
         fontsize=SMALL,
-        title_fontsize=SMALL,
         alignment="left",
     )
     Room.of(ax)

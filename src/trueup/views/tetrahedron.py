@@ -24,6 +24,8 @@ from trueup.views.style import INK, MUTED, need_matplotlib, on
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from trueup.evaluation.sections import Overview
+
 __all__ = ["draw_tetrahedron"]
 
 # A base with one corner towards the reader, and the fourth corner above it; sides of length 1.
@@ -91,6 +93,11 @@ def draw_tetrahedron(
     share_bar(axes, markers, (0.86, 0.62, 0.03, 0.26))
     drawn: Axes = axes
     return drawn
+
+
+def of_cells(cells: CellTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
+    """Draw the cells of an evaluation, with the names of its classes."""
+    return draw_tetrahedron(cells, names=overview.classes, ax=ax)
 
 
 def _frame(axes: Any, names: Sequence[str]) -> None:

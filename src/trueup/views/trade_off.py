@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.engines.base import Floats
+from trueup._typing import Floats
 from trueup.tables import Columns
 from trueup.views.curves import draw_series, finite, height_for, legend_of_series, named_tables
 from trueup.views.style import INK, SMALL, number_axis, on, tidy, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Overview
 
 __all__ = ["draw_trade_off"]
 
@@ -85,6 +87,12 @@ def draw_trade_off(
     ax.set_ylabel(words(score, longest=60))
     legend_of_series(ax)
     return ax
+
+
+def of_bins(columns: Columns, overview: Overview, *, ax: Axes | None = None) -> Axes:
+    """Draw the bins of an evaluation, which are those of the most probable class of a matrix."""
+    of = " of the most probable class" if overview.kind == "multiclass" else ""
+    return draw_trade_off(columns, score=f"Brier score{of}", ax=ax)
 
 
 def _write(ax: Axes, n_bins: Any, points: Floats) -> None:

@@ -1,0 +1,50 @@
+"""Memory for kernels: arrays they can read as they are, and scratch arrays that are used again.
+
+Fresh memory must be cleared page by page at its first use, which takes longer than many sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def plain(array: NDArray[Any], *dtypes: Any) -> NDArray[Any]:
+    """Return the array if it is contiguous and of one of these types, else a copy of the last."""
+    if array.dtype in dtypes and array.flags.c_contiguous and array.flags.aligned:
+        return array  # `require` takes longer to find that out
+    return np.require(array, dtypes[-1], ("C", "ALIGNED"))
+
+
+def plain_rows(array: NDArray[Any], *dtypes: Any) -> NDArray[Any]:
+    """The same where only each row has to be contiguous."""
+    if array.dtype in dtypes and array.strides[-1] == array.itemsize and array.flags.aligned:
+        return array
+    return np.require(array, dtypes[-1], ("C", "ALIGNED"))
+
+
+class Scratch:
+    """Arrays of one thread, by name; the next resample overwrites what one resample wrote."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[Any]] = {}
+
+    def empty(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """Return an array of any content, in the memory that had this name if it is enough."""
+        held = self._held.get(name)
+        if held is None or len(held) < size or held.dtype != dtype:
+            held = self._held[name] = np.empty(size, dtype)
+        return held[:size]
+
+
+class FreshScratch(Scratch):
+    """Scratch memory that is never used again: every array stays as it is."""
+
+    def empty(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
+        """Return a new array of any content."""
+        return np.empty(size, dtype)
+
+
+FRESH = FreshScratch()

@@ -1,0 +1,20 @@
+"""The compiled engine: kernels on chunks of the rows, one chunk per thread.
+
+Chunks depend on the size of the data alone and their sums are added in order, so results have the
+same bits on any number of threads.
+"""
+
+from trueup.engines.native import (
+    bins as bins,
+    draws as draws,
+    grid as grid,
+    isotonic as isotonic,
+    kernel_sums as kernel_sums,
+    loess as loess,
+    order as order,
+    pairs as pairs,
+    rows as rows,
+    sigmoid as sigmoid,
+    softmax as softmax,
+    sweep as sweep,
+)

@@ -1,0 +1,99 @@
+"""Which engine does the sums: ``engine.bins.bin_sums(...)`` asks the one in use."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trueup.errors import CapabilityError, must_be
+
+__all__ = ["engine", "in_use", "load", "register", "using"]
+
+PACKAGES = {"native": "trueup.engines.native", "reference": "trueup.engines.reference"}
+
+
+class Loaded(NamedTuple):
+    """An engine by its name and its package."""
+
+    name: str
+    package: ModuleType
+
+
+class _InUse:
+    """The modules of the engine in use at the time of the call."""
+
+    def __getattr__(self, module: str) -> Any:
+        return getattr(_current().package, module)
+
+
+if TYPE_CHECKING:  # all engines have the modules and signatures of the reference
+    from trueup.engines import reference as engine
+else:
+    engine = _InUse()
+
+_in_use: Loaded | None = None
+
+
+def in_use() -> str:
+    """Return the name of the engine in use, such as ``"native"`` or ``"reference"``."""
+    return _current().name
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Use the engine ``name`` inside a ``with`` block.
+
+    >>> with using("reference"):
+    ...     in_use()
+    'reference'
+    """
+    global _in_use
+    before, _in_use = _current(), Loaded(name, load(name))
+    try:
+        yield
+    finally:
+        _in_use = before
+
+
+def register(name: str, package: str) -> None:
+    """Make an engine known as ``name`` to `using` and to the variable ``TRUEUP_ENGINE``.
+
+    ``package`` is the import path of a package with the modules and functions of
+    `trueup.engines.reference`. It is imported when it is first used.
+    """
+    PACKAGES[name] = package
+
+
+def load(name: str, argument: str = "name") -> ModuleType:
+    """Import the package of an engine."""
+    if name not in PACKAGES:
+        raise must_be(argument, " or ".join(f'"{known}"' for known in PACKAGES), name)
+    try:
+        return importlib.import_module(PACKAGES[name])
+    except ImportError as error:
+        if name != "native":
+            raise
+        raise CapabilityError(
+            "The native engine is not built here; results are the same without it. "
+            "Hint: reinstall trueup where a C compiler is present."
+        ) from error
+
+
+def _current() -> Loaded:
+    """Return the engine in use; on first need, choose the fastest that can be loaded."""
+    global _in_use
+    if _in_use is None:
+        name = os.environ.get("TRUEUP_ENGINE", "")
+        _in_use = Loaded(name, load(name, "TRUEUP_ENGINE")) if name else _fastest()
+    return _in_use
+
+
+def _fastest() -> Loaded:
+    try:
+        return Loaded("native", load("native"))
+    except CapabilityError:
+        return Loaded("reference", load("reference"))

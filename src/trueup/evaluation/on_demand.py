@@ -1,0 +1,221 @@
+"""The parts of one model's evaluation by name, each computed when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup.bins import EqualMass, SimplexGrid, UniformWidth, VarianceTree
+from trueup.decisions import unsure_rewards
+from trueup.estimators import BinnedError, PointwiseError
+from trueup.evaluation.advising import local_finding, repair
+from trueup.evaluation.classes import class_findings, resamples_of_groups
+from trueup.evaluation.diagrams import coverage, error_by_bins, null_table
+from trueup.evaluation.measuring import (
+    Asked,
+    findings,
+    headline,
+    headline_finding,
+    proper_scores,
+)
+from trueup.evaluation.overview import overview_of
+from trueup.evaluation.sections import Finding
+from trueup.forecasts import Forecasts
+from trueup.forecasts.beside import rows_of_groups
+from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off
+from trueup.inference.sensitivity import Sensitivity, sensitivity
+from trueup.lens import Canonical
+from trueup.tables import Columns
+
+__all__ = ["TABLES", "OnDemand", "not_independent"]
+
+SIMPLEX_GRID = {3: 6, 4: 4}
+FEWEST_ROWS_TRADED = 400
+MOST_ROWS_OF_TREE = 100_000
+GROUPS = "call it as evaluate(probs, labels, groups=groups)"
+
+TABLES = (
+    "reliability",
+    "band",
+    "reliability_mass",
+    "band_mass",
+    "reliability_tree",
+    "band_tree",
+    "bins",
+    "psce",
+    "simplex",
+    "rewards",
+    "coverage",
+    "trade_off",
+    "null",
+    "classes",
+)
+"""The parts that are tables, in the order in which an evaluation holds them."""
+
+
+class OnDemand:
+    """Parts of an evaluation, those of `PARTS`; nothing is computed that nobody asks for.
+
+    ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
+    do may depend on its numbers: ``parts.get(name)`` is None if they do not.
+    """
+
+    def __init__(
+        self,
+        forecasts: Forecasts,
+        asked: Asked,
+        *,
+        metrics: object = None,
+        feature_names: Sequence[str] = (),
+    ) -> None:
+        self.forecasts, self.asked = forecasts, asked
+        self.metrics, self.feature_names = metrics, feature_names
+        self._made: dict[str, Any] = {}
+
+    def __contains__(self, name: object) -> bool:
+        """Whether these data can have a part of that name."""
+        if name in self._made:
+            return self._made[str(name)] is not None
+        return name in PARTS and PARTS[str(name)].possible(self.forecasts)
+
+    def made(self, name: str) -> Any:
+        """Return a part if it has been computed already."""
+        return self._made.get(name)
+
+    def get(self, name: str) -> Any:
+        """Return a part by its name; None if these data do not have it."""
+        if name not in self._made:
+            self._made[name] = PARTS[name].make(self) if name in self else None
+        return self._made[name]
+
+
+class Part(NamedTuple):
+    """How a part is made of the data and of other parts, and which data can have it."""
+
+    make: Callable[[OnDemand], Any]
+    possible: Callable[[Forecasts], bool] = lambda forecasts: True
+
+
+def not_independent(forecasts: Forecasts) -> str:
+    """Why tests of independent outcomes are impossible, or nothing."""
+    if forecasts.soft:
+        return "labels are probabilities"
+    return "" if forecasts.clusters is None else "rows come in clusters"
+
+
+def _independent(forecasts: Forecasts) -> bool:
+    return not not_independent(forecasts)
+
+
+def _hard(forecasts: Forecasts) -> bool:
+    return not forecasts.soft
+
+
+def _has_groups(forecasts: Forecasts) -> bool:
+    return forecasts.groups is not None and _independent(forecasts)
+
+
+def _on_simplex(*sizes: int) -> Callable[[Forecasts], bool]:
+    return lambda of: of.is_matrix and of.n_classes in sizes and not of.soft
+
+
+def _few_enough_for_a_tree(forecasts: Forecasts) -> bool:
+    return forecasts.n <= MOST_ROWS_OF_TREE
+
+
+def _headline(of: OnDemand) -> Finding:
+    all_of_them = of.made("estimates")
+    return all_of_them[0] if all_of_them else headline_finding(of.forecasts, of.asked)
+
+
+def _bins(kind: Callable[[int], Any]) -> Callable[[OnDemand], Any]:
+    return lambda of: BinnedError(binning=kind(of.asked.n_bins)).table(of.forecasts)
+
+
+def _band(name: str) -> Callable[[OnDemand], Columns]:
+    """The band of a table of bins."""
+    return lambda of: consistency_band(of.get(name), confidence_level=of.asked.confidence_level)
+
+
+def _simplex(of: OnDemand) -> Any:
+    grid = SimplexGrid(SIMPLEX_GRID[of.forecasts.n_classes])
+    return BinnedError(lens=Canonical(), binning=grid).table(of.forecasts)
+
+
+def _sensitivity(of: OnDemand) -> Sensitivity | None:
+    found = sensitivity(
+        of.forecasts,
+        statistic=headline(of.asked.n_bins),
+        alpha=1 - of.asked.confidence_level,
+        n_resamples=of.asked.n_resamples,
+        rng=of.asked.seed,
+    )
+    return found if np.ptp(found.null) > 0 else None
+
+
+def _null(of: OnDemand) -> Columns | None:
+    found = of.get("sensitivity")
+    return None if found is None else null_table(found)
+
+
+def _resamples_of_groups(of: OnDemand) -> int:
+    n_groups = len(rows_of_groups(of.forecasts.groups, GROUPS))
+    return resamples_of_groups(of.forecasts, n_groups, of.asked.n_resamples)
+
+
+def _groups(of: OnDemand) -> GroupErrors:
+    return group_errors(
+        of.forecasts,
+        estimator=headline(of.asked.n_bins),
+        confidence_level=of.asked.confidence_level,
+        n_resamples=of.get("resamples_of_groups"),
+        rng=of.asked.seed,
+    )
+
+
+def _traded(forecasts: Forecasts) -> bool:
+    plain = forecasts.weights is None and _independent(forecasts)
+    return plain and forecasts.n >= FEWEST_ROWS_TRADED
+
+
+def _trade_off(of: OnDemand) -> Columns:
+    level, seed = of.asked.confidence_level, of.asked.seed
+    return trade_off(of.forecasts, confidence_level=level, rng=seed)
+
+
+PARTS: dict[str, Part] = {
+    "overview": Part(lambda of: overview_of(of.forecasts)),
+    "estimates": Part(lambda of: findings(of.forecasts, of.metrics, of.asked)),
+    "headline": Part(_headline),
+    "test": Part(lambda of: of.get("headline").test, _hard),
+    "sensitivity": Part(_sensitivity, _independent),
+    "reliability": Part(_bins(UniformWidth)),
+    "band": Part(_band("reliability"), _independent),
+    "reliability_mass": Part(_bins(EqualMass)),
+    "band_mass": Part(_band("reliability_mass"), _independent),
+    "reliability_tree": Part(_bins(lambda _: VarianceTree()), _few_enough_for_a_tree),
+    "band_tree": Part(
+        _band("reliability_tree"), lambda of: _few_enough_for_a_tree(of) and _independent(of)
+    ),
+    "bins": Part(lambda of: error_by_bins(of.forecasts)),
+    "psce": Part(lambda of: PointwiseError().table(of.forecasts)),
+    "simplex": Part(_simplex, _on_simplex(3, 4)),
+    "triangle": Part(lambda of: of.get("simplex"), _on_simplex(3)),
+    "tetrahedron": Part(lambda of: of.get("simplex"), _on_simplex(4)),
+    "rewards": Part(lambda of: unsure_rewards(of.forecasts), _hard),
+    "coverage": Part(lambda of: coverage(of.forecasts), _hard),
+    "trade_off": Part(_trade_off, _traded),
+    "null": Part(_null, _independent),
+    "classes": Part(lambda of: class_findings(of.forecasts, of.asked), lambda of: of.is_matrix),
+    "resamples_of_groups": Part(_resamples_of_groups, _has_groups),
+    "groups": Part(_groups, _has_groups),
+    "scores": Part(lambda of: proper_scores(of.forecasts, of.asked)),
+    "brier": Part(lambda of: of.get("scores")[0].decomposition, _hard),
+    "local": Part(
+        lambda of: local_finding(of.forecasts, of.asked.n_bins, of.asked.seed, of.feature_names),
+        lambda of: of.features is not None,
+    ),
+    "repair": Part(lambda of: repair(of.forecasts, of.asked), _hard),
+}

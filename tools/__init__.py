@@ -1,0 +1,1 @@
+"""Tools of contributors, which the library does not need."""

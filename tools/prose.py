@@ -1,0 +1,179 @@
+"""Count phrases that our style rejects, file by file: the counts may only fall.
+
+``python -m tools.prose`` fails if a file has more of them than ``tools/prose.json`` allows, and
+lists them. ``python -m tools.prose --update`` lowers what is allowed to what there is. Searched are
+docstrings, strings with a space, comments, and Markdown outside code. A line with the words
+"prose: ok" is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = Path(__file__).with_name("prose.json")
+FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", "studies", "tools")
+OPT_OUT = "prose: ok"
+
+ERRORS = {
+    "percent": r"\d %|^% (interval|confidence|of)\b",
+    "overconfident": r"\b(over|under)-confiden",
+    "occurs": r"\b(comes?|came|coming) true\b",
+    "apart": r"\b(taken|comes?|kept|told|tell) apart\b",
+    "pass": r"\b(one read|two reads)\b",  # prose: ok
+    "itself": r"\b(of|by) (itself|themselves)\b",
+    "none": r"(?<!there )\b(is|are|was|were) (?-i:none)\b",
+    "so many": r"\bso many\b",  # prose: ok
+    "except": r"\bbut for\b|\bas good as never\b|\bever more\b",
+    "minus": r"\bless (an estimate|its|the part|that of|the smallest|truth|label|predicted|one-hot"
+    r"|what|second)\b",
+    "beside": r"\bbeside\b",
+    "said": r"\bsaid (to|of|by)\b|\b(is|are) said\b|\btold from\b",
+    "speaks": r"\b(speaks?|speaking) (against|for|of)\b",
+    "sure": r"\b(too|not) (sure|timid)\b|\bhow sure\b",
+    "choose": r"\bnothing to choose\b",
+    "covers": r"\bholds? (the truth|its target)\b",
+    "per": r"\b(one|\d+|fifty|number|rows?|point|score|confidence) a "
+    r"(row|class|bin|cell|group|parameter|step)\b",
+    "about": r"\bsome (\d|ten\b|two\b|three\b|four\b|fifteen\b|forty\b|tens\b)",
+    "n in m": r"\b(one|two|three|four|nine) (\w+ )?in (five|ten|twenty|a hundred)\b",
+    "elliptic": r"\bas everywhere\b|\bor nothing\b",
+    "people": r"\b(nobody|somebody|whoever)\b|"  # prose: ok
+    r"\bthe door\b|\banew\b|\bpiled\b|\bmend(s|ed)?\b",
+    "refuse": r"^(?-i:Refuse)\b",
+    "least": r"\bof least\b",
+    "norm": r"\b(of|in) norms? \d",
+    "answers": r"^Answer with\b|\banswers with the\b|\banswers for (each|every|all|the)\b",
+}
+PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in ERRORS.items()}
+
+# What is code is one backtick: `…`, ``…``, :math:`…`.
+CODE = re.compile(r"(:\w+:)?(``[^`]+``|`[^`]+`)")
+FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Text(NamedTuple):
+    """A piece of prose, the first and the last line that it stands on, and its kind."""
+
+    words: str
+    first: int
+    last: int
+    is_docstring: bool = False
+
+
+class Hit(NamedTuple):
+    """A rejected phrase: its line, the rule and the words around it."""
+
+    line: int
+    rule: str
+    words: str
+
+
+def texts_of(path: Path) -> Iterator[Text]:
+    """Yield the prose of a file."""
+    content = path.read_text("utf-8")
+    if path.suffix == ".md":
+        yield from _paragraphs(content)
+        return
+    yield from _strings(ast.parse(content))
+    for token in tokenize.generate_tokens(io.StringIO(content).readline):
+        if token.type == tokenize.COMMENT:
+            yield Text(token.string.lstrip("# "), token.start[0], token.end[0])
+
+
+def _paragraphs(content: str) -> Iterator[Text]:
+    prose = FENCED.sub(lambda fence: "\n" * fence[0].count("\n"), content)
+    line = 1
+    for paragraph in re.split(r"(\n\s*\n)", prose):
+        yield Text(paragraph, line, line + paragraph.count("\n"))
+        line += paragraph.count("\n")
+
+
+def _strings(tree: ast.Module) -> Iterator[Text]:
+    documented = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and node.body]
+    starts = [getattr(node.body[0], "value", None) for node in documented]
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        last = node.end_lineno or node.lineno
+        if any(node is start for start in starts):
+            lines = node.value.splitlines()
+            prose = "\n".join(line for line in lines if not line.lstrip().startswith(">>>"))
+            yield Text(prose, node.lineno, last, is_docstring=True)
+        elif " " in node.value:
+            yield Text(node.value, node.lineno, last)
+
+
+def hits_of(path: Path) -> list[Hit]:
+    """Return the rejected phrases of a file, and summaries of docstrings that are questions."""
+    lines = path.read_text("utf-8").splitlines()
+    found = []
+    for text in texts_of(path):
+        if any(OPT_OUT in line for line in lines[text.first - 1 : text.last]):
+            continue
+        words = " ".join(CODE.sub("`", text.words).split())
+        found += [
+            Hit(text.first, rule, words[max(0, at.start() - 30) : at.end() + 30])
+            for rule, pattern in PATTERNS.items()
+            for at in pattern.finditer(words)
+        ]
+        summary = text.words.strip().partition("\n\n")[0]
+        if text.is_docstring and "?" in CODE.sub("`", summary):
+            found.append(Hit(text.first, "question", " ".join(summary.split())))
+    return sorted(found)
+
+
+def all_hits(root: Path) -> dict[str, list[Hit]]:
+    """Return the rejected phrases of every file that has any."""
+    paths = [*root.glob("*.md"), *root.glob("*.py")]
+    for folder in FOLDERS:
+        paths += [path for path in (root / folder).rglob("*") if path.suffix in (".py", ".md")]
+    found = {path.relative_to(root).as_posix(): hits_of(path) for path in sorted(paths)}
+    return {name: hits for name, hits in found.items() if hits}
+
+
+def lowered(allowed: dict[str, int], counts: Counter[str]) -> dict[str, int]:
+    """Return what is allowed from now on: a file that was moved takes its count along."""
+    new = {name: many for name, many in counts.items() if name not in allowed}
+    freed = sum(many for name, many in allowed.items() if name not in counts)
+    kept = {name: min(many, counts[name]) for name, many in allowed.items() if name in counts}
+    return dict(sorted((kept | new if sum(new.values()) <= freed else kept).items()))
+
+
+def check(root: Path, file: Path, *, update: bool = False) -> tuple[bool, list[str]]:
+    """Return whether no file has more than it may have, and what there is to say."""
+    hits = all_hits(root)
+    counts = Counter({name: len(found) for name, found in hits.items()})
+    allowed: dict[str, int] = json.loads(file.read_text("utf-8"))
+    if update:
+        allowed = lowered(allowed, counts)
+        file.write_text(json.dumps(allowed, indent=1) + "\n", "utf-8")
+    report = []
+    for name in [name for name, many in counts.items() if many > allowed.get(name, 0)]:
+        report += [f"{name}:{hit.line}: {hit.rule}: {hit.words}" for hit in hits[name]]
+        report.append(f"{name}: {counts[name]} rejected phrases, {allowed.get(name, 0)} allowed")
+    passed = not report
+    if any(many > counts[name] for name, many in allowed.items()):
+        report.append("Some files have fewer than allowed. Run: python -m tools.prose --update")
+    return passed, report
+
+
+def main(arguments: list[str]) -> int:
+    """Check the repository; return the exit code."""
+    passed, report = check(ROOT, ALLOWED, update="--update" in arguments)
+    print("\n".join(report) or "No file has more rejected phrases than before.")
+    return int(not passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
