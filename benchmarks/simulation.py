@@ -8,10 +8,10 @@ import numpy as np
 
 import trueup as tu
 from benchmarks.timing import Task
-from trueup.simulate.batch import score_sets
-from trueup.simulate.published import PUBLISHED
-from trueup.simulate.study import study
-from trueup.simulate.worlds import DataSets
+from trueup.simulate.studies.batch_scoring import score_sets
+from trueup.simulate.studies.run_study import study
+from trueup.simulate.worlds.published import PUBLISHED
+from trueup.simulate.worlds.world import DataSets
 
 WORLD = PUBLISHED["resnet110_c10"]
 ROWS = (200, 400, 800, 1600, 3200, 6400)

@@ -15,7 +15,7 @@ import numpy as np
 import trueup as tu
 from trueup import views
 from trueup.inference import class_tests, consistency_band, trade_off
-from trueup.inference.sensitivity import sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.local import mlce_over_bandwidths
 from trueup.simulate import PUBLISHED, Beta, Power, World, study
 

@@ -25,9 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 import trueup as tu
 from trueup.decisions import accuracy_coverage, compare_rewards
-from trueup.local.error import LocalError
-from trueup.local.groups import max_group_mce, mlce_group_correlation, with_local_errors
-from trueup.local.named import mlce, mlce_over_bandwidths
+from trueup.local.local_error import LocalError
+from trueup.local.named_metrics import mlce, mlce_over_bandwidths
+from trueup.local.worst_groups import max_group_mce, mlce_group_correlation, with_local_errors
 from trueup.recalibrate.local_recalibration import LocalRecalibration
 
 FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "tabular"

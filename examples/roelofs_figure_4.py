@@ -17,9 +17,9 @@ import math
 import time
 
 import trueup as tu
-from trueup.simulate.published import PUBLISHED
-from trueup.simulate.study import study
-from trueup.simulate.summary import Study
+from trueup.simulate.studies.run_study import study
+from trueup.simulate.studies.study_result import Study
+from trueup.simulate.worlds.published import PUBLISHED
 
 WORLD = "resnet110_c10"
 ROWS = (200, 400, 800, 1600, 3200, 6400)

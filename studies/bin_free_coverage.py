@@ -25,9 +25,9 @@ import trueup as tu
 from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
-from trueup.estimators.powers import plugin_power
+from trueup.estimators.binned_errors.bias_correction import plugin_power
 from trueup.inference import infer
-from trueup.simulate.published import PUBLISHED
+from trueup.simulate.worlds.published import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
 WORLDS = ["resnet110_c10", "densenet40_c100", "resnet152_imgnet"]

@@ -29,10 +29,10 @@ from studies.coverage_page import page
 from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
-from trueup.estimators.powers import plugin_power, plugin_powers
-from trueup.inference import intervals
-from trueup.simulate.published import PUBLISHED, ROELOFS
-from trueup.simulate.streams import stream, world_identity
+from trueup.estimators.binned_errors.bias_correction import plugin_power, plugin_powers
+from trueup.inference.confidence_intervals import interval
+from trueup.simulate.studies.random_streams import stream, world_identity
+from trueup.simulate.worlds.published import PUBLISHED, ROELOFS
 
 ROOT = Path(__file__).parents[1]
 WORLDS = [name + twin for name in ROELOFS for twin in ("", "_calibrated")]
@@ -85,7 +85,7 @@ def measure(key: Key) -> dict[str, list[float]]:
             rows = chance.integers(key.n, size=(NAIVE_RESAMPLES, key.n))
             drawn = score[r][rows], label[r][rows].view(np.uint8)
         for name, estimator in ESTIMATORS.items():
-            found = intervals.interval(estimator, forecasts, confidence_level=LEVEL)
+            found = interval.interval(estimator, forecasts, confidence_level=LEVEL)
             edges = estimator.measure(forecasts).table.edges[1:-1]
             true = true_error(estimator, edges, score[r], truth[r], label[r])
             totals[name][:4] += _held(true, found.low, found.high)

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from studies.kumar_page import page
-from trueup.recalibrate.histogram import HistogramBinning
-from trueup.recalibrate.platt import PlattScaling
-from trueup.recalibrate.scaling_binning import ScalingBinning
-from trueup.simulate.published import PUBLISHED
+from trueup.recalibrate.binning.histogram import HistogramBinning
+from trueup.recalibrate.binning.scaling_binning import ScalingBinning
+from trueup.recalibrate.scaling.platt import PlattScaling
+from trueup.simulate.worlds.published import PUBLISHED
 
 Floats = NDArray[np.float64]
 Make = Callable[[int], HistogramBinning | ScalingBinning]

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 import trueup as tu
-from trueup.atomic import write_atomically
+from trueup.atomic_write import write_atomically
 from trueup.engines.threads import set_threads
-from trueup.evaluation.measuring import Asked, findings, headline
+from trueup.evaluation.findings import Asked, findings, headline
 from trueup.inference import holm
-from trueup.inference.sensitivity import sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
 PAGE = Path(__file__).parents[1] / "docs" / "verdict.md"
 SEED = 8

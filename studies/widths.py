@@ -27,13 +27,13 @@ from scipy.special import ndtri
 
 import trueup as tu
 from studies.coverage import LEVEL, SIZES, WORLDS, true_error
-from trueup.atomic import write_atomically
+from trueup.atomic_write import write_atomically
 from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
-from trueup.estimators.powers import plugin_power
-from trueup.simulate.published import PUBLISHED
-from trueup.simulate.streams import stream, world_identity
+from trueup.estimators.binned_errors.bias_correction import plugin_power
+from trueup.simulate.studies.random_streams import stream, world_identity
+from trueup.simulate.worlds.published import PUBLISHED
 
 PAGE = Path(__file__).parents[1] / "docs" / "widths.md"
 SEED = 24

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,30 @@ settings.register_profile("thorough", COMMON, max_examples=2000)
 
 # `--hypothesis-profile` on the command line is applied after this, and wins.
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "everyday")
+
+
+# Real predictions lie next to the repository and not in it, because their licenses differ.
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of real predictions; tests that need it are skipped where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip("the folder of real predictions, shared/data next to the repository, is absent")
+    return DATA
+
+
+@pytest.fixture
+def make_file(tmp_path: Path) -> Callable[..., Path]:
+    """Write a file: ``make_file("p.csv", text or bytes)``."""
+
+    def write(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
 
 
 @pytest.fixture(params=["reference", "native"])

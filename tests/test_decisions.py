@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import trueup as tu
-from samples import binary_samples, draw_matrix
+from support.samples import binary_samples, draw_matrix
 from trueup.decisions import RATIOS, accuracy_coverage, compare_rewards, unsure_rewards
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.cli.wording import typed
+from trueup.cli.messages import typed
 from trueup.errors import (
     RAISE,
     Argument,
@@ -106,7 +106,7 @@ def test_errors_can_be_pickled_and_copied(error: InputError) -> None:
 
 
 def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from trueup.evaluation import measuring
+    from trueup.evaluation import findings
 
     def broken(*_: object, **__: object) -> None:
         raise ValueError("shapes cannot be broadcast")
@@ -120,7 +120,7 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
         return tu.evaluate(p, y, **settings)
 
     whole = evaluated()
-    monkeypatch.setattr(measuring, "calibration_test", broken)
+    monkeypatch.setattr(findings, "calibration_test", broken)
     with pytest.raises(ValueError, match="broadcast"):
         evaluated()
     monkeypatch.delenv(RAISE)
@@ -131,8 +131,8 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
     )
     assert found.estimates[0].pvalue == whole.estimates[0].pvalue
     assert found.verdict == whole.verdict
-    monkeypatch.setattr(measuring, "infer", broken)
-    monkeypatch.setattr(measuring, "calibration_test", tu.calibration_test)
+    monkeypatch.setattr(findings, "infer", broken)
+    monkeypatch.setattr(findings, "calibration_test", tu.calibration_test)
     assert [each.value for each in evaluated().estimates] == [
         each.value for each in whole.estimates
     ]
@@ -143,7 +143,7 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
             return intervals(estimator, *args, **options)  # type: ignore[arg-type]
         raise IndexError("out of range")
 
-    monkeypatch.setattr(measuring, "interval", broken_for_ece)
+    monkeypatch.setattr(findings, "interval", broken_for_ece)
     rows = evaluated().estimates
     assert np.isnan(rows[1].value)
     assert "internal error in ece, please report" in rows[1].notes["internal_error"]

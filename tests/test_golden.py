@@ -12,7 +12,7 @@ import pytest
 import trueup as tu
 from golden.write import KEY, NUMBERS, SETTINGS, data, evaluation, models, tables
 from trueup import tables as table_classes
-from trueup.simulate.checkpoint import Checkpoint
+from trueup.simulate.studies.checkpoint import Checkpoint
 
 GOLDEN = Path(__file__).parent / "golden"
 

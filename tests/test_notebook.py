@@ -1,57 +1,178 @@
-"""The notebook in examples/ runs, and every result shows itself."""
+"""Every result shows itself in a notebook: escaped, and never long."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import importlib
+import inspect
+import pkgutil
+import re
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
-NOTEBOOK = Path(__file__).parents[1] / "examples" / "first_look.ipynb"
+import trueup as tu
+from trueup.inference import infer
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
+from trueup.notebook import FieldsShown, TableShown, html_table, is_number
+from trueup.simulate import Beta, Identity, World, fit, study
+
+RNG = np.random.default_rng(0)
+P = RNG.random(150)
+Y = (RNG.random(150) < P).astype(int)
+G = RNG.dirichlet(np.ones(3), 150)
+Z = RNG.integers(0, 3, 150)
+WORLD = World(Beta(2.0, 1.0), Identity())
+
+
+def _made() -> dict[str, Any]:
+    evaluation = tu.evaluate(
+        P, Y, n_resamples=99, groups=Z, features=G, recalibrate=True, advice=False
+    )
+    fitted = fit(P, Y)
+    studied = study({"world": WORLD}, {"ece": tu.ece}, n=[50], n_sets=5, rng=0)
+    made = [
+        evaluation,
+        evaluation.overview,
+        evaluation.estimates[0],
+        evaluation.scores[0],
+        evaluation.scores[0].decomposition,
+        evaluation.detectable,
+        evaluation.repair,
+        evaluation.local,
+        evaluation.groups,
+        evaluation.tables["reliability"],
+        evaluation.tables["bins"],
+        evaluation.tables["psce"],
+        evaluation.estimates[0].interval,
+        evaluation.estimates[0].test,
+        tu.compare(P, P**2, Y, n_resamples=99, rng=0),
+        tu.certify(P, Y, max_error=0.1),
+        tu.BinnedError().measure(P, Y),
+        tu.BinnedError(lens=tu.ClassWise()).table(G, Z),
+        tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(3)).table(G, Z),
+        tu.FineTable.of(P, Y),
+        tu.cox(P, Y),
+        infer([tu.ece], P, Y, n_resamples=39, rng=0)[0],
+        sensitivity(P, Y, n_resamples=39, rng=0),
+        fitted,
+        studied,
+        tu.which_estimator(P, Y, n_sets=5, rng=0),
+    ]
+    return {type(each).__name__: each for each in made}
 
 
 @pytest.fixture(scope="module")
-def ran() -> Any:
-    nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
-    nbclient = pytest.importorskip("nbclient", reason="notebooks need nbclient")
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    return notebook
+def made() -> dict[str, Any]:
+    return _made()
 
 
-def shown(notebook: Any, code: str) -> dict[str, Any]:
-    """What the cell with this code shows, by MIME type."""
-    cell = next(cell for cell in notebook.cells if code in cell.source)
-    found: dict[str, Any] = {}
-    for output in cell.outputs:
-        found |= output.get("data", {})
-        if output.output_type == "stream":
-            found[output.name] = output.text
-    return found
+def results() -> dict[str, type]:
+    """Every class of results: frozen values that show fields or tables, wherever they are."""
+    found: dict[str, type] = {}
+    for package in ("results", "tables", "inference", "evaluation", "simulate", "estimators"):
+        home = importlib.import_module(f"trueup.{package}")
+        for info in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
+            if "torch" in info.name:
+                continue
+            for name, each in vars(importlib.import_module(info.name)).items():
+                if inspect.isclass(each) and issubclass(each, FieldsShown | TableShown):
+                    found[name] = each
+    return {name: each for name, each in found.items() if is_dataclass(each)}
 
 
-def test_an_evaluation_shows_its_answers_and_tables(ran: Any) -> None:
-    page = shown(ran, "before = tu.evaluate")["text/html"]
-    assert "Is it calibrated?" in page
-    assert "rmsce_debiased" in page
+NAMES = {
+    "Interval",
+    "HypothesisResult",
+    "Comparison",
+    "Certificate",
+    "Estimate",
+    "Decomposition",
+    "GroupErrors",
+    "Inference",
+    "BinTable",
+    "CellTable",
+    "Columns",
+    "Curve",
+    "FineTable",
+    "TableFamily",
+    "Cox",
+    "Advice",
+    "Study",
+    "Fitted",
+    "Sensitivity",
+    "Overview",
+    "Finding",
+    "Score",
+    "Detectable",
+    "EstimatorAdvice",
+    "Repair",
+    "LocalFinding",
+}
 
 
-def test_the_pictures_show_themselves(ran: Any) -> None:
-    assert len(shown(ran, "before.plot()")["image/png"]) > 10_000
+def test_every_public_result_shows_itself() -> None:
+    known = results()
+    assert NAMES - set(known) == set()
+    assert hasattr(tu.Evaluation, "_repr_html_")
+    kinds = [getattr(tu, name) for name in tu.__all__ if inspect.isclass(getattr(tu, name))]
+    shown = {kind for kind in kinds if hasattr(kind, "_repr_html_")}
+    results_of_trueup = {
+        kind
+        for kind in kinds
+        if kind.__module__.startswith(("trueup.results", "trueup.tables", "trueup.evaluation"))
+    }
+    assert results_of_trueup <= shown
 
 
-def test_results_and_tables_show_themselves(ran: Any) -> None:
-    assert "difference" in shown(ran, "tu.compare")["text/html"]
-    assert "mean_score" in shown(ran, "after.tables")["text/html"]
+def test_html_is_whole_and_short(made) -> None:
+    assert len(made) >= 20
+    for name, each in made.items():
+        html = each._repr_html_()
+        assert len(html) < 30_000, name
+        for tag in ("table", "tr", "td", "th", "p", "b"):
+            opened = len(re.findall(f"<{tag}[ >]", html))
+            assert opened == html.count(f"</{tag}>"), (name, tag)
+        assert "<table>" in html, name
+        assert " object at 0x" not in html, name
 
 
-def test_the_words_are_printed(ran: Any) -> None:
-    assert (
-        "evidence" in shown(ran, "after = ")["stdout"]
-        or "miscal" in shown(ran, "after = ")["stdout"]
-    )
+@dataclass(frozen=True)
+class Named(FieldsShown):
+    text: str
+    number: float = 1 / 3
+    nothing: Any = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    many: Any = ()
 
 
-def test_no_outputs_are_stored() -> None:
-    assert '"outputs": []' in NOTEBOOK.read_text(encoding="utf-8")
-    assert "image/png" not in NOTEBOOK.read_text(encoding="utf-8")
+def test_text_is_escaped_and_cut() -> None:
+    html = Named("<script>alert('&')</script>", notes={"<k>": "<v>"})._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "&lt;k&gt;: &lt;v&gt;" in html
+    assert ">0.3333<" in html
+    assert "nothing" not in html
+    assert "many" in html
+    long = Named("x" * 10_000, many=list(range(100_000)))._repr_html_()
+    assert len(long) < 2_000
+    assert "…" in long
+    columns = tu.Columns({"<name>": np.array(["<a>", "b"]), "n": np.array([1.0, np.nan])})
+    assert "<a>" not in columns._repr_html_()
+    assert "&lt;name&gt;" in columns._repr_html_()
+
+
+def test_long_tables_say_how_many_rows_are_left_out() -> None:
+    html = tu.Columns({"n": np.arange(12_345)})._repr_html_()
+    assert html.count("<tr>") == 21
+    assert "… and 12,325 more rows" in html
+    assert tu.Columns({})._repr_html_()
+
+
+def test_numbers_are_set_to_the_right() -> None:
+    assert [is_number(text) for text in ("1", "0.5 ± 0.1", "-3", "−3", "-", "", "x1")] == [
+        True, True, True, True, False, False, False,
+    ]  # fmt: skip
+    html = html_table("t", ["a", "b"], [["1.5", "word"]])
+    assert re.search("right[^>]*>1.5</td><td[^>]*left[^>]*>word</td>", html)

@@ -95,7 +95,6 @@ from trueup.simulate import (
     sample_size as sample_size,
     which_estimator as which_estimator,
 )
-from trueup.stream import Trace as Trace
 from trueup.tables import (
     BinTable as BinTable,
     CellTable as CellTable,
@@ -104,5 +103,6 @@ from trueup.tables import (
     FineTable as FineTable,
     TableFamily as TableFamily,
 )
+from trueup.trace import Trace as Trace
 
 __version__: str

@@ -3,6 +3,8 @@
 Names say what an array holds and not its shape, which is in the docstring or comment next to it.
 Scores and logits come in two types (float32 and float64), and so do matrices of them: these are
 annotated as ``NDArray[Any]``.
+
+Annotations are all they are for: nothing checks an array when a program runs.
 """
 
 from __future__ import annotations

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
+from trueup.checks import check_whole, is_whole
 from trueup.engines.blocks import row_blocks
 from trueup.engines.equal_mass import equal_mass_cuts, whole_weights
 from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
-from trueup.specification import Specification, check_whole, is_whole
+from trueup.specification import Specification
 from trueup.tables import BinTable
-from trueup.tree import Leaf, grow
+from trueup.variance_tree import Leaf, grow
 
 __all__ = [
     "Binning",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.checks import is_number
 from trueup.engines.blocks import row_blocks
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.lens import Lens, Pairs, TopLabel
-from trueup.specification import is_number
 from trueup.tables import Columns
 
 __all__ = ["accuracy_coverage", "compare_rewards", "unsure_rewards"]

@@ -12,7 +12,7 @@ from studies.frozen.measures import ESTIMATORS, METRICS
 from studies.frozen.record import Record
 from studies.frozen.samples import forecasts, sample, some
 from trueup import inference
-from trueup.inference.sensitivity import sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
 RESAMPLES = 99
 FEWEST_RESAMPLES = 39

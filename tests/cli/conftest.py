@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from command_line import calibrated, overconfident, three_classes
+from support.command_line import calibrated, overconfident, three_classes
 from trueup.cli.program import program
 from trueup.io import write_table
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 Run = Callable[..., Result]
 
@@ -30,13 +28,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return result
 
     return run
-
-
-@pytest.fixture
-def real_data() -> Path:
-    if not DATA.is_dir():
-        pytest.skip("the folder of real predictions, shared/data beside the repository, is absent")
-    return DATA
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from command_line import overconfident
-from trueup.cli import data as data_file
+from support.command_line import overconfident
+from trueup.cli import data_options as data_file
 from trueup.forecasts import Forecasts
 from trueup.io import write_table
 
@@ -23,7 +23,7 @@ def read(run, files, monkeypatch):
         kept.append(original(path, columns))
         return kept[-1]
 
-    monkeypatch.setattr("trueup.cli.certify.read", keep)
+    monkeypatch.setattr("trueup.cli.commands.certify.read", keep)
 
     def read(*args, **options) -> Forecasts:
         run("certify", *args, *CERTIFY, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from command_line import json_of
+from support.command_line import json_of
 from trueup.io import open_table, write_table
 
 QUICK = ("--resamples", "99", "--quick")

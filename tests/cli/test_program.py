@@ -15,9 +15,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from trueup.cli import compare as compare_file, program as program_file
-from trueup.cli.commands import Command
-from trueup.cli.program import COMMANDS, program
+from trueup.cli import program as program_file
+from trueup.cli.commands import compare as compare_file
+from trueup.cli.program import COMMANDS, Command, program
 
 HEAVY = {"numpy", "scipy", "sklearn", "matplotlib", "duckdb", "pandas", "rich"}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from counted_rows import codes, counted_rows, decimals, seeds, sizes
-from engine_under_test import compiled_module, module_under_test
+from support.counted_rows import codes, counted_rows, decimals, seeds, sizes
+from support.engine_under_test import compiled_module, module_under_test
 from trueup.engines import set_threads
 from trueup.engines.draw_keys import STEP, binned_limits, class_limits, keys_of, limits_of, mixed
 from trueup.engines.memory import FRESH, Scratch

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from counted_rows import counted_rows, decimals, seeds, sizes
-from engine_under_test import compiled_module, module_under_test
-from samples import KINDS, draw_binary, weightings
+from support.counted_rows import counted_rows, decimals, seeds, sizes
+from support.engine_under_test import compiled_module, module_under_test
+from support.samples import KINDS, draw_binary, weightings
 from trueup.engines import set_threads
 from trueup.engines.memory import FRESH, Scratch
 from trueup.engines.reference import grid as reference

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from engine_under_test import module_under_test, native_only
+from support.engine_under_test import module_under_test, native_only
 from trueup.engines.reference import isotonic as reference
 from trueup.engines.select import engine
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from engine_under_test import compiled_module, module_under_test
+from support.engine_under_test import compiled_module, module_under_test
 from trueup.engines import set_threads
 from trueup.engines.reference import order as reference
 

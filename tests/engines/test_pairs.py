@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from engine_under_test import module_under_test, native_only
-from samples import KINDS, scores
+from support.engine_under_test import module_under_test, native_only
+from support.samples import KINDS, scores
 from trueup.engines.reference import pairs as reference
 
 tested = module_under_test("pairs")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from engine_under_test import module_under_test
+from support.engine_under_test import module_under_test
 from trueup.engines import get_threads, set_threads
 from trueup.engines.reference import rows as reference
 from trueup.engines.types import RowScan

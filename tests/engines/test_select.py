@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 import trueup as tu
-from engine_under_test import native_only
+from support.engine_under_test import native_only
 from trueup.engines import reference, select
 from trueup.engines.select import engine, in_use, load, register, using
 from trueup.errors import CapabilityError, InputError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from engine_under_test import module_under_test, native_only
+from support.engine_under_test import module_under_test, native_only
 from trueup.engines import set_threads
 from trueup.engines.reference import sigmoid as reference
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from counted_rows import counted_rows, decimals, seeds, sizes
-from engine_under_test import compiled_module, module_under_test, native_only
+from support.counted_rows import counted_rows, decimals, seeds, sizes
+from support.engine_under_test import compiled_module, module_under_test, native_only
 from trueup.engines.memory import FRESH, Scratch
 from trueup.engines.reference import sweep as reference
 from trueup.engines.reference.order import tied_scores

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 
 import trueup as tu
 from oracles import clinical as oracle
-from samples import KINDS, Sample, binary_samples, draw_binary, draw_matrix
+from support.samples import KINDS, Sample, binary_samples, draw_binary, draw_matrix
 from trueup.estimators.clinical import Cox, cox, observed_expected
 
 EPS = 2.0**-52

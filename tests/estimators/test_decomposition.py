@@ -14,7 +14,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import trueup as tu
 from oracles import bins, isotonic, lenses, murphy
-from samples import Sample, binary_samples, draw_matrix, matrix_samples
+from support.samples import Sample, binary_samples, draw_matrix, matrix_samples
 from trueup.engines import set_threads, using
 from trueup.results import Decomposition
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import trueup as tu
 from oracles import bins, classes, errors, lenses, scores, sweep
-from samples import Sample, binary_samples, matrix_samples
+from support.samples import Sample, binary_samples, matrix_samples
 
 NORMS = [1, 2, 3, 1.5, math.inf]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import trueup as tu
-from samples import Sample, draw_matrix, matrix_samples
+from support.samples import Sample, draw_matrix, matrix_samples
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 

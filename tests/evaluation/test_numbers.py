@@ -7,10 +7,10 @@ import pytest
 
 import trueup as tu
 from trueup.decisions import accuracy_coverage, unsure_rewards
-from trueup.evaluation.measuring import Asked, headline
+from trueup.evaluation.findings import Asked, headline
 from trueup.evaluation.on_demand import OnDemand
 from trueup.inference import class_tests, compare_many, consistency_band, trade_off
-from trueup.inference.sensitivity import sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.recalibrate import AutoCalibration
 
 CALLS = {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.evaluation.grounds import Grounds
-from trueup.evaluation.measuring import headline
-from trueup.inference.sensitivity import sensitivity
+from trueup.evaluation.evidence import Grounds
+from trueup.evaluation.findings import headline
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
 FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
 DECIDING = ("rmsce_debiased", "marginal_error_debiased")
@@ -97,11 +97,11 @@ def test_a_small_error_of_very_many_rows_is_called_slight() -> None:
 def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a level of 5 %: of 60 sets more than 8 with a probability of 0.3 %."""
     tables = ("reliability_mass", "null", "classes")
-    monkeypatch.setattr("trueup.evaluation.one_call.TABLES", tables)
-    monkeypatch.setattr("trueup.evaluation.one_call.further_tests", lambda *_: {})
+    monkeypatch.setattr("trueup.evaluation.pipeline.TABLES", tables)
+    monkeypatch.setattr("trueup.evaluation.pipeline.further_tests", lambda *_: {})
     monkeypatch.setattr("trueup.evaluation.on_demand.proper_scores", lambda *_: ())
-    monkeypatch.setattr("trueup.evaluation.advising.ERRORS_OF_INTEREST", ())
-    monkeypatch.setattr("trueup.inference.sensitivity.DRAWS", 50)
+    monkeypatch.setattr("trueup.evaluation.recommendations.ERRORS_OF_INTEREST", ())
+    monkeypatch.setattr("trueup.inference.hypothesis_tests.sensitivity.DRAWS", 50)
     accused = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -290,7 +290,7 @@ def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
 def test_classes_that_cannot_be_tested_together_are_told_so(monkeypatch) -> None:
     rng = np.random.default_rng(0)
     g = np.tile([0.6, 0.3, 0.1], (1500, 1))
-    monkeypatch.setattr("trueup.evaluation.measuring.MOST_CELLS_TESTED", 10)
+    monkeypatch.setattr("trueup.evaluation.findings.MOST_CELLS_TESTED", 10)
     wrong = tu.evaluate(g, rng.choice(3, 1500, p=[0.6, 0.1, 0.3]), **FAST)
     assert "are miscalibrated by their interval (0.1" in wrong.answers["calibrated"]
     assert "Nothing needs fixing" not in wrong.verdict

@@ -40,7 +40,7 @@ def test_a_softmax_before_or_inside_is_the_same() -> None:
     for name in sorted(set(NAMED) - {"ici", "e50", "e90"}):
         inside = NAMED[name](z, y, logits=True)
         assert inside == pytest.approx(NAMED[name](P, y), abs=1e-12), name
-    for function in (tu.calibration_test, inference.sensitivity.sensitivity):
+    for function in (tu.calibration_test, inference.hypothesis_tests.sensitivity.sensitivity):
         found = function(z, y, logits=True, n_resamples=99, rng=0)
         again = function(P, y, n_resamples=99, rng=0)
         assert repr(found) == repr(again) or found.observed == pytest.approx(again.observed)

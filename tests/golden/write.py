@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import trueup as tu
-from trueup.recalibrate import persist
-from trueup.simulate.checkpoint import BatchKey, Checkpoint
+from trueup.recalibrate.files import save_and_load
+from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
 from trueup.tables import Columns, FineTable
 
 HERE = Path(__file__).parent
@@ -62,7 +62,7 @@ def tables() -> dict[str, dict[str, object]]:
 def main() -> None:
     """Write all files."""
     probs, _ = data()
-    persist.MOST_INSIDE = 500  # so that a small file has its arrays outside the JSON
+    save_and_load.MOST_INSIDE = 500  # so that a small file has its arrays outside the JSON
     found = {}
     for name, model in models().items():
         model.save(HERE / name)

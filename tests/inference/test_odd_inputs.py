@@ -20,8 +20,8 @@ import trueup as tu
 from trueup.errors import InputError
 from trueup.estimators.base import known_estimator
 from trueup.inference import bin_tests, class_tests, compare_many, trade_off
-from trueup.inference.bootstrap import Bootstrap
-from trueup.simulate.power import power, sample_size
+from trueup.inference.confidence_intervals.bootstrap import Bootstrap
+from trueup.simulate.power_analysis import power, sample_size
 
 rng = np.random.default_rng(0)
 P = rng.random(120)
@@ -76,10 +76,10 @@ def no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("drawn before all was checked")
 
     monkeypatch.setattr(Bootstrap, "of", fail)
-    monkeypatch.setattr("trueup.inference.consistency.keys_of", fail)
-    monkeypatch.setattr("trueup.inference.null_labels.keys_of", fail)
+    monkeypatch.setattr("trueup.inference.hypothesis_tests.consistency_resampling.keys_of", fail)
+    monkeypatch.setattr("trueup.inference.hypothesis_tests.null_distribution.keys_of", fail)
     # The name of this module is that of a function too.
-    monkeypatch.setattr(sys.modules["trueup.simulate.power"], "study", fail)
+    monkeypatch.setattr(sys.modules["trueup.simulate.power_analysis"], "study", fail)
 
 
 def refused(ask: Callable[[], object], argument: str, value: object) -> None:

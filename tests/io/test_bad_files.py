@@ -115,8 +115,8 @@ def test_no_file_and_no_directory(tmp_path: Path) -> None:
         ("p.jsonl", '{"p": 0.5, "y": 1}\n{"y": 1}\n', "1 of 2 rows has missing values"),
     ],
 )
-def test_one_clear_sentence(make: Make, name: str, content: str | bytes, message: str) -> None:
-    path = make(name, content)
+def test_one_clear_sentence(make_file: Make, name: str, content: str | bytes, message: str) -> None:
+    path = make_file(name, content)
     with pytest.raises(tu.InputError) as caught:
         read(path)
     said = str(caught.value)

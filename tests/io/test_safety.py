@@ -14,7 +14,7 @@ import pytest
 
 from trueup import InputError
 from trueup.io import open_table, read, read_forecasts, write_table
-from trueup.io.duck import Duck
+from trueup.io.formats.duckdb_reader import Duck
 
 Make = Callable[..., Path]
 
@@ -92,8 +92,8 @@ def test_capitals_in_parquet(tmp_path: Path) -> None:
     assert (table.column("p")[0], table.column("P")[0]) == (0.1, 0.2)
 
 
-def test_duckdb_is_shut_in(make: Make, tmp_path: Path) -> None:
-    path, other = make("p.csv", "p,y\n0.5,1\n"), make("other.csv", "a\n1\n")
+def test_duckdb_is_shut_in(make_file: Make, tmp_path: Path) -> None:
+    path, other = make_file("p.csv", "p,y\n0.5,1\n"), make_file("other.csv", "a\n1\n")
     duck = Duck(path)
     for query in (
         f"SELECT * FROM read_csv('{other}')",
@@ -111,8 +111,8 @@ def test_duckdb_is_shut_in(make: Make, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other.csv", "p.csv"]
 
 
-def test_python_variables_are_no_tables(make: Make) -> None:
-    duck = Duck(make("p.csv", "p,y\n0.5,1\n"))
+def test_python_variables_are_no_tables(make_file: Make) -> None:
+    duck = Duck(make_file("p.csv", "p,y\n0.5,1\n"))
     secret = {"a": np.array([1])}
     with pytest.raises(duckdb.Error):
         duck.connection.execute("SELECT * FROM secret").fetchall()
@@ -129,11 +129,11 @@ def test_links_made_for_odd_names_are_taken_away(tmp_path: Path) -> None:
     assert (tmp_path / "a*.parquet").exists()
 
 
-def test_names_cannot_rule_a_terminal(make: Make) -> None:
-    found = read_forecasts(make("p.csv", '"p\x1b[2J","two\nlines"\n0.5,1\n0.25,0\n'))
+def test_names_cannot_rule_a_terminal(make_file: Make) -> None:
+    found = read_forecasts(make_file("p.csv", '"p\x1b[2J","two\nlines"\n0.5,1\n0.25,0\n'))
     assert found.sentence == "using column p?[2J, label two?lines"
     with pytest.raises(InputError) as caught:
-        read(make("q.csv", '"a\x1b[2J","b","y"\n0.5,0.1,1\n'))
+        read(make_file("q.csv", '"a\x1b[2J","b","y"\n0.5,0.1,1\n'))
     assert "\x1b" not in str(caught.value)
 
 

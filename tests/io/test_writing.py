@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trueup import CapabilityError, InputError, atomic
+from trueup import CapabilityError, InputError, atomic_write
 from trueup.io import open_table, write_table
 
 
@@ -87,7 +87,7 @@ def test_what_was_there_stays_when_writing_fails(
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(atomic.os, "replace", fail)
+    monkeypatch.setattr(atomic_write.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         write_table(path, {"p": [0.5]})
     assert path.read_text() == "old"

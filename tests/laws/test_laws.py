@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 
 import trueup as tu
 from laws.estimators import ESTIMATORS, NAMED, Entry
-from samples import KINDS, Sample, draw_binary, draw_matrix
+from support.samples import KINDS, Sample, draw_binary, draw_matrix
 from trueup import metrics
 from trueup.engines import set_threads, using
 from trueup.estimators.decomposition import ProperScore
-from trueup.estimators.pairwise import PairsEstimator
+from trueup.estimators.pairs_estimator import PairsEstimator
 
 ALL = list(ESTIMATORS.values())
 NAMES = list(ESTIMATORS)

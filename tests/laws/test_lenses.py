@@ -12,7 +12,7 @@ import trueup as tu
 from laws.estimators import ESTIMATORS, Entry
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.estimators.decomposition import ProperScore
-from trueup.evaluation import measuring
+from trueup.evaluation import findings
 from trueup.lens import Canonical, ClassWise, Lens, TopLabel, TopLabelGiven
 
 MATRIX = {name: entry for name, entry in ESTIMATORS.items() if entry.matrix}
@@ -111,7 +111,7 @@ def test_the_lens_of_named_metrics_is_reported_in_words():
 
 
 def test_the_cost_guard_follows_the_lens(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(measuring, "MOST_CELLS_TESTED", 100)
+    monkeypatch.setattr(findings, "MOST_CELLS_TESTED", 100)
     found = tu.evaluate(
         *model(), metrics=["psce", "skce"], n_resamples=39, recalibrate=False, advice=False
     )

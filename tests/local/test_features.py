@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import trueup as tu
-from trueup.local.error import LocalError
+from trueup.local.feature_scaling import Scaling
 from trueup.local.features import FeatureMap, fit_map, principal_axes, read_features
-from trueup.local.scaling import Scaling
+from trueup.local.local_error import LocalError
 
 
 def draw(n: int = 200, d: int = 5, seed: int = 0) -> np.ndarray:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.local.error import LocalError
-from trueup.local.named import lce, mlce
-from trueup.recalibrate.histogram import HistogramBinning
+from trueup.local.local_error import LocalError
+from trueup.local.named_metrics import lce, mlce
+from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.local_recalibration import LocalRecalibration
-from trueup.recalibrate.temperature import TemperatureScaling
+from trueup.recalibrate.scaling.temperature import TemperatureScaling
 
 BY = 0.2
 

@@ -10,7 +10,7 @@ from trueup.engines import set_threads, using
 from trueup.engines.select import in_use
 from trueup.engines.types import KernelSet
 from trueup.errors import CapabilityError, InputError
-from trueup.local.steepness import steepness
+from trueup.local.bandwidth import steepness
 from trueup.local.sums import _divided, kernel_sums, kernel_sums_by_bin
 
 HUGE, TINY = 1e12, 1e-9

@@ -1,4 +1,7 @@
-"""Cumulative differences in score order: KS (Gupta et al. 2020) and Kuiper."""
+"""Cumulative differences in score order: KS (Gupta et al. 2020) and Kuiper.
+
+Rows of the same score are added at once, since they have no order.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from oracles import smooth as oracle
-from trueup.estimators.smooth import SmoothError
+from trueup.estimators.bin_free.smooth import SmoothError
 
 KANGSEPP = {
     "resnet110_c10": 0.0475,  # the authors' package gives 0.0707
@@ -35,32 +35,32 @@ def top_label(probs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize("model", KANGSEPP)
-def test_kangsepp(data: Path, model: str) -> None:
+def test_kangsepp(real_data: Path, model: str) -> None:
     """Up to half of these confidences are exactly 1."""
-    with np.load(data / "kangsepp_top1_hollance.npz", allow_pickle=False) as arrays:
+    with np.load(real_data / "kangsepp_top1_hollance.npz", allow_pickle=False) as arrays:
         key = f"probs_{model}_logits__"
         p, y = arrays[key + "conf"], arrays[key + "y"] == arrays[key + "pred"]
     assert assert_fits(p, y) == pytest.approx(KANGSEPP[model], abs=5e-5)
 
 
 @pytest.mark.slow
-def test_imagenet(data: Path) -> None:
-    with np.load(data / "imagenet_top1_hollance.npz", allow_pickle=False) as arrays:
+def test_imagenet(real_data: Path) -> None:
+    with np.load(real_data / "imagenet_top1_hollance.npz", allow_pickle=False) as arrays:
         for name in (name.removesuffix("__conf") for name in arrays if name.endswith("__conf")):
             assert_fits(arrays[name + "__conf"], arrays[name + "__y"] == arrays[name + "__pred"])
 
 
-def test_cifar(data: Path) -> None:
-    with np.load(data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
+def test_cifar(real_data: Path) -> None:
+    with np.load(real_data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
         for name in (name.removesuffix("__p") for name in arrays if name.endswith("__p")):
             assert_fits(*top_label(arrays[name + "__p"], arrays[name + "__y"]))
-    with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
+    with np.load(real_data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
         assert_fits(*top_label(arrays["p"], arrays["y"]))
 
 
-def test_tables(data: Path) -> None:
+def test_tables(real_data: Path) -> None:
     """The binary columns of every table, and the top label of the one with four classes."""
-    tables = data / "tabular"
+    tables = real_data / "tabular"
 
     def read(name: str) -> dict[str, np.ndarray]:
         rows = list(csv.DictReader((tables / f"{name}.csv").open(encoding="utf-8")))
@@ -82,14 +82,14 @@ def test_tables(data: Path) -> None:
     assert_fits(*top_label(probs, np.argmax(jobs["obs"][:, None] == classes, axis=1)))
 
 
-def test_games(data: Path) -> None:
-    with np.load(data / "fivethirtyeight_games.npz", allow_pickle=False) as arrays:
+def test_games(real_data: Path) -> None:
+    with np.load(real_data / "fivethirtyeight_games.npz", allow_pickle=False) as arrays:
         for name in (name.removesuffix("__p") for name in arrays if name.endswith("__p")):
             assert_fits(arrays[name + "__p"], arrays[name + "__y"])
 
 
-def test_stated_confidence_of_language_models(data: Path) -> None:
-    with np.load(data / "llm_verbal_confidence.npz", allow_pickle=False) as arrays:
+def test_stated_confidence_of_language_models(real_data: Path) -> None:
+    with np.load(real_data / "llm_verbal_confidence.npz", allow_pickle=False) as arrays:
         stated, correct = arrays["stated"], arrays["correct"]
         groups = arrays["llm"].astype(np.int64) * 1000 + arrays["qset"]
     inside = (stated >= 0) & (stated <= 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from oracles import cumulative
-from trueup.estimators.cumulative import CumulativeError
+from trueup.estimators.bin_free.cumulative import CumulativeError
 
 # in percent, computed apart from this library and listed with the predictions
 LISTED = {
@@ -19,9 +19,9 @@ LISTED = {
 }
 
 
-def top_labels(data: Path, network: str) -> tuple[np.ndarray, np.ndarray]:
+def top_labels(real_data: Path, network: str) -> tuple[np.ndarray, np.ndarray]:
     """Confidence and whether the prediction is right."""
-    path = data / "kangsepp_top1_hollance.npz"
+    path = real_data / "kangsepp_top1_hollance.npz"
     if not path.is_file():
         pytest.skip("the top-label predictions, kangsepp_top1_hollance.npz, are absent")
     with np.load(path, allow_pickle=False) as file:
@@ -32,22 +32,22 @@ def top_labels(data: Path, network: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(("network", "percent"), LISTED.items())
-def test_ks_of_networks(data: Path, network: str, percent: float) -> None:
-    confidence, right = top_labels(data, network)
+def test_ks_of_networks(real_data: Path, network: str, percent: float) -> None:
+    confidence, right = top_labels(real_data, network)
     assert 100 * CumulativeError()(confidence, right) == pytest.approx(percent, abs=5e-5)
 
 
-def test_over_confidence_everywhere_makes_ks_the_mean_gap(data: Path) -> None:
+def test_over_confidence_everywhere_makes_ks_the_mean_gap(real_data: Path) -> None:
     """resnet110_c100 is too sure at every score: KS, Kuiper and mean gap are one number."""
-    confidence, right = top_labels(data, "resnet110_c100")
+    confidence, right = top_labels(real_data, "resnet110_c100")
     gap = float(np.mean(confidence.astype(np.float64) - right))
     assert CumulativeError()(confidence, right) == pytest.approx(gap, abs=1e-13)
     assert CumulativeError(statistic="kuiper")(confidence, right) == pytest.approx(gap, abs=1e-3)
 
 
-def test_naive_sums_of_a_network(data: Path) -> None:
+def test_naive_sums_of_a_network(real_data: Path) -> None:
     """All digits, on every 25th confidence: float32 scores, many of them tied at 1."""
-    confidence, right = top_labels(data, "densenet40_c10")
+    confidence, right = top_labels(real_data, "densenet40_c10")
     order = np.argsort(confidence, kind="stable")[::25]
     p, y = confidence[order], right[order]
     for statistic, oracle in (("ks", cumulative.ks_error), ("kuiper", cumulative.kuiper)):

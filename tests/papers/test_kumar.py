@@ -13,11 +13,11 @@ from scipy.integrate import quad
 
 import trueup as tu
 from oracles.errors import folded_normal_mean_by_integration
-from trueup.estimators.powers import folded_mean
-from trueup.recalibrate.histogram import HistogramBinning
-from trueup.recalibrate.platt import PlattScaling
-from trueup.recalibrate.scaling_binning import ScalingBinning
-from trueup.simulate.published import PUBLISHED
+from trueup.estimators.binned_errors.bias_correction import folded_mean
+from trueup.recalibrate.binning.histogram import HistogramBinning
+from trueup.recalibrate.binning.scaling_binning import ScalingBinning
+from trueup.recalibrate.scaling.platt import PlattScaling
+from trueup.simulate.worlds.published import PUBLISHED
 
 ONE_BIN = tu.UniformWidth(1)
 TWO_BINS = tu.FixedEdges((0.5,))
@@ -265,9 +265,9 @@ def test_scaling_binning_beats_its_scaling_in_appendix_e_b() -> None:
 
 
 @pytest.fixture(scope="module")
-def vgg16(data: Path) -> tuple[np.ndarray, np.ndarray]:
+def vgg16(real_data: Path) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities and labels of the paper's network for CIFAR-10."""
-    with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as stored:
+    with np.load(real_data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as stored:
         return stored["p"], stored["y"].astype(int)
 
 

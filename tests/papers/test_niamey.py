@@ -23,9 +23,9 @@ each_forecast = pytest.mark.parametrize("name", PUBLISHED)
 
 
 @pytest.fixture(scope="module")
-def rain(data: Path) -> dict[str, np.ndarray]:
+def rain(real_data: Path) -> dict[str, np.ndarray]:
     """The 92 days by column."""
-    path = data / "tabular" / "precip_niamey_2016.csv"
+    path = real_data / "tabular" / "precip_niamey_2016.csv"
     if not path.is_file():
         pytest.skip("the forecasts for Niamey, precip_niamey_2016.csv, are absent")
     with path.open() as lines:

@@ -13,7 +13,7 @@ import pytest
 
 from trueup.bins import UniformWidth
 from trueup.estimators import BinnedError, SweepError
-from trueup.estimators.density import DensityError
+from trueup.estimators.bin_free.density import DensityError
 from trueup.metrics import ece_kde
 from trueup.simulate import PUBLISHED
 

@@ -46,8 +46,8 @@ def percent(value: float, like: str) -> str:
     return printed(100 * float(value), like)
 
 
-def kangsepp(data: Path, model: str) -> tuple[np.ndarray, np.ndarray]:
-    with np.load(data / "kangsepp_top1_hollance.npz", allow_pickle=False) as arrays:
+def kangsepp(real_data: Path, model: str) -> tuple[np.ndarray, np.ndarray]:
+    with np.load(real_data / "kangsepp_top1_hollance.npz", allow_pickle=False) as arrays:
         key = f"probs_{model}_logits__"
         return arrays[key + "conf"], arrays[key + "y"] == arrays[key + "pred"]
 
@@ -59,8 +59,8 @@ def read_csv(path: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("model", TABLE_4)
-def test_table_4(data: Path, model: str) -> None:
-    scores, right = kangsepp(data, model)
+def test_table_4(real_data: Path, model: str) -> None:
+    scores, right = kangsepp(real_data, model)
     width, sweep = TABLE_4[model]
     assert percent(tu.ece(scores, right), width) == width
     assert percent(tu.ece_sweep(scores, right), sweep) == sweep
@@ -68,8 +68,10 @@ def test_table_4(data: Path, model: str) -> None:
 
 @pytest.mark.parametrize("model", TABLE_4)
 @pytest.mark.parametrize("engine", ["reference", "native"])
-def test_table_4_does_not_depend_on_engine_or_order(data: Path, model: str, engine: str) -> None:
-    scores, right = kangsepp(data, model)
+def test_table_4_does_not_depend_on_engine_or_order(
+    real_data: Path, model: str, engine: str
+) -> None:
+    scores, right = kangsepp(real_data, model)
     order = np.random.default_rng(4).permutation(len(scores))
     if engine == "native":
         pytest.importorskip("trueup.engines.native", reason="not built", exc_type=ImportError)
@@ -91,14 +93,14 @@ UNEXPLAINED = pytest.mark.xfail(
     "model",
     [pytest.param(m, marks=UNEXPLAINED if m == "resnet110_c10" else ()) for m in KANGSEPP_ECE],
 )
-def test_equal_width_to_four_decimals(data: Path, model: str) -> None:
+def test_equal_width_to_four_decimals(real_data: Path, model: str) -> None:
     figure = KANGSEPP_ECE[model]
-    assert percent(tu.ece(*kangsepp(data, model)), figure) == figure
+    assert percent(tu.ece(*kangsepp(real_data, model)), figure) == figure
 
 
 @pytest.mark.parametrize("model", KANGSEPP_ECE)
-def test_equal_width_is_that_of_exact_fractions(data: Path, model: str) -> None:
-    scores, right = kangsepp(data, model)
+def test_equal_width_is_that_of_exact_fractions(real_data: Path, model: str) -> None:
+    scores, right = kangsepp(real_data, model)
     gaps = [Fraction(0)] * 15
     everything = Fraction(0)
     for score, hit in zip(scores.tolist(), right.tolist(), strict=True):
@@ -111,8 +113,8 @@ def test_equal_width_is_that_of_exact_fractions(data: Path, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", IMAGENET)
-def test_imagenet(data: Path, model: str) -> None:
-    with np.load(data / "imagenet_top1_hollance.npz", allow_pickle=False) as arrays:
+def test_imagenet(real_data: Path, model: str) -> None:
+    with np.load(real_data / "imagenet_top1_hollance.npz", allow_pickle=False) as arrays:
         scores = arrays[f"{model}__conf"]
         right = arrays[f"{model}__y"] == arrays[f"{model}__pred"]
     accuracy, ece = IMAGENET[model]
@@ -121,16 +123,16 @@ def test_imagenet(data: Path, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", CIFAR)
-def test_cifar_matrices(data: Path, model: str) -> None:
-    with np.load(data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
+def test_cifar_matrices(real_data: Path, model: str) -> None:
+    with np.load(real_data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
         forecasts = tu.Forecasts.of(arrays[f"{model}__p"], arrays[f"{model}__y"])
     accuracy, ece = CIFAR[model]
     assert percent(np.mean(forecasts.top[1] == forecasts.labels), accuracy) == accuracy
     assert percent(tu.ece(forecasts), ece) == ece
 
 
-def test_vgg16_of_kumar(data: Path) -> None:
-    with np.load(data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
+def test_vgg16_of_kumar(real_data: Path) -> None:
+    with np.load(real_data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
         forecasts = tu.Forecasts.of(arrays["p"], arrays["y"])
     assert percent(np.mean(forecasts.top[1] == forecasts.labels), "93.59") == "93.59"
     assert percent(tu.ece(forecasts), "3.978") == "3.978"
@@ -139,15 +141,15 @@ def test_vgg16_of_kumar(data: Path) -> None:
 @pytest.mark.parametrize(
     ("sport", "n", "figure"), [("mlb", 15748, ".2399"), ("nba", 8886, ".2147")]
 )
-def test_brier_of_games(data: Path, sport: str, n: int, figure: str) -> None:
-    with np.load(data / "fivethirtyeight_games.npz", allow_pickle=False) as arrays:
+def test_brier_of_games(real_data: Path, sport: str, n: int, figure: str) -> None:
+    with np.load(real_data / "fivethirtyeight_games.npz", allow_pickle=False) as arrays:
         p, y = arrays[f"{sport}_games__p"], arrays[f"{sport}_games__y"]
     assert len(p) == n
     assert printed(tu.brier(p, y), figure).lstrip("0") == figure
 
 
-def test_stated_confidence_of_a_language_model(data: Path) -> None:
-    with np.load(data / "llm_verbal_confidence.npz", allow_pickle=False) as arrays:
+def test_stated_confidence_of_a_language_model(real_data: Path) -> None:
+    with np.load(real_data / "llm_verbal_confidence.npz", allow_pickle=False) as arrays:
         model = arrays["llm_names"].tolist().index("gpt-4o")
         questions = arrays["qset_names"].tolist().index("boolq_valid")
         rows = (arrays["llm"] == model) & (arrays["qset"] == questions)
@@ -156,8 +158,8 @@ def test_stated_confidence_of_a_language_model(data: Path) -> None:
     assert percent(tu.ece(stated, correct), "9.26") == "9.26"
 
 
-def test_named_classes_of_a_table(data: Path) -> None:
-    table = read_csv(data / "tabular" / "hpc_cv.csv")
+def test_named_classes_of_a_table(real_data: Path) -> None:
+    table = read_csv(real_data / "tabular" / "hpc_cv.csv")
     names = ["VF", "F", "M", "L"]
     probs = np.column_stack([table[name].astype(float) for name in names])
     forecasts = tu.Forecasts.of(probs, table["obs"], classes=names)
@@ -165,8 +167,8 @@ def test_named_classes_of_a_table(data: Path) -> None:
 
 
 @pytest.mark.parametrize(("model", "figure"), [("logistic", ".1398"), ("naive_bayes", ".2161")])
-def test_brier_of_segmentation(data: Path, model: str, figure: str) -> None:
-    table = read_csv(data / "tabular" / f"segment_{model}.csv")
+def test_brier_of_segmentation(real_data: Path, model: str, figure: str) -> None:
+    table = read_csv(real_data / "tabular" / f"segment_{model}.csv")
     score = tu.brier(table[".pred_poor"].astype(float), table["Class"] == "poor")
     assert printed(score, figure).lstrip("0") == figure
 
@@ -179,8 +181,8 @@ def test_brier_of_segmentation(data: Path, model: str, figure: str) -> None:
     ],
 )
 def test_brier_of_rain(
-    data: Path, file: str, column: str, scale: float, label: str, figure: str
+    real_data: Path, file: str, column: str, scale: float, label: str, figure: str
 ) -> None:
-    table = read_csv(data / "tabular" / f"{file}.csv")
+    table = read_csv(real_data / "tabular" / f"{file}.csv")
     score = tu.brier(table[column].astype(float) / scale, table[label].astype(float))
     assert printed(score, figure).lstrip("0") == figure

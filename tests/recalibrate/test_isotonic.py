@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 
-from samples import Sample, binary_samples, matrix_samples
+from support.samples import Sample, binary_samples, matrix_samples
 from trueup.engines import reference
 from trueup.engines.select import engine
 from trueup.errors import InputError

@@ -21,9 +21,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 import trueup as tu
 from oracles import local
-from trueup.recalibrate.histogram import HistogramBinning
+from trueup.recalibrate.binning.histogram import HistogramBinning
+from trueup.recalibrate.files.save_and_load import load
 from trueup.recalibrate.local_recalibration import LocalRecalibration
-from trueup.recalibrate.persist import load
 
 
 def draw(n: int, k: int = 3, d: int = 2, seed: int = 0):

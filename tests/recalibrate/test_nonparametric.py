@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from samples import Sample, binary_samples, matrix_samples
+from support.samples import Sample, binary_samples, matrix_samples
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
-from trueup.recalibrate.bayesian_binning import BayesianBinning
+from trueup.recalibrate.binning.bayesian import BayesianBinning
 from trueup.recalibrate.isotonic import IsotonicCalibration
 from trueup.recalibrate.venn_abers import VennAbers
 

@@ -23,25 +23,25 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 from trueup import Forecasts, InputError
-from trueup.recalibrate.auto import AutoCalibration
+from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.bayesian_binning import BayesianBinning
-from trueup.recalibrate.beta import BetaCalibration
-from trueup.recalibrate.dirichlet import DirichletCalibration
-from trueup.recalibrate.group_wise import GroupWise
-from trueup.recalibrate.histogram import HistogramBinning
+from trueup.recalibrate.binning.bayesian import BayesianBinning
+from trueup.recalibrate.binning.histogram import HistogramBinning
+from trueup.recalibrate.binning.scaling_binning import ScalingBinning
+from trueup.recalibrate.compose.groupwise import GroupWise
+from trueup.recalibrate.compose.wrappers import PerClass, TopLabelOnly
+from trueup.recalibrate.identity import NoRecalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
 from trueup.recalibrate.local_recalibration import LocalRecalibration
-from trueup.recalibrate.matrix import MatrixScaling
-from trueup.recalibrate.mmce_scaling import MMCEScaling
-from trueup.recalibrate.model import CalibratedModel
-from trueup.recalibrate.no_recalibration import NoRecalibration
-from trueup.recalibrate.platt import PlattScaling
-from trueup.recalibrate.scaling_binning import ScalingBinning
-from trueup.recalibrate.temperature import TemperatureScaling
-from trueup.recalibrate.vector import VectorScaling
+from trueup.recalibrate.model.calibrated_model import CalibratedModel
+from trueup.recalibrate.scaling.beta import BetaCalibration
+from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
+from trueup.recalibrate.scaling.matrix import MatrixScaling
+from trueup.recalibrate.scaling.mmce import MMCEScaling
+from trueup.recalibrate.scaling.platt import PlattScaling
+from trueup.recalibrate.scaling.temperature import TemperatureScaling
+from trueup.recalibrate.scaling.vector import VectorScaling
 from trueup.recalibrate.venn_abers import VennAbers
-from trueup.recalibrate.wrappers import PerClass, TopLabelOnly
 
 RECALIBRATORS: list[Recalibrator] = [
     NoRecalibration(),

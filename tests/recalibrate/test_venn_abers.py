@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from samples import KINDS, Sample, binary_samples, draw_binary, matrix_samples
+from support.samples import KINDS, Sample, binary_samples, draw_binary, matrix_samples
 from trueup.engines import reference
 from trueup.engines.select import engine
 from trueup.errors import InputError

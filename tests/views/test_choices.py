@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from drawn import cropped, points_of
+from support.drawn import cropped, points_of
 from trueup.errors import InputError
 from trueup.tables import Columns
 from trueup.views.recalibrations import draw_recalibrations

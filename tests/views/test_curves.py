@@ -7,16 +7,16 @@ import pytest
 from matplotlib.collections import PathCollection, PolyCollection
 
 import trueup as tu
-from drawn import cropped, points_of
+from support.drawn import cropped, points_of
 from trueup.decisions import accuracy_coverage, compare_rewards, unsure_rewards
 from trueup.errors import InputError
 from trueup.local import LocalError, mlce_over_bandwidths
 from trueup.simulate import Power, Uniform, World, study
 from trueup.tables import Columns
-from trueup.views.curves import series_look
-from trueup.views.local import MOST_POINTS, draw_lce_cdf, draw_lce_landscape, draw_mlce
+from trueup.views.common.series import series_look
+from trueup.views.local_errors import MOST_POINTS, draw_lce_cdf, draw_lce_landscape, draw_mlce
 from trueup.views.rewards import draw_coverage, draw_rewards
-from trueup.views.studies import draw_study
+from trueup.views.study import draw_study
 from trueup.views.trace import draw_trace
 
 RNG = np.random.default_rng(0)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from drawn import cropped, points_of
+from support.drawn import cropped, points_of
 from trueup.errors import InputError
 from trueup.results import Decomposition
 from trueup.tables import Columns
-from trueup.views.bin_counts import draw_error_by_bins
 from trueup.views.decomposition import draw_decomposition
-from trueup.views.null import draw_null
+from trueup.views.error_by_bins import draw_error_by_bins
+from trueup.views.null_distribution import draw_null
 from trueup.views.psce import draw_psce
 
 

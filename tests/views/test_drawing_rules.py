@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from drawn import cropped, plain_axes, saved
+from support.drawn import cropped, plain_axes, saved
 from trueup.decisions import accuracy_coverage, compare_rewards, unsure_rewards
 from trueup.local import LocalError, mlce_over_bandwidths
 from trueup.simulate import Power, Uniform, World, study
 from trueup.tables import Columns
-from trueup.views.local import draw_lce_cdf, draw_lce_landscape, draw_mlce
+from trueup.views.local_errors import draw_lce_cdf, draw_lce_landscape, draw_mlce
 from trueup.views.recalibrations import draw_recalibrations
 from trueup.views.rewards import draw_coverage, draw_rewards
-from trueup.views.simplex import draw_simplex
-from trueup.views.studies import draw_study
-from trueup.views.tetrahedron import draw_tetrahedron
+from trueup.views.simplex.tetrahedron import draw_tetrahedron
+from trueup.views.simplex.triangle import draw_simplex
+from trueup.views.study import draw_study
 from trueup.views.trace import draw_trace
 from trueup.views.trade_off import draw_trade_off
 

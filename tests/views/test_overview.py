@@ -8,9 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import trueup as tu
-from drawn import cropped, saved
-from trueup.views.comparison import errors_of, models_of
+from support.drawn import cropped, saved
 from trueup.views.overview import draw_overview
+from trueup.views.row_charts.comparison import errors_of, models_of
 
 FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from drawn import cropped, plain_axes, points_of
+from support.drawn import cropped, plain_axes, points_of
 from trueup.errors import InputError
 from trueup.inference import confidence_band, consistency_band
 from trueup.tables import BinTable
-from trueup.views.figures import Room
+from trueup.views.common.figures import Room
+from trueup.views.common.style import VERMILION
 from trueup.views.reliability import draw_reliability
-from trueup.views.style import VERMILION
 
 WIDTH = tu.BinnedError(binning=tu.UniformWidth(10))
 MASS = tu.BinnedError(binning=tu.EqualMass(8))

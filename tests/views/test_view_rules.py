@@ -11,17 +11,17 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import trueup as tu
-from drawn import cropped, plain_axes, saved
+from support.drawn import cropped, plain_axes, saved
 from trueup.inference import confidence_band, consistency_band
 from trueup.tables import Columns
-from trueup.views.bin_counts import draw_error_by_bins
-from trueup.views.classes import draw_class_errors
-from trueup.views.comparison import draw_comparison
 from trueup.views.decomposition import draw_decomposition
-from trueup.views.groups import draw_group_errors
-from trueup.views.null import draw_null
+from trueup.views.error_by_bins import draw_error_by_bins
+from trueup.views.null_distribution import draw_null
 from trueup.views.psce import draw_psce
 from trueup.views.reliability import draw_reliability
+from trueup.views.row_charts.class_errors import draw_class_errors
+from trueup.views.row_charts.comparison import draw_comparison
+from trueup.views.row_charts.group_errors import draw_group_errors
 
 NAMES = np.array(["first", "costs $5 or $6", "_hidden", "a name much too long to be shown in full"])
 

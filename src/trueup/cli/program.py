@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 
 import click
 
-from trueup.cli.wording import typed
+from trueup.cli.messages import typed
 from trueup.errors import CapabilityError, InputError
 
-__all__ = ["program"]
+__all__ = ["Command", "command", "program"]
 
 OK, MET, BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
-# In the order of the help. The command `name` is the function `name` of the module `name`.
+# In the order of the help. The command `name` is the function `name` of commands/name.py.
 COMMANDS = (
     "evaluate",
     "plot",
@@ -70,7 +70,7 @@ class Program(click.Group):
         """Load a command."""
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"trueup.cli.{name}"), name)
+        command: click.Command = getattr(import_module(f"trueup.cli.commands.{name}"), name)
         return command
 
     def resolve_command(
@@ -168,6 +168,25 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
         click.echo(f"trueup {version('trueup')}")
         ctx.exit()
+
+
+class Command(click.Command):
+    """A command whose help shows how it is used, line by line as one types it."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples below the options."""
+        with formatter.section("Examples"):
+            for line in self.examples:
+                formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def command(short: str, *examples: str) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function whose docstring is the help; ``short`` is for the list."""
+    return click.command(cls=Command, short_help=short, examples=examples)
 
 
 program = Program(

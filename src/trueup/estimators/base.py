@@ -9,12 +9,13 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
+from trueup.checks import is_number
 from trueup.errors import Words, must_be
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens, chosen_lens, is_lens
 from trueup.results import Estimate
-from trueup.specification import Specification, is_number
+from trueup.specification import Specification
 
 Metric = Callable[..., float]
 """An estimator, a named metric such as `ece`, or a `functools.partial` of one with keywords."""

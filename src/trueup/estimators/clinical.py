@@ -9,10 +9,10 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.errors import Argument, InputError, must_be
-from trueup.estimators.logistic import Outcomes, fit_intercept, fit_line
+from trueup.estimators.logistic_fit import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
-from trueup.showing import FieldsShown
+from trueup.notebook import FieldsShown
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)

@@ -19,7 +19,7 @@ from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
-from trueup.estimators.isotonic import IsotonicFit
+from trueup.estimators.bin_free.isotonic_fit import IsotonicFit
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import (

@@ -10,22 +10,16 @@ import numpy as np
 from trueup.bins import EqualMass, SimplexGrid, UniformWidth, VarianceTree
 from trueup.decisions import unsure_rewards
 from trueup.estimators import BinnedError, PointwiseError
-from trueup.evaluation.advising import local_finding, repair
-from trueup.evaluation.classes import class_findings, resamples_of_groups
-from trueup.evaluation.diagrams import coverage, error_by_bins, null_table
-from trueup.evaluation.measuring import (
-    Asked,
-    findings,
-    headline,
-    headline_finding,
-    proper_scores,
-)
+from trueup.evaluation.class_findings import class_findings, resamples_of_groups
+from trueup.evaluation.findings import Asked, findings, headline, headline_finding, proper_scores
 from trueup.evaluation.overview import overview_of
+from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
+from trueup.evaluation.recommendations import local_finding, repair
 from trueup.evaluation.sections import Finding
 from trueup.forecasts import Forecasts
-from trueup.forecasts.beside import rows_of_groups
+from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off
-from trueup.inference.sensitivity import Sensitivity, sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import Sensitivity, sensitivity
 from trueup.lens import Canonical
 from trueup.tables import Columns
 

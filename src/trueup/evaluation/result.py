@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trueup.atomic import write_atomically
+from trueup.atomic_write import write_atomically
+from trueup.checks import check_schema
 from trueup.codec import read_back, written
 from trueup.errors import InputError, Words, must_be
 from trueup.evaluation import text
@@ -23,7 +24,6 @@ from trueup.evaluation.sections import (
 )
 from trueup.inference import GroupErrors
 from trueup.results import HypothesisResult
-from trueup.specification import check_schema
 from trueup.tables import Columns
 from trueup.tables.base import Table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from trueup.notebook import FieldsShown
 from trueup.results import Decomposition, HypothesisResult, Interval
-from trueup.showing import FieldsShown
 from trueup.tables import Columns
 
 __all__ = [

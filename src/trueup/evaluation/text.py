@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Protocol
 
 from trueup.evaluation.sections import Finding, Overview, Repair, Score
-from trueup.showing import html_table, is_number, text_table
+from trueup.notebook import html_table, is_number, text_table
 
 __all__ = ["QUESTIONS", "Rows", "html", "plain_text", "tables_of"]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.evaluation.grounds import Grounds, amount
-from trueup.evaluation.places import standing_out, where
+from trueup.evaluation.evidence import Grounds, amount
+from trueup.evaluation.locations import standing_out, where
 from trueup.evaluation.sections import Finding, Repair
 from trueup.results import Interval
 from trueup.tables import Columns

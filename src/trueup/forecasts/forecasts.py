@@ -14,7 +14,8 @@ from trueup.engines.blocks import row_blocks
 from trueup.errors import Argument, InputError, required
 from trueup.forecasts import probs as door
 from trueup.forecasts.arrays import as_floats, as_numpy
-from trueup.forecasts.beside import (
+from trueup.forecasts.labels import class_numbers, soft_labels_of
+from trueup.forecasts.sample_data import (
     beside,
     features_of,
     names_of,
@@ -22,7 +23,6 @@ from trueup.forecasts.beside import (
     same_length,
     weights_of,
 )
-from trueup.forecasts.labels import class_numbers, soft_labels_of
 
 COLUMNS_AT_ONCE = 8
 

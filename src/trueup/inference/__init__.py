@@ -1,14 +1,14 @@
 """How sure are we: intervals, tests, comparisons, certificates, groups and bands."""
 
-from trueup.inference.adjust import benjamini_hochberg, holm
 from trueup.inference.bands import confidence_band, consistency_band
-from trueup.inference.certificates import certify, trade_off
-from trueup.inference.comparisons import compare, compare_many
-from trueup.inference.groups import GroupErrors, group_errors
-from trueup.inference.hypothesis import calibration_test
-from trueup.inference.intervals import interval
-from trueup.inference.parts import bin_tests, class_tests
-from trueup.inference.together import Inference, infer
+from trueup.inference.certification.certify import certify, trade_off
+from trueup.inference.comparison import compare, compare_many
+from trueup.inference.confidence_intervals.interval import interval
+from trueup.inference.hypothesis_tests.calibration_test import calibration_test
+from trueup.inference.many_metrics import Inference, infer
+from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
+from trueup.inference.multiple_tests.classes_and_bins import bin_tests, class_tests
+from trueup.inference.multiple_tests.group_errors import GroupErrors, group_errors
 
 __all__ = [
     "GroupErrors",

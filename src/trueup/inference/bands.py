@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.inference.levels import check_level
-from trueup.specification import check_choice, check_flag
+from trueup.checks import check_choice, check_flag
+from trueup.inference.arguments import check_level
 from trueup.tables import BinTable, Columns
 
 ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off

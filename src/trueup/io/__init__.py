@@ -1,6 +1,6 @@
 """Files in and out: predictions and labels from tables of any usual format, and tables back."""
 
-from trueup.io.columns import Chosen, choose
+from trueup.io.column_choice import Chosen, choose
 from trueup.io.opening import open_table
 from trueup.io.reading import Found, FoundScores, read, read_forecasts, read_scores
 from trueup.io.table import Table

@@ -30,21 +30,21 @@ def open_table(path: str | os.PathLike[str] | IO[bytes], format: str | None = No
     """
     source = source_of(path, format)
     if source.format in ("csv", "tsv"):
-        from trueup.io.csv_files import CsvTable
+        from trueup.io.formats.csv_files import CsvTable
 
         return CsvTable(source)
     if source.format == "parquet":
-        from trueup.io.parquet_files import ParquetTable
+        from trueup.io.formats.parquet_files import ParquetTable
 
         return ParquetTable(source)
     if source.format == "arrow":
-        from trueup.io.arrow_files import ArrowTable
+        from trueup.io.formats.arrow_files import ArrowTable
 
         return ArrowTable(source)
     if source.format == "npz":
-        from trueup.io.npz_files import NpzTable
+        from trueup.io.formats.npz_files import NpzTable
 
         return NpzTable(source)
-    from trueup.io.json_files import JsonLinesTable, json_table
+    from trueup.io.formats.json_files import JsonLinesTable, json_table
 
     return JsonLinesTable(source) if source.format == "jsonl" else json_table(source)

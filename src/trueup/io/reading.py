@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
-from trueup.io.classes import Outcomes, outcomes_of
-from trueup.io.columns import Chosen, choose
-from trueup.io.faults import fault, missing_rows, refuse_missing
-from trueup.io.numbers import as_numbers
+from trueup.io.column_choice import Chosen, choose
+from trueup.io.column_patterns import Asked
+from trueup.io.file_errors import Kept, Place, refusal, spanned
+from trueup.io.label_classes import Outcomes, outcomes_of
+from trueup.io.number_columns import as_numbers
 from trueup.io.opening import open_table
-from trueup.io.picking import Asked
-from trueup.io.predictions import (
+from trueup.io.predicted_class import (
     refuse_beside_prediction,
     refuse_classes,
     was_right,
     with_prediction,
 )
-from trueup.io.refusals import Kept, Place, refusal, spanned
 from trueup.io.table import Table
+from trueup.io.value_errors import fault, missing_rows, refuse_missing
 
 Readable = str | os.PathLike[str] | IO[bytes] | Table
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trueup.atomic import checked_path
+from trueup.atomic_write import checked_path
 from trueup.errors import Argument, must_be
-from trueup.io.refusals import listed, refusal
+from trueup.io.file_errors import listed, refusal
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "npz", "json", "jsonl")
 SUFFIXES = {

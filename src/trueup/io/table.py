@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Argument
-from trueup.io.numbers import as_numbers
-from trueup.io.picking import twice
-from trueup.io.refusals import bad_column, listed, refusal
+from trueup.io.column_patterns import twice
+from trueup.io.file_errors import bad_column, listed, refusal
+from trueup.io.number_columns import as_numbers
 from trueup.io.sources import Source
 
 SAMPLED = 10_000

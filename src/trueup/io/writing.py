@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.atomic import checked_path, write_atomically
+from trueup.atomic_write import checked_path, write_atomically
 from trueup.errors import Argument, Words, must_be
-from trueup.io.arrow_files import pyarrow_for
-from trueup.io.duck import name as quoted, text
+from trueup.io.formats.arrow_files import pyarrow_for
+from trueup.io.formats.duckdb_reader import name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
 
 ROWS_AT_ONCE = 65_536

@@ -6,10 +6,18 @@ calibrated, so is every induced problem; the converse does not hold.
 """
 
 from trueup.lens.base import FamilyLens, Lens, PairsLens, SimplexLens
-from trueup.lens.chosen import binary_problem, check_lens, chosen_lens, is_lens
 from trueup.lens.families import ClassWise, TopLabelGiven
 from trueup.lens.induced import Cells, Member, Pairs
-from trueup.lens.pairs import Binary, OneVsRest, Pooled, TopLabel
+from trueup.lens.pairs import (
+    Binary,
+    OneVsRest,
+    Pooled,
+    TopLabel,
+    binary_problem,
+    check_lens,
+    chosen_lens,
+    is_lens,
+)
 from trueup.lens.simplex import Canonical, Partition, TopK
 
 __all__ = [

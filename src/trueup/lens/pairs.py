@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.checks import check_whole
 from trueup.errors import Argument, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import Lens, PairsLens
-from trueup.lens.induced import Pairs, columns, top_label
-from trueup.specification import check_whole
+from trueup.lens.induced import Pairs, columns, once, top_label
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,3 +104,37 @@ def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:
     else:
         p = forecasts.scores if number == 1 else 1 - forecasts.scores.astype(np.float64)
     return lens._pairs(p, forecasts.outcomes(number), forecasts.weights)
+
+
+def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
+    """Return the lens, by default `Binary` for 1-D probabilities and `TopLabel` for a matrix."""
+    if lens is not None:
+        return lens
+    return TopLabel() if forecasts.is_matrix else Binary()
+
+
+def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
+    """Return the scores and outcomes of a lens as forecasts of their own, made once.
+
+    If labels follow the predicted distributions, the outcomes of a lens of one outcome follow
+    these scores, and rows stay independent.
+    """
+
+    def make() -> Forecasts:
+        pairs = lens.problem(forecasts)
+        binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+        once(binary, ("pairs", Binary()), lambda: pairs)
+        return binary
+
+    return once(forecasts, ("binary", lens), make)
+
+
+def is_lens(value: object) -> TypeGuard[Lens]:
+    """Return whether a value is a lens, as opposed to an estimator or a lens class."""
+    return isinstance(value, Lens)
+
+
+def check_lens(lens: object, name: str = "lens") -> None:
+    """Raise InputError unless the argument ``name`` is a lens or None."""
+    if lens is not None and not is_lens(lens):
+        raise must_be(name, "a lens, such as TopLabel(), or None", lens)

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens.base import SimplexLens
 from trueup.lens.induced import Cells
-from trueup.specification import check_whole
 
 
 @dataclass(frozen=True, repr=False)

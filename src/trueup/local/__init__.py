@@ -1,9 +1,9 @@
 """Local calibration: is the model calibrated near here, among rows with features like these?"""
 
-from trueup.local.error import LocalError
-from trueup.local.groups import max_group_mce, mlce_group_correlation, with_local_errors
-from trueup.local.named import lce, mlce, mlce_over_bandwidths
+from trueup.local.local_error import LocalError
+from trueup.local.named_metrics import lce, mlce, mlce_over_bandwidths
 from trueup.local.sums import kernel_sums, kernel_sums_by_bin
+from trueup.local.worst_groups import max_group_mce, mlce_group_correlation, with_local_errors
 
 __all__ = [
     "LocalError",

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from trueup.checks import is_number
 from trueup.errors import must_be
-from trueup.specification import is_number
+
+WITHIN = np.finfo(np.float64)
 
 KERNELS = ("laplace", "gaussian")
 FEW, MANY = 3, 50
@@ -54,3 +58,14 @@ def checked_bandwidths(bandwidths: Any, or_none: bool = False) -> list[Any]:
         rule = "a list of numbers above 0" + (", or None for the rule of thumb" if or_none else "")
         raise must_be("bandwidths", rule, bandwidths)
     return found
+
+
+def steepness(scale: float, kernel: str) -> float:
+    """1/h of the Laplacian, 1/(2γ²) of the Gaussian kernel.
+
+    Never 0 or infinite, however large or small the scale: 0 times it is 0, infinity times it
+    infinite.
+    """
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        exact = np.float64(0.5) / scale / scale if kernel == "gaussian" else 1 / np.float64(scale)
+    return float(min(max(exact, WITHIN.tiny), WITHIN.max))

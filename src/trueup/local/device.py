@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.local.steepness import WITHIN
+from trueup.local.bandwidth import WITHIN
 from trueup.local.sums import Kernel, KernelSums, can_divide, kernel_sums_by_bin
 
 HERE = ("cpu", "mps")  # the engine is as fast and more exact; "mps" has no float64 to add up in

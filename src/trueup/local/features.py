@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.checks import is_whole
 from trueup.errors import Words, must_be
 from trueup.forecasts.arrays import as_floats, as_numpy
-from trueup.forecasts.beside import beside, features_of
-from trueup.local.scaling import Scaling
-from trueup.specification import is_whole
+from trueup.forecasts.sample_data import beside, features_of
+from trueup.local.feature_scaling import Scaling
 
 REDUCTIONS = {"pca": 20, "tsne": 2}
 """Reductions by name, and how many dimensions they leave where none are asked for."""

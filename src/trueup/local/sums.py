@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.checks import is_number
 from trueup.engines.select import engine, in_use
+from trueup.engines.threads import get_threads
 from trueup.engines.types import KernelSet, KernelTotals
 from trueup.errors import Argument, InputError, Words, must_be
-from trueup.local.nearest import nearest_l1
-from trueup.local.steepness import WITHIN, steepness
-from trueup.specification import is_number
+from trueup.local.bandwidth import WITHIN, steepness
 
 Kernel = Literal["laplace", "gaussian"]
 
@@ -283,3 +283,22 @@ def _shape(array: Any) -> Words:
 def _is_tensor(array: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
+
+
+def nearest_l1(one: KernelSet) -> Floats:
+    """L1 distance of every query to its nearest point.
+
+    Coordinates are added in order, as everywhere. Points that coincide are taken once: a leaf of
+    the tree holds all of them, however many, and is searched one by one.
+    """
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(_distinct(one.points), balanced_tree=False, compact_nodes=False)
+    distance, _ = tree.query(one.at, p=1, workers=get_threads())
+    return np.asarray(distance, np.float64)
+
+
+def _distinct(points: Floats) -> Floats:
+    points = points[np.lexsort(points.T)]
+    new = np.any(points[1:] != points[:-1], axis=1)
+    return points[np.r_[True, new]]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Argument, Words, must_be
-from trueup.local.steepness import steepness
+from trueup.local.bandwidth import steepness
 
 if TYPE_CHECKING:
     from torch import Tensor

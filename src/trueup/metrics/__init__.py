@@ -8,7 +8,7 @@ the predicted class ("top label") or at every class of a matrix.
 The estimator behind a metric is ``ece.estimator(n_bins=10)``.
 """
 
-from trueup.metrics import bin_free, binned, clinical, declare, scores  # noqa: F401
+from trueup.metrics import bin_free, binned, clinical, declare, proper_scores  # noqa: F401
 from trueup.metrics.declare import NAMED
 
 __all__ = sorted(NAMED)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from trueup.bins import EqualMass, NumberOfBins, UniformWidth
+from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError
 from trueup.lens import ClassWise
 from trueup.metrics.declare import metric
-from trueup.specification import is_number
 
 
 @metric

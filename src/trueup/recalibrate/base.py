@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
-from trueup.recalibrate.reading import check_options, read_fit, read_scores
-from trueup.recalibrate.scores import LEAST, FitData, Scores
+from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 
@@ -100,8 +100,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return np.array([str(name) for name in self.classes_.tolist()], dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file that `trueup.load` reads; see `trueup.recalibrate.persist`."""
-        from trueup.recalibrate.persist import save
+        """Write it to a file that `trueup.load` reads; see `trueup.recalibrate.files`."""
+        from trueup.recalibrate.files.save_and_load import save
 
         save(self, path)
 

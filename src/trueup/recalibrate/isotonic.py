@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.checks import check_flag
 from trueup.engines.blocks import cut
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.estimators.isotonic import IsotonicFit
+from trueup.estimators.bin_free.isotonic_fit import IsotonicFit
 from trueup.lens import Pairs
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
-from trueup.recalibrate.scores import FitData, Scores
-from trueup.specification import check_flag
+from trueup.recalibrate.score_forms import FitData, Scores
 
 MAPPED_AT_ONCE = 1 << 16
 SLOPE = 1e-9  # of the authors' code

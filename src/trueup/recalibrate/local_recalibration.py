@@ -11,18 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.bins import uniform_edges
+from trueup.checks import check_choice, check_flag, check_whole
 from trueup.errors import must_be, required
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of
 from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
-from trueup.local.neighbourhood import Neighbourhood
+from trueup.local.neighborhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
 from trueup.recalibrate.blas import one_blas_thread
-from trueup.recalibrate.given_features import checked_features, rows_of_weight, split_columns
-from trueup.recalibrate.reading import check_options, read_fit, read_scores
-from trueup.recalibrate.scores import FitData, Scores, sigmoid
-from trueup.recalibrate.top_label import rescaled_rows, top_scores
-from trueup.specification import check_choice, check_flag, check_whole
+from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
+from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.local_features import checked_features, rows_of_weight, split_columns
+from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import Columns
 
 

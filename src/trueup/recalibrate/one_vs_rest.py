@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._typing import Floats
 from trueup.engines.threads import run
 from trueup.recalibrate.base import Recalibrator, log_loss_of
-from trueup.recalibrate.reading import read_scores
-from trueup.recalibrate.scores import FitData, Scores
+from trueup.recalibrate.fit_input import read_scores
+from trueup.recalibrate.score_forms import FitData, Scores
 
 Result = TypeVar("Result")
 NAMED = 3  # classes in a note; of more it says how many

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats
+from trueup.checks import check_choice
 from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
+from trueup.recalibrate.fit_input import check_counts, read_scores
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
-from trueup.recalibrate.reading import check_counts, read_scores
-from trueup.recalibrate.scores import FitData, Scores
-from trueup.specification import check_choice
+from trueup.recalibrate.score_forms import FitData, Scores
 
 
 class VennAbers(OneVsRestRecalibrator):

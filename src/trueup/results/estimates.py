@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.codec import plain
-from trueup.showing import FieldsShown
+from trueup.notebook import FieldsShown
 
 __all__ = ["Decomposition", "Estimate"]
 

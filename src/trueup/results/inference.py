@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from trueup.showing import FieldsShown
+from trueup.notebook import FieldsShown
 
 __all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
 

@@ -1,16 +1,30 @@
 """Worlds with known truth, to measure what an estimator really does."""
 
-from trueup.simulate.advice import Advice, which_estimator
-from trueup.simulate.curves import Glm, Identity, Logistic, LogOdds, Noisy, Power, Steps
-from trueup.simulate.detection import Detection, SampleSize
-from trueup.simulate.fit import Fitted, ScoresFit, fit
-from trueup.simulate.multiclass import DirichletWorld, TableWorld
-from trueup.simulate.power import power, sample_size
-from trueup.simulate.published import PUBLISHED, PublishedWorld
-from trueup.simulate.scores import Beta, Empirical, LogisticMixture, Points, Uniform
-from trueup.simulate.study import study
-from trueup.simulate.summary import Study, StudyRow
-from trueup.simulate.worlds import World
+from trueup.simulate.fitting.fit_world import Fitted, ScoresFit, fit
+from trueup.simulate.power_analysis import power, sample_size
+from trueup.simulate.power_results import Detection, SampleSize
+from trueup.simulate.recommendation import Advice, which_estimator
+from trueup.simulate.studies.run_study import study
+from trueup.simulate.studies.study_result import Study, StudyRow
+from trueup.simulate.worlds.calibration_curves import (
+    Glm,
+    Identity,
+    Logistic,
+    LogOdds,
+    Noisy,
+    Power,
+    Steps,
+)
+from trueup.simulate.worlds.multiclass import DirichletWorld, TableWorld
+from trueup.simulate.worlds.published import PUBLISHED, PublishedWorld
+from trueup.simulate.worlds.score_distributions import (
+    Beta,
+    Empirical,
+    LogisticMixture,
+    Points,
+    Uniform,
+)
+from trueup.simulate.worlds.world import World
 
 __all__ = [
     "PUBLISHED",

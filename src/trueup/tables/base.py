@@ -1,12 +1,17 @@
-"""What every table has: it can be shown, and asked for by functions that take a table."""
+"""What every table has: it can be shown, asked for as an argument, and made a data frame."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from trueup.codec import Stored
-from trueup.errors import must_be
-from trueup.showing import TableShown
+from trueup.errors import CapabilityError, must_be
+from trueup.notebook import TableShown
+
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = get_args(Library)
 
 
 class Table(TableShown, Stored):
@@ -26,3 +31,17 @@ class Table(TableShown, Stored):
             return value
         kind = f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}"
         raise must_be(name, rule or kind, value, hint=hint or cls.hint)
+
+
+def frame_of(columns: Mapping[str, Any], library: Library | None) -> Any:
+    """Build a pandas, polars or pyarrow table; by default the first of these that is installed."""
+    if library is not None and library not in LIBRARIES:
+        raise must_be("library", "one of pandas, polars, pyarrow", library)
+    present = [name for name in LIBRARIES if find_spec(name) is not None]
+    chosen = library or next(iter(present), None)
+    if chosen is None or chosen not in present:
+        wanted = library or "pandas"
+        raise CapabilityError(f"A data frame needs {wanted}. Hint: pip install {wanted}.")
+    import narwhals.stable.v1 as nw
+
+    return nw.from_dict(dict(columns), backend=chosen).to_native()

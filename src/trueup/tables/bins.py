@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
 from trueup.errors import Words, must_be
-from trueup.tables.base import Table
-from trueup.tables.frames import Library, frame_of
+from trueup.tables.base import Library, Table, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

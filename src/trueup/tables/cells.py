@@ -10,8 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.errors import must_be
-from trueup.tables.base import Table
-from trueup.tables.frames import Library, frame_of
+from trueup.tables.base import Library, Table, frame_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

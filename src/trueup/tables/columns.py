@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from trueup.codec import column_of
 from trueup.errors import Words, must_be
-from trueup.showing import text_table
-from trueup.tables.base import Table
-from trueup.tables.frames import Library, frame_of
+from trueup.notebook import text_table
+from trueup.tables.base import Library, Table, frame_of
 
 ROWS_SHOWN = 20
 

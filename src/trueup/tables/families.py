@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.tables.base import Table
+from trueup.tables.base import Library, Table, frame_of
 from trueup.tables.bins import BinTable
 from trueup.tables.curve import Curve
-from trueup.tables.frames import Library, frame_of
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.checks import check_whole
 from trueup.engines.equal_mass import equal_mass_cuts
 from trueup.engines.select import engine
 from trueup.engines.types import MOMENTS, Sums
 from trueup.errors import must_be
-from trueup.showing import FieldsShown
-from trueup.specification import check_whole
+from trueup.notebook import FieldsShown
 from trueup.tables.bins import BinTable
 
 OCTAVES = 40

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup.errors import must_be
 from trueup.results import Decomposition
-from trueup.views.style import (
+from trueup.views.common.style import (
     BLUE,
     FAINT,
     INK,
@@ -74,7 +74,7 @@ def draw_decomposition(
         The axes drawn on.
     """
     need_matplotlib()
-    from trueup.views.figures import Room
+    from trueup.views.common.figures import Room
 
     if isinstance(found, Decomposition):
         axes = _sum(on(ax, SIZE), found, score)

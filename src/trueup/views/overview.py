@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.errors import InputError, must_be
 from trueup.evaluation import Evaluation
+from trueup.views.common.style import need_matplotlib, words
 from trueup.views.registry import FIGURES, KINDS, OVERVIEW, Parts
-from trueup.views.style import need_matplotlib, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def parts_of(found: Evaluation) -> dict[str, Any]:
 def _page(parts: Parts) -> Figure:
     """Draw the panels of the overview that the parts of an evaluation allow."""
     need_matplotlib()
-    from trueup.views.figures import ViewFigure
+    from trueup.views.common.figures import ViewFigure
 
     panels = [each for each in FIGURES if each.title and each.present(parts)]
     first = f" ({words(next(iter(parts.get('models'))))})" if "models" in parts else ""

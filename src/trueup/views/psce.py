@@ -9,8 +9,8 @@ import numpy as np
 
 from trueup.errors import must_be
 from trueup.tables import Columns
-from trueup.views.reading import Flags, Floats, check_columns, numbers, texts
-from trueup.views.style import (
+from trueup.views.common.columns import Flags, Floats, check_columns, numbers, texts
+from trueup.views.common.style import (
     DASHED,
     FAINT,
     INK,
@@ -160,7 +160,7 @@ def _line(
 
 def _strip(axes: Axes, score: Floats, weight: Floats) -> Axes:
     """How much data each point rests on, added over classes."""
-    from trueup.views.figures import strip_below
+    from trueup.views.common.figures import strip_below
 
     strip = strip_below(axes, "rows nearby", share=0.16, gap=0.04, shared_x=True)
     place, index = np.unique(score, return_inverse=True)

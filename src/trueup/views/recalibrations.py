@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
-from trueup.specification import check_choice
+from trueup.checks import check_choice
 from trueup.tables import Columns
-from trueup.views.curves import finite
-from trueup.views.reading import check_columns
-from trueup.views.style import (
+from trueup.views.common.columns import check_columns
+from trueup.views.common.series import finite
+from trueup.views.common.style import (
     BLUE,
     DASHED,
     INK,

@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 
     def draw(self, parts: Parts, ax: Axes | None = None) -> Axes:
         """Draw on these axes, or on those of a new figure."""
-        file, function = self.draws.split(".")
+        file, _, function = self.draws.rpartition(".")
         drawing = getattr(import_module(f"trueup.views.{file}"), function)
         given = [parts.get(part) if part in parts else None for part in self.needs + self.uses]
         axes: Axes = drawing(*given, ax=ax, **self.options)
@@ -67,7 +67,7 @@ CORNERS = "it needs three or four classes"
 
 # In the order of the panels of the overview.
 FIGURES = (
-    Entry("models", "comparison.of_models", ("models",), title="Models"),
+    Entry("models", "row_charts.comparison.of_models", ("models",), title="Models"),
     Entry(
         "reliability",
         "reliability.of_bins",
@@ -88,15 +88,17 @@ FIGURES = (
     Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",)),
     Entry(
         "errors",
-        "comparison.of_estimates",
+        "row_charts.comparison.of_estimates",
         ("estimates",),
         title="Errors, but for that of the worst bin",
     ),
-    Entry("null", "null.of_test", ("null", "test"), title="If the model were calibrated"),
-    Entry("bins", "bin_counts.of_sweep", ("bins",), title="How the number of bins matters"),
+    Entry(
+        "null", "null_distribution.of_test", ("null", "test"), title="If the model were calibrated"
+    ),
+    Entry("bins", "error_by_bins.of_sweep", ("bins",), title="How the number of bins matters"),
     Entry(
         "classes",
-        "classes.draw_class_errors",
+        "row_charts.class_errors.draw_class_errors",
         ("classes",),
         title="Classes",
         labelled=False,
@@ -104,7 +106,7 @@ FIGURES = (
     ),
     Entry(
         "groups",
-        "groups.of_groups",
+        "row_charts.group_errors.of_groups",
         ("groups", "headline"),
         title="Groups",
         labelled=False,
@@ -112,12 +114,12 @@ FIGURES = (
     ),
     Entry(
         "simplex",
-        "simplex.of_cells",
+        "simplex.triangle.of_cells",
         ("triangle", "overview"),
         title="Whole predictions",
         hint=CORNERS,
     ),
-    Entry("simplex", "tetrahedron.of_cells", ("tetrahedron", "overview"), hint=CORNERS),
+    Entry("simplex", "simplex.tetrahedron.of_cells", ("tetrahedron", "overview"), hint=CORNERS),
     Entry("psce", "psce.draw_psce", ("psce",)),
     Entry("rewards", "rewards.draw_rewards", ("rewards",)),
     Entry("coverage", "rewards.draw_coverage", ("coverage",)),
@@ -133,7 +135,7 @@ FIGURES = (
     ),
     Entry(
         "local",
-        "local.of_rows",
+        "local_errors.of_rows",
         ("local",),
         hint=("pass ", Argument("features", to="evaluate")),
     ),

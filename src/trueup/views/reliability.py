@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from trueup.checks import check_choice, check_flag
 from trueup.errors import Words, must_be
-from trueup.specification import check_choice, check_flag
 from trueup.tables import BinTable, Columns
-from trueup.views.reading import Flags, Floats, check_bins, check_columns, numbers
-from trueup.views.style import (
+from trueup.views.common.columns import Flags, Floats, check_bins, check_columns, numbers
+from trueup.views.common.style import (
     DASHED,
     FAINT,
     MUTED,
@@ -239,7 +239,7 @@ def _wider(now: tuple[float, float], low: float, high: float, first: bool) -> tu
 
 def _strip(axes: Axes, table: BinTable, shown: Look, index: int) -> Axes:
     """Draw the share of rows in each bin below; return the strip."""
-    from trueup.views.figures import strip_below
+    from trueup.views.common.figures import strip_below
 
     strip = strip_below(axes, STRIP, share=0.16, gap=0.04, shared_x=True)
     full = np.flatnonzero(table.count)

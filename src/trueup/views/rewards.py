@@ -9,8 +9,14 @@ import numpy as np
 
 from trueup.errors import InputError
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, legend_of_series, log_x, named_tables, series_axes
-from trueup.views.style import MUTED, percent_axis, words
+from trueup.views.common.series import (
+    draw_series,
+    legend_of_series,
+    log_x,
+    named_tables,
+    series_axes,
+)
+from trueup.views.common.style import MUTED, percent_axis, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ import numpy as np
 
 from trueup.errors import InputError
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, legend_of_series, series_axes
-from trueup.views.reading import check_columns
-from trueup.views.style import need_matplotlib, words
+from trueup.views.common.columns import check_columns
+from trueup.views.common.series import draw_series, legend_of_series, series_axes
+from trueup.views.common.style import need_matplotlib, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

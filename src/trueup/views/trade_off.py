@@ -9,8 +9,14 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.tables import Columns
-from trueup.views.curves import draw_series, finite, legend_of_series, named_tables, series_axes
-from trueup.views.style import INK, SMALL, number_axis, words
+from trueup.views.common.series import (
+    draw_series,
+    finite,
+    legend_of_series,
+    named_tables,
+    series_axes,
+)
+from trueup.views.common.style import INK, SMALL, number_axis, words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

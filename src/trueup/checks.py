@@ -1,0 +1,54 @@
+"""Checks of single arguments: raise InputError unless a value is what a parameter takes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueup.errors import InputError, must_be
+
+
+def check_choice(name: str, value: object, *choices: str) -> None:
+    """Refuse what is not one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        *first, last = (f'"{choice}"' for choice in choices)
+        raise must_be(name, f"{', '.join(first)} or {last}", value)
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise must_be(name, "True or False", value)
+
+
+def check_finite(value: object, *names: str) -> None:
+    """Refuse a field that is not a finite number."""
+    for name in names:
+        field = getattr(value, name)
+        if not is_number(field) or not np.isfinite(field):
+            raise must_be(name, "a finite number", field)
+
+
+def check_schema(name: str, found: object, schema: int, again: str) -> None:
+    """Raise InputError unless what was stored is in the version of its format that is read."""
+    if type(found) is int and found == schema:
+        return
+    newer = type(found) is int and found > schema
+    rule = f"was written by {'a newer' if newer else 'an earlier'} version of trueup"
+    raise InputError(name, rule, hint="upgrade trueup" if newer else again)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number, Python's or NumPy's; truth values are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's, of at least ``least``."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(value) >= least  # type: ignore[call-overload]
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is not a whole number of at least ``least``."""
+    if not is_whole(value, least):
+        raise must_be(name, f"a whole number of at least {least}", value)

@@ -1,0 +1,1 @@
+"""The commands of `trueup`, one file each."""

@@ -1,0 +1,173 @@
+"""`trueup apply`: correct the probabilities in a file, and leave its other columns as they are."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.data_options import FILE, check_output, data_options
+from trueup.cli.program import command, say
+from trueup.cli.recalibrator_options import load_calibrator
+from trueup.cli.terminal import working
+from trueup.errors import Argument, InputError, Words, must_be, required
+
+if TYPE_CHECKING:
+    from trueup.io import FoundScores, Table
+    from trueup.recalibrate import Recalibrator
+
+__all__ = ["apply"]
+
+TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+
+
+@command(
+    "Correct probabilities with what was learned.",
+    "trueup apply calibrator.json new.csv -o fixed.csv",
+    "trueup apply calibrator.json new.parquet --probs 'p_*' -o fixed.parquet",
+)
+@click.argument("calibrator", type=click.Path(dir_okay=False))
+@click.argument("file", type=FILE)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default="-",
+    help="Where to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
+)
+@data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
+def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> None:
+    """Recalibrate the probabilities of FILE with what `trueup fit` wrote.
+
+    FILE needs no labels. Its probabilities are replaced and all other columns are kept. Whether
+    they are logits the CALIBRATOR knows. --groups or --features are needed if it was fitted with
+    them.
+    """
+    check_output(output, file, calibrator)
+    from trueup.io import open_table, read_scores, write_table
+
+    with working("loading"):
+        loaded = load_calibrator(calibrator)
+    logits = loaded.logits
+    with working(f"reading {file}"):
+        table = open_table(file, columns.pop("format", None))
+        if "probs" not in columns:
+            columns["probs"] = _columns_of_fit(loaded, table)
+        asked = {name: columns[name] for name in ("probs", "labels") if columns.get(name)}
+        divided = loaded.normalize or columns["normalize"]
+        found = read_scores(table, **asked, logits=logits, normalize=divided)
+        beside = _beside(loaded, table, columns)
+    say(f"{found.sentence}.")
+    kept = _kept(table, output, [name for name in table.names if name not in found.names])
+    new = _fixed(loaded, found, beside)
+    both = {**kept, **new}
+    called = {name: _called(name, table) if logits and name in new else name for name in both}
+    write_table(output, {called[name]: both[name] for name in table.names if name in both})
+    if any(called[name] != name for name in new):
+        first = next(iter(new))
+        say(f"probabilities take the place of logits: {first} is now {called[first]}.")
+    if output != "-":
+        say(f"wrote {len(found.values):,} rows to {output}.")
+
+
+def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
+    """The columns that the calibrator was fitted to; None where it does not know them.
+
+    Other names are refused: which column is which class would be a guess.
+    """
+    names = calibrator.fit_.get("columns")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    if all(name in table.names for name in names):
+        return names
+    from trueup.io.file_errors import refusal, spanned
+
+    many = "s" * (len(names) > 1)
+    hint = ("name the replacements with ", Argument("--probs"), ", in the same order")
+    told = f"missing column{many} {spanned(names)}, on which the recalibrator was fitted"
+    raise refusal(table.shown, told, hint=hint)
+
+
+def _called(name: str, table: Table) -> str:
+    """What a column of logits is called once it holds probabilities."""
+    new = re.sub(r"(?i)logits?|(?<![a-z])z(?![a-z])", "prob", name, count=1)
+    new = new if new != name else f"prob_{name}"
+    return new if new not in table.names else f"{new}_recalibrated"
+
+
+def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any]) -> dict[str, Any]:
+    """The recalibrated columns, each in its old place."""
+    import numpy as np
+
+    n_columns = 1 if found.values.ndim == 1 else found.values.shape[1]
+    if n_columns != calibrator.n_features_in_:
+        wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
+        rule = f"name {wants}, as the calibrator was fitted on"
+        raise must_be("--probs", rule, Words(f"{n_columns}, {found.sentence}"))
+    if n_columns == 1:
+        return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
+    order = _order(calibrator, found)
+    fixed = np.empty(found.values.shape)
+    fixed[:, order] = calibrator.predict_proba(found.values[:, order], **beside)
+    if len(found.names) == 1:
+        return {found.names[0]: fixed}
+    return dict(zip(found.names, fixed.T, strict=True))
+
+
+def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> dict[str, Any]:
+    """Groups or features, for a calibrator that asks for them."""
+    from trueup.io import choose
+    from trueup.recalibrate import GroupWise, LocalRecalibration
+
+    needs = {GroupWise: "groups", LocalRecalibration: "features"}.get(type(calibrator))
+    kind = type(calibrator).__name__
+    for option in ("groups", "features"):
+        if option == needs and option not in columns:
+            raise required(f"--{option}", f"a {kind} was fitted with them")
+        if option != needs and option in columns:
+            raise InputError(f"--{option}", f"cannot be used with a {kind}")
+    if needs is None:
+        return {}
+    asked = {name: columns[name] for name in ("probs", "labels", needs) if columns.get(name)}
+    chosen = choose(table.names, **asked, logits=calibrator.logits, need_labels=False, table=table)
+    if chosen.groups is not None:
+        return {"groups": table.column(chosen.groups)}
+    return {"features": table.matrix(chosen.features)}
+
+
+def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
+    """Where the calibrator's classes are among the columns; by name where both have names."""
+    from trueup.io.column_patterns import remainders
+
+    places = {name: at for at, name in enumerate(remainders(found.names))}
+    names = [str(name) for name in calibrator.classes_.tolist()]
+    same = set(names) == set(places)
+    return [places[name] for name in names] if same else list(range(len(names)))
+
+
+def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
+    """The other columns; from text to text as they are written, so that 007 stays 007."""
+    repeated = [name for name in table.names if table.names.count(name) > 1]
+    if repeated:
+        from trueup.io.column_patterns import twice
+
+        raise twice(repeated[0], table.names, table.shown)
+    texts = _texts(table) if output == "-" or output.lower().endswith(tuple(TEXT)) else None
+    if texts is not None:
+        return {name: texts[name] for name in names}
+    found = table.columns(names) if names else {}
+    return {name: column for name, column in found.items() if len(column) == table.n}
+
+
+def _texts(table: Table) -> dict[str, list[str]] | None:
+    """The cells of a text file as they stand; None for other files."""
+    if table.source.format not in ("csv", "tsv"):
+        return None
+    for delimiter in ",;\t|":
+        with open(table.source.path, encoding="utf-8-sig", newline="") as file:
+            records = (record for record in csv.reader(file, delimiter=delimiter) if record)
+            if tuple(next(records, [])) == tuple(table.names):
+                return dict(zip(table.names, map(list, zip(*records, strict=True)), strict=True))
+    return None

@@ -1,0 +1,117 @@
+"""`trueup certify`: is the error shown to be as small as it must be?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from trueup.cli.conditions import Condition, condition_option, exit_code
+from trueup.cli.data_options import FILE, data_options, json_option, read
+from trueup.cli.program import command
+from trueup.cli.recalibrator_options import load_calibrator
+from trueup.cli.terminal import Screen, number, print_json
+from trueup.errors import conflict, must_be
+
+__all__ = ["certify"]
+
+NUMBERS = ("upper_bound", "lower_bound", "n_more")
+
+
+@command(
+    "Is the error shown to be below a limit?",
+    "trueup certify p.csv --max-error 0.05",
+    "trueup certify fixed.csv --max-error 0.05 --outputs-of calibrator.json",
+    "trueup certify p.csv --max-error 0.05 --fail-if 'upper_bound > 0.05'",
+)
+@click.argument("file", type=FILE)
+@click.option(
+    "--max-error", type=float, required=True, help="The largest calibration error you accept."
+)
+@click.option(
+    "--norm", type=int, default=2, show_default=True, help="2: root mean square; 1: mean."
+)
+@click.option(
+    "--outputs", metavar="NUMBERS", help="All probabilities the model can give: 0.1,0.5,0.9."
+)
+@click.option(
+    "--outputs-of",
+    type=click.Path(dir_okay=False),
+    help="A calibrator (histogram, scaling-binning) that gave these probabilities.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["finite-sample", "asymptotic"]),
+    default="finite-sample",
+    show_default=True,
+    help="Bounds that hold for every number of rows, or closer ones for many rows.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="How sure.")
+@data_options("groups", "features", "clusters")
+@condition_option
+@json_option
+def certify(
+    file: str,
+    max_error: float,
+    norm: int,
+    outputs: str | None,
+    outputs_of: str | None,
+    method: str,
+    confidence: float,
+    columns: dict[str, Any],
+    conditions: tuple[Condition, ...],
+    as_json: bool,
+) -> int:
+    """Say whether a calibration error is verified, refuted, or neither.
+
+    Only a model with finitely many outputs can be verified; others can be refuted. Numbers for
+    --fail-if: upper_bound, lower_bound, n_more.
+    """
+    for condition in conditions:
+        condition.check(NUMBERS)
+    declared = _declared(outputs, outputs_of)
+    forecasts = read(file, columns)
+    from trueup.inference import certify as certified
+
+    found = certified(
+        forecasts,
+        max_error=max_error,
+        norm=norm,
+        outputs=declared,
+        confidence_level=confidence,
+        method=method,
+    )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        screen = Screen()
+        screen.paragraph(found.sentence, strong=True)
+        shown = {
+            "verdict": found.verdict,
+            "accepted": f"a calibration error of at most {number(max_error)}",
+            "bounds": f"{number(found.lower_bound)} to {number(found.upper_bound)}",
+            "estimate": f"{number(found.notes['debiased_error'])} on {forecasts.n:,} rows",
+        }
+        if declared is None:
+            shown["outputs"] = "unknown; declare them with --outputs or --outputs-of"
+        screen.answers(shown)
+    return exit_code(conditions, {name: float(getattr(found, name)) for name in NUMBERS})
+
+
+def _declared(outputs: str | None, outputs_of: str | None) -> Any:
+    """All outputs a model can give: numbers, or a calibrator that knows them."""
+    if outputs is not None and outputs_of is not None:
+        raise conflict("--outputs", "--outputs-of")
+    if outputs_of is not None:
+        calibrator = load_calibrator(outputs_of)
+        if not hasattr(calibrator, "outputs_"):
+            hint = "fit one with --method histogram or scaling-binning"
+            rule = "a calibrator with finitely many outputs"
+            raise must_be("--outputs-of", rule, type(calibrator), hint=hint)
+        return calibrator
+    if outputs is None:
+        return None
+    try:
+        return [float(text) for text in outputs.split(",")]
+    except ValueError:
+        raise must_be("--outputs", "numbers with commas, such as 0.1,0.5,0.9", outputs) from None

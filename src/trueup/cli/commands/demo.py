@@ -1,0 +1,218 @@
+"""`trueup demo`: real classifiers, trained here and now; which of them can be believed?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.program import command
+from trueup.cli.terminal import Screen, number, pvalue, span, working
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trueup.evaluation import Evaluation
+    from trueup.recalibrate import AutoCalibration
+
+__all__ = ["demo"]
+
+SURE_ENOUGH = 0.02
+FILES = {
+    "predictions.csv": "what the worst model said of the test rows, and what was true",
+    "recalibrated.csv": "the same after recalibration",
+    "calibrator.json": "the calibrator, for trueup apply",
+    "before.json, after.json": "both evaluations, all numbers",
+    "before.png, after.png": "both at a glance",
+    "reliability-*.svg": "both reliability diagrams",
+}
+
+
+@command("See it all at work on real classifiers.", "trueup demo", "trueup demo --dir my-demo")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False),
+    default="out/demo",
+    show_default=True,
+    help="Where to write predictions, evaluations, pictures and calibrators.",
+)
+def demo(directory: str) -> None:
+    """Train classifiers on data of scikit-learn, judge them, and recalibrate the worst.
+
+    Three models tell malignant from benign tumours and read handwritten digits. They learn from
+    one part of the data; a second part recalibrates; all numbers are of a third that neither saw.
+    """
+    screen = Screen()
+    for data in (_tumours, _digits):
+        with working("training three classifiers"):
+            problem = data()
+        _show_problem(screen, problem, Path(directory, problem.folder))
+    screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
+    screen.answers(FILES)
+    predictions = Path(directory, "digits", "predictions.csv")
+    screen.commands(
+        "Try it yourself:",
+        [
+            f"trueup evaluate {predictions}",
+            f"trueup plot {predictions} --kind classes -o classes.png",
+            f"trueup compare {predictions} {predictions.with_name('recalibrated.csv')}",
+        ],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Predictions of three models for rows that none of them was trained on.
+
+    ``probs`` are, by model, those of the calibration rows and those of the test rows.
+    """
+
+    title: str
+    folder: str
+    probs: dict[str, tuple[NDArray[Any], NDArray[Any]]]
+    labels: tuple[NDArray[Any], NDArray[Any]]
+
+
+def _tumours() -> Problem:
+    from sklearn.datasets import load_breast_cancer
+
+    measured, benign = load_breast_cancer(return_X_y=True)
+    found = _trained(measured, 1 - benign)
+    of_malignant = {name: (a[:, 1], b[:, 1]) for name, (a, b) in found[0].items()}
+    title = "Tumours: is it malignant? Two classes"
+    return Problem(title, "tumours", of_malignant, found[1])
+
+
+def _digits() -> Problem:
+    from sklearn.datasets import load_digits
+
+    found = _trained(*load_digits(return_X_y=True))
+    return Problem("Handwritten digits: which is it? Ten classes", "digits", *found)
+
+
+def _trained(x: Any, y: Any) -> tuple[dict[str, Any], tuple[Any, Any]]:
+    """Train on 30 % of the rows; predict the 30 % for calibration and the 40 % for the test."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import train_test_split
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    split = {"stratify": y, "random_state": 0}
+    x_fit, x_rest, y_fit, y_rest = train_test_split(x, y, train_size=0.3, **split)
+    split["stratify"] = y_rest
+    x_more, x_test, y_more, y_test = train_test_split(x_rest, y_rest, test_size=4 / 7, **split)
+    models = {
+        "naive Bayes": GaussianNB(),
+        "random forest": RandomForestClassifier(random_state=0),
+        "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    }
+    for model in models.values():
+        model.fit(x_fit, y_fit)
+    probs = {k: (m.predict_proba(x_more), m.predict_proba(x_test)) for k, m in models.items()}
+    return probs, (y_more, y_test)
+
+
+def _show_problem(screen: Screen, problem: Problem, folder: Path) -> None:
+    from trueup.evaluation import evaluate
+    from trueup.recalibrate import AutoCalibration
+
+    labels_more, labels = problem.labels
+    tests = {name: probs[1] for name, probs in problem.probs.items()}
+    screen.paragraph(f"{problem.title}, {len(labels)} test rows.", strong=True)
+    screen.answers({name: in_words(probs, labels) for name, probs in tests.items()})
+    worst = _show_ranking(screen, tests, labels)
+    with working(f"evaluating and recalibrating {worst}"):
+        before = evaluate(tests[worst], labels, recalibrate=False)
+        calibrator = AutoCalibration().fit(problem.probs[worst][0], labels_more)
+        fixed = calibrator.predict_proba(tests[worst])
+        if tests[worst].ndim == 1:
+            fixed = fixed[:, 1]
+        after = evaluate(fixed, labels, recalibrate=False)
+    screen.paragraph(f"{worst}: {_said(before)}")
+    kind = calibrator.best_name_
+    screen.paragraph(
+        f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_said(after)}"
+    )
+    _show_before_after(screen, before, after)
+    _write(folder, tests[worst], fixed, labels, before, after, calibrator)
+
+
+def _said(found: Evaluation) -> str:
+    """The part of the verdict that says how things are."""
+    return " ".join(found.answers[name] for name in ("calibrated", "how far", "where"))
+
+
+def in_words(probs: Any, labels: Any) -> str:
+    """Say in a sentence what a model says of itself, and what is true."""
+    import numpy as np
+
+    matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])
+    confidence, accuracy = matrix.max(axis=1).mean(), np.mean(matrix.argmax(axis=1) == labels)
+    gap = confidence - accuracy
+    if abs(gap) < SURE_ENOUGH:
+        verdict = "about as sure as it should be, on average"
+    else:
+        verdict = "too sure of itself" if gap > 0 else "not sure enough of itself"
+    return f"{confidence:.1%} sure on average, right {accuracy:.1%} of the time: {verdict}."
+
+
+def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
+    """Write the models' errors; return the name of the model with the largest."""
+    from trueup.inference import calibration_test, interval
+    from trueup.metrics import rmsce_debiased
+
+    found = {name: interval(rmsce_debiased, probs, labels, rng=0) for name, probs in tests.items()}
+    order = sorted(found, key=lambda name: found[name].estimate)
+    table = {
+        "model": order,
+        "calibration error": [number(found[name].estimate) for name in order],
+        "95 % interval": [span(found[name].low, found[name].high) for name in order],
+        "p-value": [pvalue(calibration_test(tests[name], labels, rng=0).pvalue) for name in order],
+    }
+    note = "rmsce_debiased: 0 is perfect. A small p-value: not calibrated, beyond chance."
+    screen.table("Which of them can be believed?", table, note)
+    return order[-1]
+
+
+def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) -> None:
+    both = (before, after)
+    table = {
+        "": ["before", "after"],
+        "calibration error": [number(each.estimates[0].value) for each in both],
+        "95 % interval": [
+            span(each.estimates[0].interval.low, each.estimates[0].interval.high) for each in both
+        ],
+        "p-value": [pvalue(each.estimates[0].pvalue) for each in both],
+        **{
+            name: [number(each.scores[place].interval.estimate) for each in both]
+            for place, name in enumerate(("Brier score", "log loss"))
+        },
+    }
+    screen.table("Recalibrated, on rows that neither the model nor the calibrator saw", table)
+
+
+def _write(
+    folder: Path,
+    probs: Any,
+    fixed: Any,
+    labels: Any,
+    before: Evaluation,
+    after: Evaluation,
+    calibrator: AutoCalibration,
+) -> None:
+    from trueup.cli.figures import save_figure
+    from trueup.io import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "predictions.csv", {"p": probs, "y": labels})
+    write_table(folder / "recalibrated.csv", {"p": fixed, "y": labels})
+    calibrator.best_.save(folder / "calibrator.json")
+    for found, name in ((before, "before"), (after, "after")):
+        found.to_json(folder / f"{name}.json")
+        save_figure(found.plot(), str(folder / f"{name}.png"))
+        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))

@@ -1,0 +1,164 @@
+"""`trueup evaluate`: is it calibrated, how far off, where, how sure, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.conditions import Condition, condition_option, exit_code
+from trueup.cli.data_options import (
+    FILE,
+    bins_option,
+    check_output,
+    data_options,
+    json_option,
+    read,
+    seed_option,
+)
+from trueup.cli.program import command
+from trueup.cli.terminal import Screen, as_json as json_of, working
+from trueup.errors import must_be
+
+if TYPE_CHECKING:
+    from trueup.evaluation import Evaluation
+
+__all__ = ["evaluate"]
+
+SCORES = ("brier", "log_loss")
+PARTS = ("low", "high", "pvalue")
+
+
+@command(
+    "Is it calibrated? Verdict, numbers, advice.",
+    "trueup evaluate p.csv",
+    "trueup evaluate p.parquet --probs 'p_*' --labels y --plot p.png -o p.json",
+    "trueup evaluate p.csv --groups region --fail-if 'rmsce_debiased > 0.02'",
+    "cat p.csv | trueup evaluate - --json",
+)
+@click.argument("file", type=FILE)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="One more metric; may be given again.",
+)
+@bins_option
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
+@seed_option("all chance")
+@click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
+@click.option(
+    "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Write everything as JSON to a file."
+)
+@data_options()
+@condition_option
+@json_option
+def evaluate(
+    file: str,
+    metrics: tuple[str, ...],
+    bins: int,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    quick: bool,
+    picture: str | None,
+    output: str | None,
+    columns: dict[str, Any],
+    conditions: tuple[Condition, ...],
+    as_json: bool,
+) -> int:
+    """Say whether the probabilities in FILE are true, and what to do if not.
+
+    Names for --fail-if are those of the metrics (rmsce_debiased, ece_debiased, ece, …), each also
+    with .low, .high and .pvalue; brier and log_loss; and pvalue, that of the verdict.
+    """
+    wanted = _checked(metrics, conditions)
+    check_output(output, file)
+    if picture is not None:
+        from trueup.cli.figures import check_picture
+
+        check_picture(picture, file)
+    forecasts = read(file, columns)
+    with working("evaluating"):
+        from trueup.evaluation import evaluate as evaluated
+
+        found = evaluated(
+            forecasts,
+            metrics=_metrics(forecasts, wanted),
+            n_bins=bins,
+            confidence_level=confidence,
+            n_resamples=resamples,
+            recalibrate=not quick,
+            advice=not quick,
+            rng=seed,
+        )
+    if output is not None:
+        found.to_json(output)
+    if picture is not None:
+        from trueup.cli.figures import save_figure
+
+        save_figure(found.plot(), picture)
+    if as_json:
+        click.echo(json_of(found.to_dict()))
+    else:
+        from trueup.cli.evaluation_output import show
+
+        show(Screen(), found, file, columns)
+        _say_files(picture, output)
+    return exit_code(conditions, numbers_of(found))
+
+
+def numbers_of(found: Evaluation) -> dict[str, float | None]:
+    """Every number that a condition can name."""
+    numbers: dict[str, float | None] = {"pvalue": found.pvalue}
+    parts = [(each.metric, each.interval, each.pvalue) for each in found.estimates]
+    parts += [(score.name, score.interval, None) for score in found.scores]
+    for name, interval, pvalue in parts:
+        ends = {"low": interval.low, "high": interval.high, "pvalue": pvalue}
+        numbers[name] = interval.estimate
+        numbers |= {f"{name}.{part}": value for part, value in ends.items()}
+    return numbers
+
+
+def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
+    """Names of metrics that are asked for; refuse unknown ones before any work is done."""
+    if not metrics and not conditions:
+        return []
+    from trueup.metrics import __all__ as known
+
+    for name in metrics:
+        if name not in known:
+            raise must_be("--metric", f"one of {', '.join(known)}", name)
+    names = {f"{name}.{part}" for name in known for part in PARTS} | {"pvalue", *known}
+    for condition in conditions:
+        if condition.name not in names:
+            condition.check({"pvalue", *known})
+    asked = [condition.name.partition(".")[0] for condition in conditions]
+    return list(dict.fromkeys([*metrics, *(name for name in asked if name != "pvalue")]))
+
+
+def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
+    """The metrics of every evaluation and those that are wanted beside them; None for the first."""
+    from trueup.evaluation import findings
+
+    usual = list(findings.OF_ONE_SCORE)
+    if forecasts.n <= findings.MOST_ROWS_SORTED:
+        usual += findings.WITHOUT_BINS
+    if forecasts.is_matrix:
+        usual += findings.OF_ALL_CLASSES
+    more = [name for name in wanted if name not in usual and name not in SCORES]
+    return [*usual, *more] if more else None
+
+
+def _say_files(picture: str | None, output: str | None) -> None:
+    from trueup.cli.program import say
+
+    for path, what in ((picture, "picture"), (output, "numbers")):
+        if path is not None:
+            say(f"the {what} is in {path}." if what == "picture" else f"the {what} are in {path}.")

@@ -1,0 +1,169 @@
+"""`trueup fit`: learn how to correct probabilities, and say what it would gain."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.data_options import (
+    FILE,
+    as_typed,
+    check_output,
+    data_options,
+    json_option,
+    read_found,
+)
+from trueup.cli.program import command
+from trueup.cli.recalibrator_options import METHODS, make
+from trueup.cli.terminal import Screen, number, print_json, span, working
+from trueup.errors import called, required
+
+if TYPE_CHECKING:
+    from trueup.cli.expected_gain import Gain
+    from trueup.recalibrate import Recalibrator
+
+__all__ = ["fit"]
+
+FEW = 6  # numbers of an array that are shown
+APPLIED = ("probs", "groups", "features")
+BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
+
+
+@command(
+    "Learn how to correct probabilities.",
+    "trueup fit p.csv -o calibrator.json",
+    "trueup fit p.csv --method temperature -o calibrator.json",
+    "trueup fit p.csv --method histogram --param n_bins=10 -o calibrator.json",
+)
+@click.argument("file", type=FILE)
+@click.option(
+    "--method",
+    type=click.Choice(list(METHODS)),
+    default="auto",
+    show_default=True,
+    help="How to recalibrate; auto tries several and keeps the simplest that is good enough.",
+)
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Such as n_bins=20.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    required=True,
+    help="Where to write the calibrator: a file of JSON, or of safetensors if it is large.",
+)
+@data_options("clusters")
+@json_option
+def fit(
+    file: str,
+    method: str,
+    params: tuple[str, ...],
+    output: str,
+    columns: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Fit a recalibrator to FILE, which the model must not have been trained on.
+
+    With --groups each group gets a copy of its own; --method local needs --features.
+    """
+    if method == "local" and "features" not in columns:
+        raise required("--features", "--method local needs them, such as --features 'x_*'")
+    check_output(output, file)
+    with working("loading"):
+        options: dict[str, Any] = {name: columns[name] for name in ("logits", "normalize")}
+        chosen: Any = make(method, params)
+        from trueup.cli.expected_gain import cross_fitted
+    found = read_found(file, columns)
+    forecasts, explanation = found.forecasts, ""
+    if forecasts.classes is not None:
+        options["classes"] = list(forecasts.classes)
+    chosen.set_params(**options)
+    named = (text.partition("=")[0].strip() for text in params)
+    with working("fitting"), called({name: f"--param {name}" for name in named}):
+        if method == "auto":
+            auto = chosen.fit(forecasts)
+            explanation = auto.explanation_
+            chosen = auto.best_.set_params(**options)
+        if "groups" in columns:
+            from trueup.recalibrate import GroupWise
+
+            chosen = GroupWise(chosen, **options)
+        fitted: Recalibrator = chosen.fit(forecasts)
+        gain = cross_fitted(fitted, forecasts)
+    if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for
+        fitted.fit_["columns"] = list(found.names.probs)
+    if len(set(forecasts.labels.tolist())) == 1:
+        fitted.notes_.append("only one class came true in these rows: there is little to learn")
+    fitted.save(output)
+    if as_json:
+        shown = {
+            "recalibrator": repr(fitted),
+            "learned": _learned(fitted),
+            "notes": fitted.notes_,
+            "explanation": explanation,
+            "gain": None if gain is None else gain.to_dict(),
+            "path": output,
+        }
+        print_json(shown)
+    else:
+        screen = Screen()
+        _show(screen, fitted, explanation, gain)
+        line = (
+            f"trueup apply {shlex.quote(output)} new.csv{as_typed(columns, *APPLIED)} -o fixed.csv"
+        )
+        screen.commands(f"Written to {output}. To use it:", [line])
+
+
+def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | None) -> None:
+    many = fitted.fit_["n"]
+    name, rows = type(fitted).__name__, f"{many:,} row{'s' * (many != 1)}"
+    sentence = "Too few rows to say what it gains." if gain is None else gain.sentence
+    if name == "NoRecalibration":
+        gain, what = None, "The calibrator in the file leaves probabilities as they are."
+        screen.paragraph(f"By {rows}, no recalibration is worth it. {what}", strong=True)
+    else:
+        screen.paragraph(f"{name} was fitted to {rows}. {sentence}", strong=True)
+    if explanation:
+        screen.paragraph(explanation)
+    learned = {key: _text(value) for key, value in _learned(fitted).items()}
+    if learned:
+        screen.answers(learned)
+    for note in fitted.notes_:
+        screen.paragraph(f"Note: {note}.")
+    if gain is not None:
+        before, after = gain.error
+        table = {
+            "": ["as they are", "recalibrated"],
+            "log loss": [number(value) for value in gain.log_loss],
+            "Brier score": [number(value) for value in gain.brier],
+            "calibration error": [number(before.estimate), number(after.estimate)],
+            "95 % interval": [span(before.low, before.high), span(after.low, after.high)],
+        }
+        title = f"Predictions for rows it was not fitted on ({gain.n_folds} folds)"
+        screen.table(title, table, "Calibration error: rmsce_debiased.")
+
+
+def _learned(fitted: Recalibrator) -> dict[str, Any]:
+    """What was learned, by name: numbers, and arrays of a few of them."""
+    found = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+    maps = found.pop("maps_", [])
+    if len(maps) == 1:  # of two classes: one map, of which the numbers have names
+        found |= maps[0]
+    return {
+        name: value for name, value in found.items() if name not in BOOKKEEPING and _is_small(value)
+    }
+
+
+def _is_small(value: Any) -> bool:
+    if isinstance(value, bool | str):
+        return False
+    if isinstance(value, int | float):
+        return True
+    return getattr(value, "ndim", 0) > 0 and value.size <= FEW and value.dtype.kind in "fiu"
+
+
+def _text(value: Any) -> str:
+    if hasattr(value, "ravel"):
+        return ", ".join(f"{item:.6g}" for item in value.ravel())
+    return f"{value:.6g}"

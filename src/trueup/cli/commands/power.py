@@ -1,0 +1,72 @@
+"""`trueup power`: would an error be found, and how many rows would find it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from trueup.cli.data_options import FILE, data_options, json_option, read, seed_option
+from trueup.cli.program import command
+from trueup.cli.terminal import Screen, number, print_json, working
+from trueup.errors import conflict
+
+__all__ = ["power"]
+
+
+@command(
+    "How many rows would find an error?",
+    "trueup power p.csv --error 0.02",
+    "trueup power p.csv --error 0.02 --n 1000",
+)
+@click.argument("file", type=FILE)
+@click.option("--error", type=float, required=True, help="The calibration error to be found.")
+@click.option("--n", type=int, help="How likely is it found in so many rows?")
+@click.option(
+    "--power", "wanted", type=float, help="Or: how many rows find it so often?  [default: 0.8]"
+)
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets to draw.")
+@seed_option("the draws")
+@data_options("groups", "features", "clusters")
+@json_option
+def power(
+    file: str,
+    error: float,
+    n: int | None,
+    wanted: float | None,
+    alpha: float,
+    sets: int,
+    seed: int,
+    columns: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Say how many rows find a calibration error, or how likely --n rows find it.
+
+    Data sets are drawn from a world that is fitted to FILE and has that error.
+    """
+    if n is not None and wanted is not None:
+        raise conflict("--power", "--n")
+    forecasts = read(file, columns)
+    from trueup.simulate import power as power_of, sample_size
+
+    settings: dict[str, Any] = {"true_error": error, "alpha": alpha, "n_sets": sets, "rng": seed}
+    with working("drawing data sets"):
+        if n is not None:
+            detection = power_of(forecasts, n=n, **settings)
+            words, found, tried = detection.words, detection.to_dict(), []
+        else:
+            size = sample_size(forecasts, power=0.8 if wanted is None else wanted, **settings)
+            words, found, tried = size.words, size.to_dict(), list(size.tried)
+    if as_json:
+        print_json(found)
+        return
+    screen = Screen()
+    screen.paragraph(words, strong=True)
+    if tried:
+        rows = {
+            "rows": [f"{each.n:,}" for each in tried],
+            "found with probability": [number(each.power) for each in tried],
+            "standard error": [number(each.standard_error) for each in tried],
+        }
+        screen.table("What was tried", rows)

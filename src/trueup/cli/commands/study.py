@@ -1,0 +1,165 @@
+"""`trueup study`: what estimators say of worlds whose true error is known."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from trueup.cli.data_options import FILE, check_output, data_options, json_option, read, seed_option
+from trueup.cli.program import command, say
+from trueup.cli.terminal import Screen, number, print_json
+from trueup.errors import InputError, must_be
+
+__all__ = ["study"]
+
+
+@command(
+    "Try estimators where the truth is known.",
+    "trueup study --list",
+    "trueup study --world roelofs_figure_3 --n 200,1000 -o study.csv",
+    "trueup study p.csv --metric ece --metric ece_debiased",
+)
+@click.argument("file", type=FILE, required=False)
+@click.option(
+    "--world",
+    "worlds",
+    multiple=True,
+    metavar="NAME",
+    help="A published world; may be given again.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the published worlds.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="A metric to study; may be given again.",
+)
+@click.option("--n", metavar="NUMBERS", help="Rows of a data set: 100,1000. Of FILE: as it has.")
+@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets of each.")
+@seed_option("the draws")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="Write the rows as CSV, Parquet or JSON; run again after a stop, it goes on.",
+)
+@data_options("groups", "features", "clusters")
+@json_option
+def study(
+    file: str | None,
+    worlds: tuple[str, ...],
+    listing: bool,
+    metrics: tuple[str, ...],
+    n: str | None,
+    sets: int,
+    seed: int,
+    output: str | None,
+    columns: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Measure estimators where the truth is known: in published worlds, or in one like FILE."""
+    if listing:
+        _list_worlds(as_json)
+        return
+    if file is None and not worlds:
+        hint = "trueup study --list shows the worlds"
+        raise InputError(None, "FILE or --world is required", hint=hint)
+    check_output(output, file)
+    named = _worlds(worlds)
+    sizes = None if n is None else _sizes(n)
+    measures = _measures(metrics)
+    screen = Screen()
+    if file is not None:
+        from trueup.simulate import fit
+
+        forecasts = read(file, columns)
+        fitted = fit(forecasts)
+        named[f"like {file}"] = fitted.world
+        sizes = sizes or [forecasts.n]
+        if not as_json:
+            screen.paragraph(fitted.words)
+    from trueup.simulate import study as studied
+
+    kept = None if output is None else f"{output}.batches"
+    try:
+        found = studied(named, measures, sizes or [1000], n_sets=sets, rng=seed, path=kept)
+    except KeyboardInterrupt:
+        if kept is not None:
+            say("what was done is kept: the same command goes on from there.")
+        raise
+    if output is not None:
+        _write(output, found)
+        with suppress(FileNotFoundError):
+            os.unlink(str(kept))
+    if as_json:
+        print_json(found.to_dict())
+        return
+    rows = found.rows
+    table = {
+        "world": [row.world for row in rows],
+        "rows": [f"{row.n:,}" for row in rows],
+        "metric": [row.measure for row in rows],
+        "truth": [number(row.truth) for row in rows],
+        "mean": [number(row.mean) for row in rows],
+        "bias": [number(row.bias) for row in rows],
+        "sd": [number(row.sd) for row in rows],
+        "rmse": [number(row.rmse) for row in rows],
+    }
+    note = "rmse: how far one data set is from the truth, bias and noise together."
+    screen.table(f"Over {sets:,} data sets each", table, note)
+    if output is not None:
+        screen.paragraph(f"Written to {output}.")
+
+
+def _list_worlds(as_json: bool) -> None:
+    from trueup.simulate import PUBLISHED
+
+    described = {name: repr(world) for name, world in PUBLISHED.items()}
+    if as_json:
+        print_json(described)
+    else:
+        sources = [getattr(world, "source", "") for world in PUBLISHED.values()]
+        Screen().table("Published worlds", {"name": list(described), "source": sources})
+
+
+def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
+    from trueup.simulate import PUBLISHED
+
+    for name in names:
+        if name not in PUBLISHED:
+            hint = "trueup study --list shows them"
+            raise must_be("--world", "a published world", name, hint=hint)
+    return {name: PUBLISHED[name] for name in names}
+
+
+def _measures(names: tuple[str, ...]) -> dict[str, Any]:
+    """Estimators by name; by default those that `which_estimator` compares."""
+    from trueup import metrics
+    from trueup.simulate.recommendation import CANDIDATES
+
+    if not names:
+        return dict(CANDIDATES)
+    for name in names:
+        if name not in metrics.NAMED:
+            raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
+    return {name: metrics.NAMED[name].estimator() for name in names}
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise must_be("--n", "whole numbers with commas, such as 100,1000", text) from None
+
+
+def _write(output: str, found: Any) -> None:
+    from dataclasses import asdict
+
+    from trueup.io import write_table
+
+    rows = [asdict(row) for row in found.rows]
+    write_table(output, {name: [row[name] for row in rows] for name in rows[0]})

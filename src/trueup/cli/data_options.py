@@ -1,0 +1,153 @@
+"""Which file, which columns: the options that all commands on data share."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueup.cli.program import say
+from trueup.cli.terminal import working
+from trueup.errors import InputError
+
+if TYPE_CHECKING:
+    from trueup.forecasts import Forecasts
+    from trueup.io import Found
+
+__all__ = [
+    "FILE",
+    "as_typed",
+    "bins_option",
+    "check_output",
+    "data_options",
+    "json_option",
+    "read",
+    "read_found",
+    "seed_option",
+]
+
+FILE = click.Path(dir_okay=False, allow_dash=True)
+
+FLAGS = ("logits", "normalize", "drop_missing")
+OPTIONS = {
+    "probs": click.option(
+        "--probs",
+        metavar="COLUMNS",
+        help="Columns of probabilities: a name, a pattern such as 'p_*', or names with commas.",
+    ),
+    "labels": click.option("--labels", metavar="COLUMN", help="Column of what came true."),
+    "weights": click.option("--weights", metavar="COLUMN", help="Column of importance weights."),
+    "groups": click.option("--groups", metavar="COLUMN", help="Column of groups to tell apart."),
+    "features": click.option(
+        "--features", metavar="COLUMNS", help="Columns of features, for local errors: 'x_*'."
+    ),
+    "clusters": click.option(
+        "--clusters", metavar="COLUMN", help="Column of clusters: rows of one may be alike."
+    ),
+    "classes": click.option(
+        "--classes",
+        metavar="NAMES",
+        help="Names of the classes in the order of the columns: a,b,c.",
+    ),
+    "prediction": click.option(
+        "--prediction",
+        metavar="COLUMN",
+        help="Column of predicted classes, where --probs is the confidence in them.",
+    ),
+    "logits": click.option(
+        "--logits", is_flag=True, help="The columns hold logits, not probabilities."
+    ),
+    "normalize": click.option(
+        "--normalize", is_flag=True, help="Divide each row of probabilities by its sum."
+    ),
+    "drop_missing": click.option(
+        "--drop-missing", is_flag=True, help="Leave out rows in which a value is missing."
+    ),
+    "format": click.option(
+        "--format",
+        metavar="FORMAT",
+        help="csv, tsv, parquet, arrow, npz, json or jsonl; else told from the name of the file.",
+    ),
+}
+
+
+def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options that say what to read; it gets them as the mapping ``columns``."""
+    names = [name for name in OPTIONS if name not in left_out]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gathered(**given: Any) -> Any:
+            columns = {name: given.pop(name) for name in names}
+            if columns.get("classes") is not None:
+                columns["classes"] = [name.strip() for name in columns["classes"].split(",")]
+            said = {name: value for name, value in columns.items() if value is not None}
+            return command(columns=said, **given)
+
+        for name in reversed(names):
+            gathered = OPTIONS[name](gathered)
+        return gathered
+
+    return decorate
+
+
+def seed_option(of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option for the seed of something random."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of {of}."
+    )
+
+
+bins_option = click.option(
+    "--bins", type=int, default=15, show_default=True, help="Bins of the diagrams."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Write JSON for machines, and nothing else."
+)
+
+
+def check_output(path: str | None, *inputs: str | None) -> None:
+    """Refuse a file that cannot be written, or is one that is read, before the work is done."""
+    if path is None or path == "-":
+        return
+    place = Path(path)
+    for given in inputs:
+        if given is None or given == "-" or not Path(given).exists():
+            continue
+        if place.exists() and place.samefile(given):
+            raise InputError(None, "is read, so it cannot be written to as well", file=str(place))
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"There is no directory {place.parent} to write {place.name} in.")
+
+
+def read(path: str, columns: dict[str, Any]) -> Forecasts:
+    """Read predictions and labels; say on standard error which columns they were taken from."""
+    return read_found(path, columns).forecasts
+
+
+def read_found(path: str, columns: dict[str, Any]) -> Found:
+    """Read as `read` does, and return with the data what they were taken from."""
+    from trueup.io import read_forecasts
+
+    with working(f"reading {path}"):
+        found = read_forecasts(path, **columns)
+    say(f"{found.sentence}.")
+    return found
+
+
+def as_typed(columns: dict[str, Any], *only: str) -> str:
+    """Return the options that say which columns, as one types them; only those named, if any."""
+    parts = []
+    for name, value in columns.items():
+        if not value or (only and name not in only):
+            continue
+        option = f"--{name.replace('_', '-')}"
+        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        parts.append(option if name in FLAGS else f"{option} {shlex.quote(text)}")
+    return "".join(f" {part}" for part in parts)

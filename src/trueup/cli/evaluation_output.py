@@ -1,0 +1,135 @@
+"""An evaluation for people: the verdict, the answers, the tables, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.cli.data_options import as_typed
+from trueup.cli.recalibrator_options import METHODS
+from trueup.cli.terminal import Screen, number, pvalue, span
+from trueup.evaluation.text import Rows, estimate_rows, repair_rows, score_rows
+
+if TYPE_CHECKING:
+    from trueup.evaluation import Evaluation
+    from trueup.tables import Columns
+
+__all__ = ["next_commands", "show"]
+
+FEW = 5  # classes and groups that are shown, the worst first
+TERMS = "value = miscalibration − discrimination + uncertainty; recalibration removes the first."
+# How the recommended recalibrator is fitted: without groups, features and clusters.
+PLAIN = (
+    "probs",
+    "labels",
+    "weights",
+    "classes",
+    "prediction",
+    "logits",
+    "normalize",
+    "drop_missing",
+    "format",
+)
+
+
+def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) -> None:
+    """Write the whole summary."""
+    # The verdict is all answers in one paragraph: nothing is said twice here.
+    first, *others = found.answers.items()
+    screen.paragraph(f"{first[1]} {others[0][1]}", strong=True)
+    screen.answers({name: text for name, text in others[1:] if text})
+    _show_rows(screen, "Calibration errors", estimate_rows(found), _about(found))
+    _show_rows(screen, "Scores: lower is better", score_rows(found), TERMS)
+    classes: Any = found.tables.get("classes")
+    if classes is not None:
+        _show_parts(screen, "class", classes)
+    if found.groups is not None:
+        _show_parts(screen, "group", found.groups.table)
+    if found.repair is not None and _method(found) is not None:
+        some, n = found.repair.rows, found.overview.n
+        note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
+        _show_rows(screen, "Recalibration, on rows it was not fitted on", repair_rows(found), note)
+    if file != "-":
+        screen.commands("What next:", next_commands(found, file, columns))
+
+
+def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list[str]:
+    """Commands to copy: they read the same columns of the same file."""
+    name = shlex.quote(file)
+    data = f"{name}{as_typed(columns, *PLAIN)}"
+    lines = []
+    method = _method(found)
+    if method is not None:
+        probs = as_typed(columns, "probs")
+        lines.append(f"trueup fit {data} --method {method} -o calibrator.json")
+        lines.append(f"trueup apply calibrator.json new.csv{probs} -o fixed.csv")
+    elif found.against:
+        lines.append(f"trueup fit {data} -o calibrator.json")
+    elif found.detectable is not None and found.detectable.error is not None:
+        smaller = float(f"{found.detectable.error / 2:.1g}")
+        lines.append(f"trueup power {data} --error {smaller:g}")
+    lines.append(f"trueup plot {name}{as_typed(columns)} -o reliability.png")
+    return lines
+
+
+def _about(found: Evaluation) -> str:
+    """Say what the table of errors is of, and which metrics could not be tested."""
+    text = "0 is perfect; a p-value is of the test that the model is calibrated."
+    reasons = {each.notes["no_test"] for each in found.estimates if "no_test" in each.notes}
+    return " ".join([text, *(f"Not tested: {reason}." for reason in sorted(reasons))])
+
+
+def _method(found: Evaluation) -> str | None:
+    """What to type for the recommended recalibrator; None where none is worth it."""
+    if found.repair is None or not found.answers["gain"]:
+        return None
+    return next((m for m, kind in METHODS.items() if kind == found.repair.recommended), None)
+
+
+def _show_rows(screen: Screen, title: str, table: Rows, note: str = "") -> None:
+    names, rows = table
+    if rows:
+        columns = zip(names, zip(*rows, strict=True), strict=True)
+        screen.table(title, {name: list(column) for name, column in columns}, note)
+
+
+def _show_parts(screen: Screen, what: str, columns: Columns) -> None:
+    """Write the worst few classes or groups."""
+    errors = np.nan_to_num(columns["error"].astype(float), nan=-1.0)
+    worst = np.argsort(-errors, kind="stable")[:FEW]
+    few = Some(columns, worst)
+    table = {
+        what: [str(name) for name in columns[what][worst]],
+        "share": [f"{100 * share:.1f} %" for share in few.floats("share")],
+        "said": few.numbers("mean_score"),
+        "came true": few.numbers("mean_label"),
+        "error": few.numbers("error"),
+        "interval": few.spans(),
+        "p-value (Holm)": [pvalue(p) for p in few.floats("pvalue_holm")],
+    }
+    many = len(columns)
+    plural = {"class": "classes", "group": "groups"}[what]
+    title = f"All {many} {plural}" if many <= FEW else f"The {FEW} worst of {many} {plural}"
+    screen.table(title, table, "Said: mean probability. p-values are adjusted for looking at all.")
+
+
+class Some:
+    """Some rows of columns."""
+
+    def __init__(self, columns: Columns, rows: Any) -> None:
+        self._columns, self._rows = columns, rows
+
+    def floats(self, name: str) -> list[float]:
+        """Return numbers of a column."""
+        return [float(value) for value in self._columns[name][self._rows]]
+
+    def spans(self) -> list[str]:
+        """Return intervals as text."""
+        ends = zip(self.floats("low"), self.floats("high"), strict=True)
+        return [span(low, high) for low, high in ends]
+
+    def numbers(self, name: str) -> list[str]:
+        """Return numbers of a column as text."""
+        return [number(value) for value in self.floats(name)]

@@ -1,0 +1,103 @@
+"""What a recalibrator gains on rows that it was not fitted on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from trueup.forecasts import Forecasts
+from trueup.inference import interval
+from trueup.inference.arguments import seed_of
+from trueup.metrics import brier, log_loss, rmsce_debiased
+from trueup.recalibrate.auto.auto_calibration import stratified_folds
+
+if TYPE_CHECKING:
+    from trueup.recalibrate import Recalibrator
+    from trueup.results import Interval
+
+__all__ = ["Gain", "cross_fitted"]
+
+FOLDS = 5
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Scores and debiased calibration error before and after, of predictions out of fold.
+
+    ``lowered`` is by how much the log loss falls, and ``lowered_se`` its standard error.
+    """
+
+    log_loss: tuple[float, float]
+    brier: tuple[float, float]
+    error: tuple[Interval, Interval]
+    lowered: float
+    lowered_se: float
+    n_folds: int
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer in plain words."""
+        by = f"by {abs(self.lowered):.4f} ± {self.lowered_se:.4f}"
+        if self.lowered > 2 * self.lowered_se:
+            start = f"On rows it was not fitted on it lowers the log loss {by}"
+        elif self.lowered < -2 * self.lowered_se:
+            start = f"On rows it was not fitted on it makes the log loss worse, {by}"
+        else:
+            start = f"On rows it was not fitted on it does not clearly change the log loss ({by})"
+        before, after = (found.estimate for found in self.error)
+        return f"{start}; the debiased calibration error goes from {before:.4f} to {after:.4f}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON."""
+        return {**asdict(self), "sentence": self.sentence}
+
+
+def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0) -> Gain | None:
+    """Fit copies on all folds but one and judge them on that one; None where rows are too few.
+
+    Groups, features and weights of the forecasts go with their rows. Folds are those by which
+    `AutoCalibration` chooses.
+    """
+    folds = stratified_folds(forecasts.labels.astype(np.int64), FOLDS, seed_of(seed))
+    if not folds:
+        return None
+    probs = np.empty((forecasts.n, forecasts.n_classes))
+    for train, test in folds:
+        copy = clone(recalibrator).fit(forecasts.take(train))
+        probs[test] = copy.predict_proba(forecasts.take(test))
+    given = probs if forecasts.is_matrix else probs[:, 1]
+    after = Forecasts.of(given, forecasts.labels, weights=forecasts.weights)
+    both = (Forecasts.of(_given(forecasts), forecasts.labels, weights=forecasts.weights), after)
+    losses = _losses(both[0]) - _losses(after)
+    lowered, se = _mean(losses, forecasts.weights)
+    return Gain(
+        (log_loss(forecasts), log_loss(after)),
+        (brier(forecasts), brier(after)),
+        (interval(rmsce_debiased, both[0]), interval(rmsce_debiased, after)),
+        lowered,
+        se,
+        len(folds),
+    )
+
+
+def _given(forecasts: Forecasts) -> Any:
+    return forecasts.rows(slice(0, forecasts.n)) if forecasts.is_matrix else forecasts.scores
+
+
+def _losses(forecasts: Forecasts) -> Any:
+    rows = np.arange(forecasts.n)
+    chosen = forecasts.rows(slice(0, forecasts.n))[rows, forecasts.labels.astype(np.int64)]
+    return -np.log(np.maximum(chosen, TINY))
+
+
+def _mean(values: Any, weights: Any) -> tuple[float, float]:
+    """Weighted mean and its standard error."""
+    n = len(values)
+    share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    mean = float(share @ values)
+    return mean, math.sqrt(n / max(1, n - 1) * float(np.sum((share * (values - mean)) ** 2)))

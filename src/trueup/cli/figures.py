@@ -1,0 +1,38 @@
+"""Files of figures: checked before the work, and written whole or not at all."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trueup.cli.data_options import check_output
+from trueup.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["check_picture", "save_figure"]
+
+FORMATS = ("png", "svg", "pdf")
+RESOLUTION = 150
+
+
+def check_picture(path: str, *inputs: str) -> None:
+    """Refuse, before the work, a file that no picture can be written to."""
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in FORMATS:
+        raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
+    check_output(path, *inputs)
+    from trueup.views.common.style import need_matplotlib
+
+    need_matplotlib()
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """Write a picture to a file, whole or not at all."""
+    from trueup.atomic_write import write_atomically
+
+    file = io.BytesIO()
+    figure.savefig(file, format=Path(path).suffix.lower().lstrip("."), dpi=RESOLUTION)
+    write_atomically(path, file.getvalue())

@@ -1,0 +1,162 @@
+"""Answers for people on standard output: rich on a terminal, plain text everywhere else."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+__all__ = ["Screen", "number", "print_json", "pvalue", "span", "working"]
+
+WIDEST = 100
+PLAIN_WIDTH = 88
+SMALLEST_SHOWN = 5e-4  # in four decimals, less would look like 0
+
+
+class Screen:
+    """What commands write their answers with, each part below the one before."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self._begun = False
+        columns = shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
+        self._width = min(columns, WIDEST) if self._terminal else PLAIN_WIDTH
+
+    def paragraph(self, text: str, *, strong: bool = False) -> None:
+        """Write sentences, wrapped."""
+        self._space()
+        for part in text.splitlines():
+            self._write(textwrap.fill(part, self._width, break_on_hyphens=False), strong)
+
+    def answers(self, texts: Mapping[str, str]) -> None:
+        """Write short labelled answers, one below the other."""
+        self._space()
+        indent = max(map(len, texts), default=0) + 2
+        for label, text in texts.items():
+            shown = textwrap.fill(
+                text,
+                self._width,
+                initial_indent=" " * indent,
+                subsequent_indent=" " * indent,
+                break_on_hyphens=False,
+            )
+            click.echo(self._styled(f"{label:<{indent}}", "bold") + shown[indent:])
+
+    def table(self, title: str, columns: Mapping[str, Sequence[Any]], note: str = "") -> None:
+        """Write a table under its title: texts to the left, numbers to the right."""
+        rows = list(zip(*columns.values(), strict=True))
+        if not rows:
+            return
+        self._space()
+        numeric = [all(_looks_numeric(cell) for cell in column) for column in columns.values()]
+        cells = [[str(cell) for cell in row] for row in rows]
+        if self._terminal:
+            self._rich_table(title, list(columns), cells, numeric)
+        else:
+            from trueup.notebook import text_table
+
+            click.echo(title)
+            for line in text_table(columns, cells, numeric):
+                click.echo(f"  {line}".rstrip())
+        if note:
+            self._write(textwrap.fill(note, self._width, break_on_hyphens=False), False)
+
+    def commands(self, title: str, lines: Sequence[str]) -> None:
+        """Write commands to copy, each on a line of its own."""
+        self._space()
+        click.echo(title)
+        for line in lines:
+            click.echo("  " + self._styled(line, "cyan"))
+
+    def _rich_table(
+        self, title: str, names: list[str], cells: list[list[str]], numeric: list[bool]
+    ) -> None:
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for name, right in zip(names, numeric, strict=True):
+            table.add_column(Text(name), justify="right" if right else "left")
+        for row in cells:
+            # As Text, since names of classes may hold what rich would take for markup.
+            table.add_row(*(Text(cell) for cell in row))
+        click.echo(self._styled(title, "bold"))
+        Console(width=self._width, highlight=False).print(table)
+
+    def _space(self) -> None:
+        if self._begun:
+            click.echo()
+        self._begun = True
+
+    def _write(self, text: str, strong: bool) -> None:
+        click.echo(self._styled(text, "bold") if strong else text)
+
+    def _styled(self, text: str, style: str) -> str:
+        if not self._terminal:
+            return text
+        colour = None if style == "bold" or os.environ.get("NO_COLOR") else style
+        return click.style(text, fg=colour, bold=style == "bold" or None)
+
+
+def _looks_numeric(cell: object) -> bool:
+    text = str(cell)
+    return not text or text[0].isdigit() or text[0] in "-+−–<"
+
+
+def number(value: float | None) -> str:
+    """Return a number to four decimals; a small one as a power of ten, a missing one as a dash.
+
+    >>> number(0.12345), number(0.00001234), number(None), number(0)
+    ('0.1235', '1.2e-05', '–', '0.0000')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}"
+
+
+def span(low: float | None, high: float | None) -> str:
+    """Return a range of numbers."""
+    return "–" if low is None or high is None else f"{number(low)} … {number(high)}"
+
+
+def pvalue(value: float | None) -> str:
+    """Return a p-value to two digits.
+
+    >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(None)
+    ('0.001', '0.35', '3.4e-12', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:.2g}"
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Write JSON, without NaN, to standard output."""
+    click.echo(as_json(content))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return JSON text that every reader of JSON can read: NaN and infinity are null."""
+    from trueup.codec import plain
+
+    return json.dumps(plain(content), indent=2, allow_nan=False)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that work is being done; elsewhere show nothing."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield

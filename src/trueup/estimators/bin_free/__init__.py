@@ -1,0 +1,1 @@
+"""Errors along the score without bins: smoothed, cumulative, isotonic and local fits."""

@@ -1,0 +1,1 @@
+"""Errors over bins, and the correction of their bias."""

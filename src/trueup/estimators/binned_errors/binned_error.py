@@ -1,0 +1,310 @@
+"""Binned calibration errors: any lens, binning, norm and correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.bins import Binning, KeptBins, UniformWidth, check_binning
+from trueup.checks import check_flag
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
+from trueup.errors import Argument, InputError, must_be
+from trueup.estimators.base import Ends, check_norm, reason_of_bins
+from trueup.estimators.binned_errors.bias_correction import (
+    debiased_power,
+    debiased_powers,
+    label_binned_power,
+    plugin_power,
+    plugin_powers,
+)
+from trueup.estimators.binned_errors.simplex_cells import cell_table, simplex_power
+from trueup.estimators.pairs_estimator import MemberPart, PairsEstimator, Part
+from trueup.forecasts import Forecasts
+from trueup.lens import FamilyLens, Pairs, SimplexLens
+from trueup.results import Estimate
+from trueup.tables import BinTable, CellTable, TableFamily
+
+
+@dataclass(frozen=True, repr=False)
+class BinnedError(PairsEstimator):
+    r"""Distance between mean score and mean label over bins.
+
+    With share :math:`s_b`, mean score :math:`f_b` and mean label :math:`y_b` of each bin, the
+    plug-in error is :math:`(\sum_b s_b |f_b - y_b|^p)^{1/p}`, and the largest
+    :math:`|f_b - y_b|` for p = ∞.
+
+    Parameters
+    ----------
+    lens
+        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
+        `TopLabel` for a matrix.
+    binning
+        `UniformWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
+    norm
+        p ≥ 1, or ``math.inf`` for the worst bin.
+    debias
+        Subtract the bias that chance alone gives (norms 1 and 2; Kumar et al. 2019). True is
+        their correction, exact when scores are constant within bins and a little too large
+        otherwise; ``"residual"`` uses the variance of score − label instead, which makes the
+        square unbiased there too.
+    equal_shares
+        Give every bin the share 1/B of the B bins asked for, whatever it holds: the literal
+        1/(KR) of Nixon et al.'s TACE.
+    label_binned
+        Average :math:`|f_i - y_b|^p` over rows (Roelofs et al. 2022, eq. 3); never below plug-in.
+    distance
+        For lenses on a simplex: ``"tv"`` (half the L1 distance), ``"squared"`` Euclidean, or a
+        function of outcome shares and mean predictions, both (C, m), that returns (C,).
+
+    Notes
+    -----
+    The plug-in error is biased upwards by noise, most for calibrated models, small samples and
+    many bins, and downwards by averaging within bins. Cost: one read of the data, and for
+    equal-mass bins a selection of the cuts. Only non-empty bins count.
+
+    References
+    ----------
+    Roelofs et al. 2022, eqs. 3 and 4; Kumar, Liang & Ma 2019, Defs. 5.2 and G.3;
+    Vaicenavicius et al. 2019, eq. 6.
+
+    Examples
+    --------
+    >>> round(BinnedError()([0.95, 1.0], [1, 0]), 6)
+    0.475
+    >>> BinnedError(norm=2, debias=True)
+    BinnedError(lens=None, binning=UniformWidth(n_bins=15), norm=2, debias=True)
+    """
+
+    binning: Binning = UniformWidth(15)
+    norm: float = 1
+    _: KW_ONLY
+    debias: bool | str = False
+    label_binned: bool = False
+    equal_shares: bool = False
+    distance: str | Callable[[Any, Any], Any] = "tv"
+    analytic: ClassVar[str] = "table"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_binning(self.binning, "a binning, such as EqualMass(15)")
+        check_norm(self.norm)
+        if not isinstance(self.debias, bool | np.bool_) and not _is(self.debias, "residual"):
+            raise must_be("debias", 'True, False or "residual"', self.debias)
+        check_flag("label_binned", self.label_binned)
+        check_flag("equal_shares", self.equal_shares)
+        if self.debias and self.norm not in (1, 2):
+            raise InputError("debias", f"requires norm 1 or 2; got norm {self.norm}")
+        if bool(self.debias) + self.label_binned + self.equal_shares > 1:
+            names = (Argument("debias"), ", ", Argument("label_binned"), " and ")
+            one = ("Set at most one of ", *names, Argument("equal_shares"))
+            raise InputError("debias" if self.debias else "label_binned", one)
+        if self.debias and self.lens is not None and self.lens.induces == "simplex":
+            raise InputError("debias", f"requires a lens that yields scores; got {self.lens!r}")
+        if self.debias and self.lens is not None and not self.lens.independent:
+            rule = f"False for {self.lens!r}, whose pairs depend on each other"
+            raise must_be("debias", rule, self.debias)
+        if not (callable(self.distance) or _is(self.distance, "tv", "squared")):
+            raise must_be("distance", '"tv", "squared" or a function', self.distance)
+
+    def power_of_average(self) -> float:
+        """Return the norm."""
+        return self.norm
+
+    def bounds(self, forecasts: Forecasts) -> Ends:
+        """Return 0 and the largest distance: 1, or 2 for squared distances."""
+        if callable(self.distance):
+            return Ends(-math.inf, math.inf)
+        return Ends(0.0, 2.0 if self.distance == "squared" else 1.0)
+
+    def __call__(
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
+    ) -> float:
+        """Return the estimate as a float."""
+        # The table comes at no cost.
+        return self.measure(probs, labels, weights=weights, logits=logits).value
+
+    def measure_pairs(self, pairs: Pairs) -> Part:
+        """Return the power of one set of pairs with its table."""
+        return self._part(self._table(pairs), pairs)
+
+    def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
+        """Return the power over cells of a simplex, with their table."""
+        if self.debias or self.label_binned or self.equal_shares:
+            raise must_be("lens", "yield scores, not points on the simplex", lens)
+        cells = lens.cells(forecasts)
+        table = cell_table(cells, self.binning.leaves(cells))
+        return self._part_of_cells(table, self.binning.asked(len(cells.kept)))
+
+    def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
+        """Return the parts of all members, in one pass over the matrix where that can be."""
+        if self._one_pass(forecasts, lens):
+            return self._in_one_pass(forecasts, lens)
+        return super().measure_members(forecasts, lens)
+
+    def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return how many bins were merged in all classes."""
+        return {"merged": sum(each.get("merged", 0) for each in notes)}
+
+    def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> TableFamily:
+        """Return a family of tables, also where no class has a row."""
+        names, shares, parts = zip(*found, strict=True)
+        return TableFamily(names, shares, tuple(part.table for part in parts), divides_rows)
+
+    # Sums that add over batches.
+
+    @property
+    def additive(self) -> bool:
+        """Whether bins are known before the data, and their sums are enough."""
+        return self.binning.fixed and not self.label_binned
+
+    def statistics(self, forecasts: Forecasts) -> BinTable | TableFamily | CellTable:
+        """Return the table, which adds where bins are fixed beforehand."""
+        table: BinTable | TableFamily | CellTable = self.measure_forecasts(forecasts).table
+        return table
+
+    def from_table(self, statistics: Any) -> Estimate:
+        """Return the estimate for an added-up table."""
+        table = statistics
+        if table.induced == "simplex":
+            return self._estimate(
+                self._part_of_cells(table, self.binning.asked(int(table.count.sum())))
+            )
+        if table.induced == "pairs":
+            return self._estimate(self._part(table))
+        members = zip(table.names, table.shares, table.tables, strict=True)
+        found = [
+            MemberPart(name, share, Part(0.0) if part is None else self._part(part))
+            for name, share, part in members
+        ]
+        return self.average(found, table.by_weight)
+
+    # What inference asks.
+
+    def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
+        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        reason = reason_of_bins(self, forecasts, target)
+        if reason:
+            return reason
+        if self.label_binned or self.equal_shares:
+            return "for label_binned and equal_shares"
+        if self.lens_for(forecasts).induces != "simplex":
+            return ""
+        if target == "population" or forecasts.weights is not None:
+            return "for the population of a lens on a simplex, and for weights there"
+        if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
+            return 'for distances other than "tv", and "squared" in norm 1'
+        return ""
+
+    @property
+    def debiased(self) -> bool:
+        """Whether the bias is subtracted."""
+        return bool(self.debias)
+
+    def plug_in(self) -> BinnedError:
+        """Return the error without its bias correction, which takes rows as independent."""
+        return replace(self, debias=False)
+
+    def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> BinnedError:
+        """Return the error over the bins of an estimate, where it looks at one set of pairs."""
+        if self.lens_for(forecasts).induces != "pairs":
+            return self
+        return replace(self, binning=KeptBins(found.table))
+
+    @property
+    def of_residuals(self) -> bool:
+        """Whether only score − label counts, as it does without correction."""
+        return not (self.debias or self.label_binned)
+
+    @property
+    def of_label_sums(self) -> bool:
+        """Whether the sums of labels in the bins, which labels do not move, are enough."""
+        return not (self.binning.sees_labels or self.label_binned or self.debias == "residual")
+
+    def table_for_labels(self, table: BinTable) -> BinTable:
+        """Return the table that powers are taken from: bins of one row are merged once for all."""
+        return table.without_singles()[0] if self.debias else table.nonempty()
+
+    def powers_for_labels(self, table: BinTable, drawn: NDArray[Any]) -> Floats:
+        """Return the power of a table as it is, then with each row of drawn sums of labels."""
+        fixed = {name: getattr(table.sums, name)[None] for name in ("count", "weight", "weight2")}
+        fixed |= {name: getattr(table.sums, name)[None] for name in ("score", "score2", "cross")}
+        label = np.concatenate([table.sums.label[None], drawn])
+        sums = Sums(**fixed, label=label, label2=label)  # y² = y for labels 0 and 1
+        if self.debias:
+            return debiased_powers(sums, self.norm, residual=False)
+        return plugin_powers(sums, self.norm, table.asked if self.equal_shares else None)
+
+    def power_of_cells(self, table: CellTable) -> float:
+        """Return the power over cells of a simplex."""
+        return simplex_power(table, self.distance, self.norm)
+
+    # The sums.
+
+    def _table(self, pairs: Pairs) -> BinTable:
+        return pairs.once(("table", self.binning), lambda: self._made(pairs))
+
+    def _made(self, pairs: Pairs) -> BinTable:
+        inner = self.binning.inner_edges(pairs)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
+
+    def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
+        power, merged = self._power(table, pairs)
+        return Part(power, table, _notes(table, merged))
+
+    def _power(self, table: BinTable, pairs: Pairs | None) -> tuple[float, int]:
+        """Averaged p-th power of one table, and how many bins were merged for it."""
+        if self.debias:
+            table, merged = table.without_singles()
+            return debiased_power(table, self.norm, residual=self.debias == "residual"), merged
+        if self.label_binned:
+            assert pairs is not None
+            return label_binned_power(table, pairs, self.norm), 0
+        return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
+
+    def _part_of_cells(self, table: CellTable, asked: int) -> Part:
+        return Part(self.power_of_cells(table), table, {"asked": asked, "made": table.made})
+
+    def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
+        """Whether the tables of all classes can be made in one pass over the matrix."""
+        return (
+            lens.of_columns(forecasts)
+            and not self.binning.sees_scores
+            and forecasts.weights is None
+            and not forecasts.soft
+            and not self.label_binned
+        )
+
+    def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
+        anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
+        inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
+        labels = forecasts.labels.astype(np.int64, copy=False)
+        k = forecasts.n_classes
+        sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+        tables = [
+            BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
+        ]
+        if self.debias:
+            parts = [self._part(table) for table in tables]
+        else:
+            equal = asked if self.equal_shares else None
+            powers = plugin_powers(sums, self.norm, equal).tolist()
+            parts = [Part(power, table) for power, table in zip(powers, tables, strict=True)]
+        members = zip(lens.names(forecasts), lens.shares(forecasts).tolist(), parts, strict=True)
+        return [MemberPart(*member) for member in members]
+
+
+def _is(value: object, *words: str) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def _notes(table: BinTable, merged: int) -> dict[str, Any]:
+    notes = {"asked": table.asked, "made": table.made}
+    return notes | {"merged": merged} if merged else notes

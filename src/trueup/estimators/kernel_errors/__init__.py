@@ -1,0 +1,1 @@
+"""Errors from kernels over pairs of rows."""

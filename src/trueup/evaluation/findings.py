@@ -1,0 +1,281 @@
+"""Estimates with intervals and tests: which metrics, through which lens, tested how."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup.checks import check_whole, is_whole
+from trueup.errors import InputError, internal_error, must_be
+from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
+from trueup.estimators.base import Metric, known_estimator
+from trueup.estimators.decomposition import ProperScore
+from trueup.evaluation.sections import Finding, Score
+from trueup.forecasts import Forecasts
+from trueup.inference import calibration_test, infer, interval
+from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.metrics import NAMED, rmsce_debiased
+from trueup.results import Decomposition, HypothesisResult, Interval
+
+__all__ = [
+    "ALL_CLASSES",
+    "HEADLINE",
+    "Asked",
+    "findings",
+    "further_tests",
+    "headline",
+    "headline_finding",
+    "proper_scores",
+]
+
+HEADLINE = "rmsce_debiased"
+"""The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
+
+OF_ONE_SCORE = ("rmsce_debiased", "ece_debiased", "ece", "ece_sweep", "mce")
+WITHOUT_BINS = ("ks_error", "smooth_ece")
+ALL_CLASSES = "marginal_error_debiased"
+"""The other metric that decides, of the probabilities of every class."""
+OF_ALL_CLASSES = (ALL_CLASSES, "sce")
+
+MOST_ROWS_SORTED = 50_000
+"""Metrics without bins sort every resample; above so many rows they are left out unless asked."""
+MOST_CELLS_TESTED = 5_000_000
+"""Rows times classes up to which all classes are resampled together."""
+MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
+MOST_PAIRS_OF_SKCE = 12_000_000
+"""Pairs of rows times classes, for each of which `skce` compares every resample."""
+
+
+class Asked(NamedTuple):
+    """What the caller wants of every metric."""
+
+    n_bins: int
+    confidence_level: float
+    n_resamples: int
+    seed: int
+
+    @classmethod
+    def checked(
+        cls,
+        n_bins: int = 15,
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        rng: Seed = 0,
+    ) -> Asked:
+        """Return what was asked for, or refuse it."""
+        level = check_level(confidence_level)
+        many = check_resamples(n_resamples, level)
+        check_whole("n_bins", n_bins, 1)
+        seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
+        return cls(n_bins, level, many, seed)
+
+
+def headline(n_bins: int) -> BinnedError:
+    """Return the estimator that the verdict rests on."""
+    return rmsce_debiased.estimator(n_bins=n_bins)
+
+
+def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Finding, ...]:
+    """Measure every metric, the headline first."""
+    return _measured(_chosen(forecasts, metrics, asked.n_bins), forecasts, asked)
+
+
+def headline_finding(forecasts: Forecasts, asked: Asked) -> Finding:
+    """Measure the headline alone: the first of `findings`."""
+    return _measured({HEADLINE: headline(asked.n_bins)}, forecasts, asked)[0]
+
+
+def _measured(
+    chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Asked
+) -> tuple[Finding, ...]:
+    plain = forecasts.clusters is None and not forecasts.soft
+    if not plain:
+        return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
+    together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
+    try:
+        found = infer(
+            list(together.values()),
+            forecasts,
+            confidence_level=asked.confidence_level,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except InputError:
+        raise
+    except Exception as error:  # computed one by one, so that one metric alone is without result
+        internal_error("the joint resampling of all metrics", error)
+        together, found = {}, []
+    ready = {
+        name: Finding(name, each.lens_for(forecasts).label, repr(each), part.interval, part.test)
+        for (name, each), part in zip(together.items(), found, strict=True)
+    }
+    return tuple(
+        ready[name] if name in ready else _one(name, each, forecasts, asked)
+        for name, each in chosen.items()
+    )
+
+
+def proper_scores(forecasts: Forecasts, asked: Asked) -> tuple[Score, ...]:
+    """Brier score and log loss, with intervals and taken apart."""
+    found = []
+    for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
+        ends = interval(score, forecasts, confidence_level=asked.confidence_level)
+        parts = None if forecasts.soft else score.decompose(forecasts)
+        if parts is not None and forecasts.n_classes > 2:
+            parts = _of_whole_rows(score, parts, forecasts.n_classes)
+        found.append(Score(name, ends, parts))
+    return tuple(found)
+
+
+def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> Decomposition | None:
+    """The terms of all classes together, which were averaged: the Brier score is their sum.
+
+    The log loss of a whole distribution is not made of those of its classes.
+    """
+    if not score.sums_over_classes:
+        return None
+    terms = ("score", "miscalibration", "discrimination", "uncertainty", "within")
+    return replace(parts, **{name: classes * getattr(parts, name) for name in terms})
+
+
+def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisResult]:
+    """Tests of other kinds, by name, where rows are independent and not too many."""
+    if forecasts.clusters is not None or forecasts.soft:
+        return {}
+    found = {}
+    for method in ("spiegelhalter", "hosmer_lemeshow", "ks", "tcal", "skce"):
+        if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
+            continue
+        if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
+            continue
+        try:
+            found[method] = calibration_test(
+                forecasts, method=method, n_resamples=asked.n_resamples, rng=asked.seed
+            )
+        except InputError:  # such a test cannot speak of these data: too few rows, weights
+            continue
+        except Exception as error:
+            notes = {"internal_error": internal_error(f"the test {method!r}", error)}
+            found[method] = HypothesisResult(math.nan, math.nan, method, "", notes)
+    return found
+
+
+def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Estimator]:
+    if metrics is None:
+        names: Sequence[str] = OF_ONE_SCORE
+        if forecasts.n <= MOST_ROWS_SORTED:
+            names = (*names, *WITHOUT_BINS)
+        if forecasts.is_matrix:
+            names = (*names, *OF_ALL_CLASSES)
+        return {name: _named(name, n_bins) for name in names}
+    if isinstance(metrics, str | bytes) or not isinstance(metrics, Sequence | Mapping):
+        hint = 'such as ["ece", "smooth_ece"] or {"mine": tu.BinnedError(norm=1)}'
+        raise must_be("metrics", "a list of metrics, or a dictionary by name", metrics, hint=hint)
+    if isinstance(metrics, Mapping):
+        given = {str(name): _estimator(each, n_bins) for name, each in metrics.items()}
+    else:
+        given = {_name_of(each): _estimator(each, n_bins) for each in metrics}
+    first = headline(n_bins)
+    if given.setdefault(HEADLINE, first) != first:
+        rule = f"must not redefine {HEADLINE!r}, which the verdict uses"
+        raise InputError("metrics", rule, hint="choose another name")
+    if forecasts.is_matrix and not any(name == ALL_CLASSES for name in given):
+        given[ALL_CLASSES] = _named(ALL_CLASSES, n_bins)
+    return {HEADLINE: first, **given}
+
+
+def _name_of(metric: Any) -> str:
+    if isinstance(metric, str):
+        return metric
+    return str(getattr(metric, "__name__", repr(metric)))
+
+
+def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
+    if isinstance(metric, str):
+        return _named(metric, n_bins)
+    if metric in NAMED.values():
+        return _named(metric.__name__, n_bins)
+    known = known_estimator(metric, "metrics")
+    if known is None:
+        raise must_be("metrics", "contain metrics or estimators", metric)
+    return known
+
+
+def _named(name: str, n_bins: int) -> Estimator:
+    if name not in NAMED:
+        raise must_be("metrics", f"among {', '.join(sorted(NAMED))}", name)
+    compose = NAMED[name].estimator
+    found: Estimator = (
+        compose(n_bins=n_bins) if "n_bins" in signature(compose).parameters else compose()
+    )
+    return found
+
+
+def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
+    """Why a test by resampling would take too long, or nothing."""
+    lens = estimator.lens_for(forecasts)
+    if lens.induces == "family":
+        many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
+        return "rows times classes are too many to resample" if many else ""
+    if forecasts.n > estimator.most_rows_resampled:
+        return "too many rows to sweep every resample"
+    return ""
+
+
+def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) -> Finding:
+    words = estimator.lens_for(forecasts).label
+    try:
+        ends = interval(
+            estimator,
+            forecasts,
+            confidence_level=asked.confidence_level,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except InputError:
+        raise
+    except Exception as error:
+        if name == HEADLINE:  # there is no verdict without it
+            raise
+        notes = {"internal_error": internal_error(name, error)}
+        ends = Interval(math.nan, math.nan, math.nan, asked.confidence_level, "none", "")
+        return Finding(name, words, repr(estimator), ends, None, notes)
+    test, notes = _test(name, estimator, forecasts, asked)
+    return Finding(name, words, repr(estimator), ends, test, notes)
+
+
+def _test(
+    name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked
+) -> tuple[HypothesisResult | None, dict[str, str]]:
+    """The test, or notes why there is none."""
+    reason = _too_costly(estimator, forecasts)
+    if forecasts.soft:
+        reason = "labels are probabilities: there is no outcome to test"
+    if reason:
+        return None, {"no_test": reason}
+    method = "consistency"
+    if forecasts.clusters is not None:
+        method, many = "cluster_signs", len(np.unique(forecasts.clusters))
+        if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
+            return None, {"no_test": f"{many} clusters are too few for a test"}
+        # What is subtracted takes rows for independent; without it the test needs no such rows.
+        estimator = estimator.plug_in()
+    try:
+        found = calibration_test(
+            forecasts,
+            statistic=estimator,
+            method=method,
+            n_resamples=asked.n_resamples,
+            rng=asked.seed,
+        )
+    except InputError as error:
+        return None, {"no_test": str(error)}
+    except Exception as error:
+        reason = internal_error(f"the test of {name}", error)
+        return None, {"no_test": reason, "internal_error": reason}
+    return found, {}

@@ -1,0 +1,72 @@
+"""Tables that are made for the figures of an evaluation alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueup.bins import EqualMass
+from trueup.decisions import accuracy_coverage
+from trueup.estimators import BinnedError, SweepError
+from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
+from trueup.lens import TopLabel
+from trueup.tables import Columns
+
+__all__ = ["coverage", "error_by_bins", "null_table"]
+
+BIN_COUNTS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100)
+POINTS_OF_CURVE = 200
+NULL_BARS = 40
+MOST_ROWS_OF_COVERAGE = 20_000
+
+
+def null_table(found: Sensitivity) -> Columns:
+    """Return a histogram of the statistic for calibrated models."""
+    null = found.null
+    low, high = float(null.min()), float(null.max())
+    edges = np.linspace(low, high if high > low else low + 1e-12, NULL_BARS + 1)
+    count, _ = np.histogram(null, edges)
+    return Columns({"low": edges[:-1], "high": edges[1:], "count": count})
+
+
+def error_by_bins(forecasts: Forecasts) -> Columns:
+    """Errors for more and more bins of equal mass, and the number that the sweep chooses."""
+    chosen = int(SweepError().measure(forecasts).notes.get("made", 0))
+    numbers = sorted({b for b in (*BIN_COUNTS, chosen) if 1 <= b <= forecasts.n})
+    rows = []
+    for name, debias in (("plug-in", False), ("debiased", True)):
+        for b in numbers:
+            found = BinnedError(binning=EqualMass(b), debias=debias).measure(forecasts)
+            rises = (np.diff(found.table.nonempty().mean_label) >= 0).all()
+            rows.append((name, b, found.value, bool(rises), b == chosen))
+    return Columns.of_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
+
+
+def coverage(forecasts: Forecasts) -> Columns:
+    """Accuracy against coverage; of very many rows at quantiles of their confidences alone."""
+    if forecasts.n <= MOST_ROWS_OF_COVERAGE:
+        return _thinned(accuracy_coverage(forecasts))
+    bins = BinnedError(lens=TopLabel(), binning=EqualMass(POINTS_OF_CURVE)).table(forecasts)
+    sums = bins.nonempty().sums
+    answered, correct, believed = (
+        np.cumsum(each[::-1]) for each in (sums.weight, sums.label, sums.score)
+    )
+    accuracy = np.clip(correct / answered, 0, 1)
+    # Bins hold what is above their lower edge: answer from the next larger number on.
+    return Columns(
+        {
+            "threshold": np.nextafter(bins.nonempty().edges[:-1][::-1], 1),
+            "coverage": answered / answered[-1],
+            "accuracy": accuracy,
+            "confidence": believed / answered,
+            "risk": 1 - accuracy,
+        }
+    )
+
+
+def _thinned(columns: Columns) -> Columns:
+    """Keep so many points of a long curve, its ends among them."""
+    if len(columns) <= POINTS_OF_CURVE:
+        return columns
+    keep = np.unique(np.linspace(0, len(columns) - 1, POINTS_OF_CURVE).round().astype(int))
+    return Columns({name: columns[name][keep] for name in columns})

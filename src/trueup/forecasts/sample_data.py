@@ -1,0 +1,138 @@
+"""What is given beside predictions and labels: weights, groups, features, clusters, class names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats, Ints
+from trueup.checks import is_number
+from trueup.errors import Argument, InputError, Words, must_be, required
+from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
+from trueup.forecasts.labels import to_ignore
+from trueup.forecasts.policy import FORECASTS, Policy
+
+
+def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: str = "") -> None:
+    """Refuse an array that has not as many rows as the predictions."""
+    if len(array) != n:
+        rule = ("as long as ", Argument(predictions), f", which has {_count(n, 'row')}")
+        raise must_be(name, rule, Words(_count(len(array), "row")), hint=hint)
+
+
+def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | None:
+    """Check importance weights, those of 0 included."""
+    if weights is None:
+        return None
+    name = policy.weights
+    if policy.scikit_learn and is_number(weights):
+        weights = [weights] * n
+    given = as_floats(name, as_numpy(name, weights))
+    if given.ndim != 1:
+        raise must_be(name, "one number per row", describe(given))
+    same_length(name, given, n, policy.probs)
+    with np.errstate(over="ignore"):
+        array = np.ascontiguousarray(given, dtype=np.float64)
+    bad = ~((array >= 0) & np.isfinite(array))
+    hint = "a weight of 0 drops a row"
+    refuse(name, "finite and at least 0", given, bad, hint=hint)
+    if not array.any():
+        raise InputError(name, "must contain a positive value; all are zero")
+    if policy.scikit_learn:
+        return array
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(array @ array)
+    if not np.finfo(np.float64).tiny <= squares < np.inf:
+        rule = f"are too large or too small to square and sum; the largest is {array.max()}"
+        raise InputError(name, rule, hint="divide them by the largest")
+    return array
+
+
+def beside(name: str, value: object, n: int, predictions: str) -> NDArray[Any] | None:
+    """Read what has one row per sample and is kept as it is; features must be numbers."""
+    if value is None:
+        return None
+    array = as_numpy(name, value)
+    same_length(name, array, n, predictions)
+    if name == "features":
+        return as_floats(name, array, "encode names as numbers first")
+    return array
+
+
+def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] | None:
+    """Check the features, numbers, of the kept rows: finite, (n, d)."""
+    if array is None:
+        return None
+    if array.ndim > 2:
+        raise must_be("features", "one row of numbers per sample", describe(array))
+    hint = "fill missing values or drop such rows"
+    refuse("features", "finite", array, ~np.isfinite(array), rows, hint)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: object) -> Ints | None:
+    """Numbers of the rows that are neither ignored nor of weight 0; None for all."""
+    if ignore_label is None and weights is None:
+        return None
+    keep = np.ones(len(labels), bool)
+    if ignore_label is not None:
+        keep &= ~to_ignore(labels, ignore_label)
+    if weights is not None:
+        keep &= weights > 0
+    if keep.all():
+        return None
+    if not keep.any():
+        rule = ("No row is left after dropping ignored ", Argument("labels"), " and zero weights")
+        raise InputError("labels", rule)
+    return np.flatnonzero(keep)
+
+
+def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[Any, Ints]]:
+    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
+    if groups is None:
+        set_in = ("set ", Argument("groups"), " in Forecasts.of")
+        raise required("groups", hint or set_in)
+    if groups.ndim != 1:
+        raise must_be("groups", "one name or number per row", describe(groups))
+    names = groups.tolist()
+    for row, name in enumerate(names):
+        if is_missing(name):
+            raise must_be("groups", "have a value in every row", name, row=row)
+    return rows_by_name(names)
+
+
+def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:
+    """Every name in order, as far as names can be ordered, with its rows; None is no name."""
+    rows: dict[Any, list[int]] = {}
+    for row, name in enumerate(names):
+        if name is not None:
+            rows.setdefault(name, []).append(row)
+    try:
+        order = sorted(rows)
+    except TypeError:  # names and numbers together: in the order they come
+        order = list(rows)
+    return [(name, np.array(rows[name], np.int64)) for name in order]
+
+
+def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:
+    """Check the names of the classes: one for each, all different."""
+    if classes is None:
+        return None
+    try:
+        names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
+        distinct = len(set(names))
+    except TypeError:
+        raise must_be("classes", f"a list of {n_classes} names", classes) from None
+    if len(names) != n_classes:
+        raise must_be("classes", f"a list of {n_classes} names", Words(_count(len(names), "name")))
+    if distinct != n_classes:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise must_be("classes", "a list of different names", Words(f"{twice!r} twice"))
+    return names
+
+
+def _count(n: int, thing: str) -> str:
+    return f"1 {thing}" if n == 1 else f"{n} {thing}s"

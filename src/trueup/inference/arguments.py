@@ -1,0 +1,50 @@
+"""Checks of the arguments of inference: levels, resamples and seeds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from trueup.checks import is_number, is_whole
+from trueup.errors import must_be
+
+Seed = int | np.random.Generator | None
+
+__all__ = ["check_inside", "check_level", "check_resamples", "check_seed", "seed_of"]
+
+
+def check_inside(name: str, value: object, hint: str = "") -> float:
+    """Return a number above 0 and below 1; refuse all else."""
+    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
+        raise must_be(name, "a number above 0 and below 1", value, hint=hint)
+    return float(value)  # type: ignore[arg-type]
+
+
+def check_level(confidence_level: object) -> float:
+    """Return a confidence level; refuse a percentage and all else that is none."""
+    return check_inside("confidence_level", confidence_level, "0.95 stands for 95 %")
+
+
+def check_resamples(n_resamples: object, level: float | None = None) -> int:
+    """Return a number of resamples; it must reach the tails of a level, where one is given."""
+    least = 1 if level is None else max(1, math.ceil(2 / (1 - level) - 1e-6) - 1)
+    if not is_whole(n_resamples, least):
+        hint = "" if level is None else f"a level of {level:g} takes so many"
+        rule = f"a whole number of at least {least}"
+        raise must_be("n_resamples", rule, n_resamples, hint=hint)
+    return int(n_resamples)  # type: ignore[call-overload, no-any-return]
+
+
+def check_seed(rng: object) -> None:
+    """Refuse what is neither a seed nor a generator nor None."""
+    if not (rng is None or isinstance(rng, np.random.Generator) or is_whole(rng, 0)):
+        hint = "pass numpy.random.default_rng(rng) for any other seed of NumPy's"
+        rule = "a whole number of at least 0, a numpy Generator or None"
+        raise must_be("rng", rule, rng, hint="" if isinstance(rng, int | float | str) else hint)
+
+
+def seed_of(rng: Seed) -> int:
+    """Return the seed of the draws: one number of the generator given or made."""
+    check_seed(rng)
+    return int(np.random.default_rng(rng).integers(1 << 63))

@@ -1,0 +1,1 @@
+"""Certificates: upper bounds on the calibration error of a model with few outputs."""

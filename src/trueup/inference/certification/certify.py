@@ -1,0 +1,292 @@
+"""Certificates: is the calibration error of a model shown to be as small as it must be?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Ints
+from trueup.bins import EqualMass
+from trueup.checks import check_choice, is_number, is_whole
+from trueup.engines.select import engine
+from trueup.errors import Argument, InputError, Words, must_be
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, check_inside, check_level, check_seed
+from trueup.inference.certification.error_bounds import (
+    Bounds,
+    asymptotic_bounds,
+    finite_sample_bounds,
+)
+from trueup.inference.certification.model_outputs import (
+    Tally,
+    declared_outputs,
+    rounding_of,
+    tally_of_bins,
+    tally_of_outputs,
+    which_output,
+)
+from trueup.lens import Lens, Pairs, check_lens, chosen_lens
+from trueup.results import Certificate
+from trueup.tables import BinTable, Columns
+
+__all__ = ["certify", "trade_off"]
+
+VERIFIED, REFUTED, OPEN = "verified", "refuted", "not enough data"
+NEVER = -1
+MOST_ROWS = 1e12
+CONTINUOUS = (
+    "without a declaration of all its outputs a model may have any score, and then binning gives "
+    "only a lower bound of its error (Kumar et al. 2019, Prop. 3.3): no data can verify it"
+)
+
+
+def certify(
+    probs: object,
+    labels: object = None,
+    *,
+    max_error: float,
+    norm: int = 2,
+    outputs: object = None,
+    confidence_level: float = 0.95,
+    method: str = "finite-sample",
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
+) -> Certificate:
+    """Say whether a calibration error of at most ``max_error`` is verified, refuted, or neither.
+
+    Parameters
+    ----------
+    probs, labels
+        As everywhere; or one `Forecasts`. Data that neither the model nor its recalibrator was
+        fitted to.
+    max_error
+        The largest error that is acceptable.
+    norm
+        2 for the root mean squared error, 1 for the mean error.
+    outputs
+        All outputs the model can give, as seen through the lens, or an object (such as a fitted
+        recalibrator) whose ``outputs_`` are they. A declaration: the values that occur in a
+        sample are not all that can occur, so it is never made from ``probs``.
+    confidence_level
+        1 − δ. By the finite-sample bounds a model whose error is above ``max_error`` is called
+        verified with probability δ at most, and one whose error is not above it is called
+        refuted with probability δ at most; by the asymptotic ones approximately so.
+    method
+        ``"finite-sample"`` bounds hold for every n. ``"asymptotic"`` ones, the ends of the
+        interval for the binned error with one bin per output, are much closer.
+    lens
+        One that induces one score per row; by default as in every estimator.
+    weights
+        Importance weights, for the asymptotic method only: they carry no sample size.
+
+    Returns
+    -------
+    Certificate
+        ``n_more`` is −1 where no number of further samples would decide, if the error is what
+        it seems. Without ``outputs`` the verdict is never ``"verified"``: 15 equal-mass bins
+        bound the error from below, which can refute, and the upper bound is 1.
+
+    Notes
+    -----
+    The bounds speak of the error of all predictions to come, Σ P(s)·abs(s − P(y = 1 | s))^p.
+    ``n_more`` takes shares and the debiased error as they are now: a guess, not a promise, and
+    looking again and again until the verdict pleases is not covered by the confidence level.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, §5 and Prop. 3.3; Clopper & Pearson 1934.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probs = rng.choice([0.2, 0.8], 20_000)
+    >>> labels = rng.random(20_000) < probs
+    >>> print(certify(probs, labels, max_error=0.05, outputs=[0.2, 0.8]).sentence)
+    Verified: with 95 % confidence the calibration error is at most 0.0152, within the 0.05 asked.
+    >>> certify(probs, labels, max_error=0.05).verdict
+    'not enough data'
+    """
+    asked = check_inside("max_error", max_error)
+    level = _checked_level(norm, confidence_level, method)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    pairs = _independent_pairs(forecasts, lens, method)
+    if outputs is None:
+        tally = tally_of_bins(pairs)
+    else:
+        declared = declared_outputs(outputs)
+        index = which_output(pairs.p, declared, rounding_of(forecasts))
+        tally = tally_of_outputs(declared, index, pairs)
+    return _certificate(tally, asked, int(norm), level, method)
+
+
+def trade_off(
+    probs: object,
+    labels: object = None,
+    *,
+    n_bins: Sequence[int] = tuple(range(10, 101, 5)),
+    confidence_level: float = 0.95,
+    norm: int = 2,
+    method: str = "asymptotic",
+    lens: Lens | None = None,
+    logits: bool = False,
+    rng: Seed = None,
+) -> Columns:
+    """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
+
+    Histogram binning (equal mass; a bin's output is its rate of positives) is fitted on a random
+    half of the rows and judged on the other: more bins predict better, to a point, and are
+    harder to verify. Columns: n_bins, n_outputs (bins of the same rate are one output), brier,
+    error (the debiased L2 error), upper_bound. A bound chosen for being the smallest of many is
+    too small: certify the model that is chosen on data of its own.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> probs = rng.random(4000)
+    >>> curve = trade_off(probs, rng.random(4000) < probs**2, n_bins=(5, 20), rng=0)
+    >>> bool(curve["brier"][1] < curve["brier"][0])
+    True
+    """
+    level = _checked_level(norm, confidence_level, method)
+    numbers = _checked_numbers(n_bins)
+    check_seed(rng)
+    forecasts = Forecasts.of(probs, labels, logits=logits)
+    pairs = _independent_pairs(forecasts, lens, method)
+    if len(pairs) < 2:
+        raise must_be("probs", "have at least two rows, one for each half", Words("one"))
+    order = np.random.default_rng(rng).permutation(len(pairs))
+    fitted, judged = (_some(pairs, np.sort(half)) for half in np.array_split(order, 2))
+    rows = [_judge(b, fitted, judged, int(norm), level, method) for b in numbers]
+    names = ("n_bins", "n_outputs", "brier", "error", "upper_bound")
+    return Columns({k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)})
+
+
+def _judge(
+    n_bins: int, fitted: Pairs, judged: Pairs, norm: int, confidence_level: float, method: str
+) -> tuple[int, int, float, float, float]:
+    """Fit histogram binning on one half; return a row of the table for the other."""
+    inner = EqualMass(n_bins).inner_edges(fitted)
+    rates = BinTable.of_sums(
+        inner, engine.bins.bin_sums(fitted.p, fitted.y, fitted.w, inner)
+    ).mean_label
+    declared, output_of_bin = np.unique(rates, return_inverse=True)
+    index = output_of_bin.reshape(-1)[np.searchsorted(inner, judged.p.astype(np.float64))]
+    tally = tally_of_outputs(declared, index, judged)
+    w = np.ones(len(judged)) if judged.w is None else judged.w
+    brier = float(np.average((declared[index] - judged.y) ** 2, weights=w))
+    high = _bounds(method, norm, confidence_level)(tally).high
+    return n_bins, len(declared), brier, math.sqrt(tally.debiased), high
+
+
+def _certificate(
+    tally: Tally, max_error: float, norm: int, confidence_level: float, method: str
+) -> Certificate:
+    bounds = _bounds(method, norm, confidence_level)
+    low, high = bounds(tally)
+    verdict = VERIFIED if high <= max_error else REFUTED if low > max_error else OPEN
+    n_more = _still_needed(tally, bounds, max_error) if verdict == OPEN else 0
+    notes: dict[str, Any] = {
+        "n": int(tally.n),
+        "norm": norm,
+        "target": "the calibration error of all predictions to come",
+        "debiased_error": math.sqrt(tally.debiased),
+    }
+    if tally.binned:
+        notes |= {"n_bins": len(tally.score), "reason": CONTINUOUS}
+    else:
+        unseen = int(np.sum(tally.count == 0))
+        notes |= {"n_outputs": len(tally.score), "unseen_outputs": unseen}
+    sentence = _sentence(verdict, Bounds(low, high), n_more, max_error, confidence_level, tally)
+    return Certificate(
+        verdict, max_error, high, low, n_more, confidence_level, method, sentence, notes
+    )
+
+
+def _bounds(method: str, norm: int, confidence_level: float) -> Callable[[Tally], Bounds]:
+    delta = 1 - confidence_level
+    if method == "asymptotic":
+        return lambda tally: asymptotic_bounds(tally, norm, delta)
+    return lambda tally: finite_sample_bounds(tally, norm, delta)
+
+
+def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: float) -> int:
+    """About how many more rows would decide; `NEVER` where a million million would not."""
+
+    def decides(times: float) -> bool:
+        low, high = bounds(tally.grown(times))
+        return high <= max_error or low > max_error
+
+    most = MOST_ROWS / tally.n
+    times = 2.0
+    while not decides(times):
+        times *= 2
+        if times > most:
+            return NEVER
+    few, enough = times / 2, times
+    while enough / few > 1.001:
+        middle = math.sqrt(few * enough)
+        few, enough = (few, middle) if decides(middle) else (middle, enough)
+    return max(1, math.ceil((enough - 1) * tally.n))
+
+
+def _sentence(
+    verdict: str, bounds: Bounds, n_more: int, max_error: float, level: float, tally: Tally
+) -> str:
+    sure = f"with {100 * level:g} % confidence the calibration error"
+    if verdict == VERIFIED:
+        return f"Verified: {sure} is at most {bounds.high:.4f}, within the {max_error:g} asked."
+    if verdict == REFUTED:
+        return f"Refuted: {sure} is at least {bounds.low:.4f}, above the {max_error:g} asked."
+    if tally.binned:
+        start = f"Not verified: {CONTINUOUS}. Here {sure} is at least {bounds.low:.4f}"
+        if n_more == NEVER:
+            return f"{start}. Declare `outputs`, or bin the model's outputs first."
+        return f"{start}; about {n_more:,} more samples may refute {max_error:g}."
+    start = f"Not enough data: {sure} is at least {bounds.low:.4f}"
+    start = f"{start}, and with as much confidence at most {bounds.high:.4f}"
+    if n_more == NEVER:
+        return f"{start}, and it seems to be so close to {max_error:g} that no number would decide."
+    return f"{start}; about {n_more:,} more samples would decide about {max_error:g}."
+
+
+def _checked_level(norm: object, confidence_level: object, method: object) -> float:
+    check_choice("method", method, "finite-sample", "asymptotic")
+    if not is_number(norm) or norm not in (1, 2):
+        raise must_be("norm", "1 or 2", norm)
+    return check_level(confidence_level)
+
+
+def _checked_numbers(n_bins: Any) -> list[int]:
+    rule = "a list of whole numbers of at least 1"
+    try:
+        numbers = list(n_bins)
+    except TypeError:
+        raise must_be("n_bins", rule, n_bins, hint="pass (10,) for one number of bins") from None
+    if not numbers or not all(is_whole(number, 1) for number in numbers):
+        raise must_be("n_bins", rule, n_bins)
+    return [int(number) for number in numbers]
+
+
+def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> Pairs:
+    """One score and one outcome per row, all rows independent of each other."""
+    check_lens(lens)
+    lens = chosen_lens(lens, forecasts)
+    if not lens.one_score:
+        raise must_be("lens", "yield one score per row, to certify a model", lens)
+    if forecasts.soft:
+        raise must_be("labels", "classes, to certify a model", Words("soft labels"))
+    if forecasts.clusters is not None:
+        rule = ("Certification requires independent rows, but ", Argument("clusters"), " is set")
+        raise InputError("clusters", rule)
+    if forecasts.weights is not None and method == "finite-sample":
+        exact, rough = Argument("method", "finite-sample"), Argument("method", "asymptotic")
+        raise InputError("weights", ("cannot be used with ", exact), hint=("pass ", rough))
+    return lens.problem(forecasts)
+
+
+def _some(pairs: Pairs, rows: Ints) -> Pairs:
+    return Pairs(pairs.p[rows], pairs.y[rows], None if pairs.w is None else pairs.w[rows])

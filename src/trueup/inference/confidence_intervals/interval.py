@@ -1,0 +1,233 @@
+"""One door for intervals: which method fits an estimator, and which truth the interval covers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from trueup.checks import check_choice
+from trueup.errors import Argument, InputError, must_be
+from trueup.estimators.base import Ends, Estimator, known_estimator
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, check_level, check_resamples, check_seed, seed_of
+from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
+from trueup.inference.confidence_intervals.bootstrap import METHODS, Bootstrap, Units
+from trueup.inference.confidence_intervals.proper_scores import mean_ends
+from trueup.inference.confidence_intervals.simplex_errors import cell_ends
+from trueup.results import Estimate, Interval
+from trueup.tables import BinTable, TableFamily
+
+__all__ = ["interval"]
+
+TARGETS = ("conditional", "population")
+LOWER_BOUND = "a lower bound of the true calibration error"
+OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
+
+
+def interval(
+    estimator: Any,
+    probs: object,
+    labels: object = None,
+    *,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    target: str = "conditional",
+    n_resamples: int = 999,
+    weights: object = None,
+    logits: bool = False,
+    rng: Seed = None,
+) -> Interval:
+    r"""Return an estimate with the range that holds the truth, and say which truth.
+
+    Parameters
+    ----------
+    estimator
+        An estimator such as ``BinnedError(norm=2)``, a named metric such as ``ece``, a
+        `functools.partial` of one, or any function of a `Forecasts` that returns a number.
+    probs, labels, weights
+        As for every metric; a `Forecasts` in place of all three. Its ``clusters`` are drawn
+        whole by the bootstrap, and counted as one by the interval of a proper score.
+    logits
+        Whether the predictions are logits.
+    confidence_level
+        How often the interval should hold its target.
+    method
+        ``"analytic"``: from the bins, for `BinnedError` and `SweepError`, and the normal interval
+        of a mean for `Brier` and `LogLoss`; no chance is involved. ``"percentile"``, ``"basic"``
+        or ``"bca"``: bootstrap. ``"auto"``: analytic where there is one, else, for an error,
+        ``"widest"``: above the percentile or the basic end, below the basic end or the estimate
+        less what calibrated labels would show; for any other function ``"percentile"``.
+    target
+        Of an analytic interval over bins. ``"conditional"``: the error of these scores in these
+        bins, labels being random. ``"population"``: that of new rows in these bins, scores being
+        random too. Every other interval speaks of the population.
+    n_resamples
+        Resamples of a bootstrap; at least 39 for a level of 0.95.
+    rng
+        A seed, a Generator or None, for a bootstrap.
+
+    Notes
+    -----
+    Bins hide errors that cancel within them, so what is covered is never more than the true
+    calibration error of the same scores: the lower end is a bound of that too, the upper end is
+    none. Of the model on new scores it says less, and with a rare bad region much less: ask for
+    the population then. Plug-in errors are biased upwards, and may lie above the interval of what
+    they estimate; ``notes`` say so. docs/coverage.md has the coverage of the analytic intervals
+    of five named errors.
+
+    Bins of equal mass, of a tree or of a sweep are taken as given. Before an interval of norm 2,
+    or of a debiased error, bins of one row are merged with the nearest one. With class-wise
+    lenses the variance is at most doubled by the dependence of classes, and is doubled here. The
+    bootstrap of a binned error draws its bins anew.
+
+    Plug-in errors are biased upwards, most where there is none, and resampling adds the bias once
+    more: of a calibrated model ``"percentile"`` and ``"bca"`` as good as never hold the truth 0,
+    and ``"basic"`` too seldom. They are here to be compared with. One row alone, or one cluster,
+    tells a bootstrap nothing: then the interval is all values that there can be, and is noted.
+
+    References
+    ----------
+    Kumar, Liang & Ma 2019, "Verified uncertainty calibration"; Wilson 1927; Efron 1987, "Better
+    bootstrap confidence intervals".
+
+    Examples
+    --------
+    >>> from trueup import rmsce_debiased
+    >>> found = interval(rmsce_debiased, [0.2] * 50 + [0.8] * 50, [0] * 50 + [1] * 25 + [0] * 25)
+    >>> round(found.low, 3), round(found.estimate, 3), round(found.high, 3)
+    (0.144, 0.25, 0.346)
+    >>> print(found.target.split(";")[0])
+    the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) of these scores and these bins
+    """
+    level = check_level(confidence_level)
+    check_choice("method", method, "auto", "analytic", *METHODS)
+    check_choice("target", target, *TARGETS)
+    check_resamples(n_resamples)
+    check_seed(rng)
+    known = known_estimator(estimator)
+    if known is None and (not callable(estimator) or isinstance(estimator, type)):
+        rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
+        raise must_be("estimator", rule, estimator)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    reason = (known or Estimator()).no_analytic_reason(forecasts, target)
+    if method == "analytic" and reason:
+        told = (Argument("method", method), f" is not available {reason}")
+        raise InputError("method", told, hint=("use ", Argument("method", "auto")))
+    if method in METHODS or reason:
+        default = "percentile" if known is None else "widest"
+        chosen = method if method in METHODS else default
+        n_resamples = check_resamples(n_resamples, level)
+        return _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
+    assert known is not None
+    found = known.measure_forecasts(forecasts)
+    if known.analytic == "table":
+        return _from_table(known, forecasts, found, level, target)
+    ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
+    notes = {name: count for name, count in found.notes.items() if count}
+    return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
+
+
+def _from_table(
+    estimator: Any, forecasts: Forecasts, found: Estimate, level: float, target: str
+) -> Interval:
+    table, norm, notes = found.table, estimator.norm, dict(found.notes)
+    if table.induced == "simplex":
+        ends = cell_ends(table, str(estimator.distance), norm, level)
+        words = _words(norm, target, "" if estimator.distance == "tv" else "‖·‖²")
+    else:
+        independent = estimator.lens_for(forecasts).independent
+        if independent and target == "conditional" and (norm == 2 or estimator.debiased):
+            table, merged = table.without_singles()
+            notes |= {"merged": merged} if merged else {}
+        words = _words(norm, target)
+        if notes.get("merged"):
+            words = words.replace("these bins", "these bins, those of one row merged")
+        ends = _table_ends(table, independent, norm, level, target)
+    words = words.replace("these bins", estimator.bins_in_words)
+    if not ends.low <= found.value <= ends.high:
+        side = "above" if found.value > ends.high else "below"
+        notes["outside"] = f"the estimate, which is biased, lies {side} the interval"
+    return Interval(*ends, found.value, level, "analytic", words, notes)
+
+
+def _table_ends(
+    table: BinTable | TableFamily, independent: bool, norm: float, level: float, target: str
+) -> Ends:
+    if not table.parts:
+        return Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
+    population = target == "population"
+    return binned_ends(Bins.of(table, independent=independent, population=population), norm, level)
+
+
+def _words(norm: float, target: str, distance: str = "") -> str:
+    gap = "‖f_b − E[y_b]‖²" if distance else "|f_b − E[y_b]|"
+    if math.isinf(norm):
+        formula = f"max_b {gap}"
+    elif norm == 1:
+        formula = f"Σ s_b {gap}"
+    else:
+        power = "²" if norm == 2 else f"^{norm:g}"
+        formula = f"(Σ s_b {gap}{power})^(1/{norm:g})"
+    if target == "population":
+        return f"the binned error {formula} of new rows in these bins; {LOWER_BOUND}"
+    return f"the binned error {formula} of these scores and these bins; {OF_THESE_SCORES}"
+
+
+def _by_bootstrap(
+    statistic: Callable[[Forecasts], Any],
+    forecasts: Forecasts,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: Seed,
+) -> Interval:
+    estimate, alone = _number(statistic, forecasts), _alone(forecasts)
+    if alone:
+        ends = possible_values(statistic, forecasts)
+        return Interval(*ends, estimate, level, method, _of_new_rows(statistic), alone)
+    drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
+    return resampled_interval(drawn, level, method)
+
+
+def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
+    """Return the interval from the values of a statistic on resamples."""
+    lowest, highest = possible_values(drawn.statistic, drawn.forecasts)
+    ends = drawn.ends(method, level)
+    notes: dict[str, Any] = {"resamples": len(drawn.values)}
+    if drawn.forecasts.clusters is not None:
+        notes["clusters"] = drawn.units.count
+    low, high = max(lowest, ends.low), min(highest, ends.high)
+    return Interval(low, high, drawn.estimate, level, method, _of_new_rows(drawn.statistic), notes)
+
+
+def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> Ends:
+    """Return the lowest and the highest value; no bounds for a function of the caller's."""
+    return (known_estimator(statistic) or Estimator()).bounds(forecasts)
+
+
+def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
+    name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
+    return f"the value of {name} on ever more rows like these"
+
+
+def _alone(forecasts: Forecasts) -> dict[str, Any]:
+    """A note where there is but one unit; else none."""
+    if Units(forecasts).count > 1:
+        return {}
+    unit = "row" if forecasts.clusters is None else "cluster"
+    return {"tells_nothing": f"one {unit} does not show by how much others may differ"}
+
+
+def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:
+    """The value of a function that may be the caller's."""
+    try:
+        found = statistic(forecasts)
+    except TypeError as error:
+        rule = f"must accept one Forecasts; the call failed with: {error}"
+        hint = "wrap a function of two arrays: lambda f: metric(f.scores, f.labels)"
+        raise InputError("estimator", rule, hint=hint) from error
+    try:
+        return float(found)
+    except (TypeError, ValueError):
+        raise must_be("estimator", "a function that returns a number", found) from None

@@ -1,0 +1,86 @@
+"""Intervals of proper scores: a mean over rows, and by cluster where rows depend on each other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.estimators.base import Ends
+from trueup.estimators.proper_scores import total_weight, weighted_sum
+from trueup.forecasts import Forecasts
+
+__all__ = ["mean_ends", "row_losses"]
+
+
+SURE = 1e-12  # what a row leaves to its other labels is not taken as less
+
+
+class Losses(NamedTuple):
+    """Losses of rows with the labels they have, and of one more row that may be to come.
+
+    ``near`` is the mean loss were every label the most probable; ``far`` the mean loss were none
+    of them, which of the others being left to the predictions.
+    """
+
+    each: Floats
+    near: float
+    far: float
+
+
+def row_losses(score: Any, forecasts: Forecasts) -> Floats:
+    """Return the loss of every row, whose weighted mean is the score."""
+    return _losses(score, forecasts).each
+
+
+def _losses(score: Any, forecasts: Forecasts) -> Losses:
+    each, near, far = np.empty(forecasts.n), [], []
+    for where in forecasts.blocks():
+        rows = forecasts.rows(where)
+        possible = score.possible_losses(forecasts, rows, where)
+        each[where] = score.row_losses(forecasts, possible, where)
+        top, every = rows.argmax(axis=1), np.arange(len(rows))
+        near.append(weighted_sum(possible[every, top], forecasts, where))
+        rows = np.maximum(rows, SURE)
+        rows[every, top] = 0
+        others = np.einsum("ij,ij->i", rows, possible) / rows.sum(axis=1)
+        far.append(weighted_sum(others, forecasts, where))
+    total = total_weight(forecasts)
+    return Losses(each, math.fsum(near) / total, math.fsum(far) / total)
+
+
+def mean_ends(score: Any, forecasts: Forecasts, level: float) -> Ends:
+    """Return mean ± t·sd, with the t of one degree of freedom less than there are units.
+
+    Rows that look alike would have no sd though the next one may not look like them. So each end
+    is taken with one row more, as far on its side as a label can bring it (`Losses`). One unit
+    alone has no sd: then the ends are those of all values that the score can have.
+    """
+    from scipy.special import stdtrit
+
+    losses, total = _losses(score, forecasts), total_weight(forecasts)
+    number = None
+    if forecasts.clusters is not None:
+        number = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+    units = forecasts.n if number is None else int(number.max()) + 1
+    lowest, highest = score.bounds(forecasts)
+    if units < 2:
+        return Ends(lowest, highest)
+    t = float(stdtrit(units - 1, (1 + level) / 2))
+    weights = forecasts.weights
+    known = float(np.average(losses.each, weights=weights))
+    share = 1 / (units + 1)  # of the row to come
+
+    def end(one_more: float, side: float) -> float:
+        mean = known + share * (one_more - known)
+        away: Floats = losses.each - mean
+        away *= (1 - share) / total if weights is None else weights * ((1 - share) / total)
+        if number is not None:
+            away = np.bincount(number, away).astype(np.float64, copy=False)
+        away *= away
+        squares = float(np.sum(away)) + (share * (one_more - mean)) ** 2
+        return mean + side * t * math.sqrt((units + 1) / units * squares)
+
+    return Ends(max(lowest, end(losses.near, -1)), min(highest, end(losses.far, 1)))

@@ -1,0 +1,1 @@
+"""Tests of calibration and the outcomes they draw under the null hypothesis."""

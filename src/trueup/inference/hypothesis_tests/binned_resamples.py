@@ -1,0 +1,167 @@
+"""All resamples of a binned error at once: bins are made once, labels are drawn into sums.
+
+Bins depend on scores alone, and those stay. What a resample changes is the sum of labels in each
+bin, so a kernel draws labels and counts them without ever making an array of them, and powers
+are computed for all resamples together. Memory: O(n + resamples · bins).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Bits, Floats, Ints
+from trueup.engines.draw_keys import binned_limits, class_limits, limits_of
+from trueup.engines.select import engine
+from trueup.estimators.binned_errors.simplex_cells import cell_table
+from trueup.forecasts import Forecasts
+from trueup.lens import (
+    Binary,
+    Pairs,
+)
+from trueup.tables import BinTable
+
+BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
+Places = NDArray[np.int32]
+
+
+def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
+    """Whether `fused_powers` can do it: hard labels, through a lens that says what they become."""
+    if not statistic.of_label_sums:
+        return False
+    lens: Any = statistic.lens_for(forecasts)
+    if lens.induces == "pairs":
+        return lens == Binary() and not forecasts.is_matrix
+    whole = lens.induces == "simplex" or lens.of_columns(forecasts)
+    return bool(lens.tells_outcomes and whole)
+
+
+def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
+    """Power of the data, then of the resample of each key; `can_fuse` must hold."""
+    lens = statistic.lens_for(forecasts)
+    if lens.induces == "simplex":
+        return _of_cells(statistic, lens, forecasts, keys)
+    if lens.induces == "family":
+        return powers_of_classes([statistic], forecasts, keys)[0]
+    pairs = lens.problem(forecasts)
+    table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
+    # Statistics that share their bins share what is drawn.
+    key = ("drawn", table.edges.tobytes(), keys.tobytes())
+    powers: Floats = statistic.powers_for_labels(
+        table, pairs.once(key, lambda: _drawn_sums(pairs, table, keys))
+    )
+    return powers
+
+
+def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
+    """Return Σ y, or Σ w y, of every bin for the resample of each key."""
+    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
+    if pairs.w is not None:
+        return _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
+    rows, _ = binned_limits(pairs.p, index, table.made)
+    return engine.draws.count_labels(rows, keys)
+
+
+def _weighted_sums(
+    p: NDArray[Any], w: Floats, index: Ints, n_bins: int, keys: Bits
+) -> NDArray[Any]:
+    """Σ w y of every bin, (resamples, bins): a label is 1 below the limit, and adds to its bin."""
+
+    def draw(block: slice) -> tuple[Bits, Places]:
+        nowhere = np.full(block.stop - block.start, n_bins)
+        return limits_of(p[block])[:, None], np.column_stack([index[block], nowhere])
+
+    return _totals(len(p), 2, w, n_bins, keys, draw)
+
+
+def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
+    """Return what `fused_powers` does for several statistics of all classes, drawing labels once.
+
+    They share their lens. Every row draws one label; of all classes together it is the one that
+    its class's bin counts. The bins of a class are unions of the cells between the edges of all
+    statistics, so without weights their counts are exact.
+    """
+    lens: Any = statistics[0].lens_for(forecasts)
+    families = [each.measure_forecasts(forecasts).table for each in statistics]
+    tables = [
+        [each.table_for_labels(table) for table in family.tables if table is not None]
+        for each, family in zip(statistics, families, strict=True)
+    ]
+    cells = [
+        np.unique(np.concatenate([t.edges[1:-1] for t in each]))
+        for each in zip(*tables, strict=True)
+    ]
+    start = np.concatenate([[0], np.cumsum([len(inner) + 1 for inner in cells])])
+
+    def draw(block: slice) -> tuple[Bits, Places]:
+        rows = forecasts.rows(block)
+        place = np.empty(rows.shape, np.int32)
+        for k, inner in enumerate(cells):
+            place[:, k] = start[k] + np.searchsorted(inner, rows[:, k], side="left")
+        return class_limits(rows), place
+
+    totals = _totals(forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw)
+    shares = lens.shares(forecasts)
+    powers = []
+    for statistic, of_classes in zip(statistics, tables, strict=True):
+        power = np.zeros(1 + len(keys))
+        for k, table in enumerate(of_classes):
+            first = np.searchsorted(cells[k], np.r_[-np.inf, table.edges[1:-1]], side="right")
+            drawn = np.add.reduceat(totals[:, start[k] : start[k + 1]], first, axis=1)
+            of_class = statistic.powers_for_labels(table, drawn)
+            if not math.isinf(statistic.norm):
+                power += shares[k] * of_class
+            elif shares[k] > 0:
+                power = np.maximum(power, of_class)
+        powers.append(power)
+    return powers
+
+
+def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
+    """Errors over cells of a simplex: the outcomes of each cell are counted."""
+    cells = lens.cells(forecasts)
+    leaves = statistic.binning.leaves(cells)
+    table = cell_table(cells, leaves)
+    n_places = table.made * cells.m
+    cell = np.full(forecasts.n, -1)  # rows outside the region are in none
+    for c, leaf in enumerate(leaves):
+        cell[leaf.rows] = c
+
+    def draw(block: slice) -> tuple[Bits, Places]:
+        rows, here = forecasts.rows(block), cell[block, None]
+        place = np.where(here < 0, n_places, here * cells.m + lens.outcomes(rows))
+        return class_limits(rows), place.astype(np.int32)
+
+    totals = _totals(forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw)
+    labels = [table.label, *totals.reshape(len(keys), table.made, cells.m).astype(np.float64)]
+    return np.array([statistic.power_of_cells(replace(table, label=x)) for x in labels])
+
+
+def _totals(
+    n: int,
+    n_classes: int,
+    w: Floats | None,
+    n_places: int,
+    keys: Bits,
+    draw: Callable[[slice], tuple[Bits, Places]],
+) -> NDArray[Any]:
+    """Counts (or sums of w) of drawn labels at each place, (resamples, places).
+
+    ``draw`` gives the limits of a block of rows and the places of its classes; what is at place
+    ``n_places`` is left out.
+    """
+    totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
+    size = max(1, BLOCK_ENTRIES // n_classes)
+    for start in range(0, n, size):
+        block = slice(start, min(start + size, n))
+        limit, place = draw(block)
+        weight = None if w is None else w[block]
+        engine.draws.add_classes(
+            limit, place.astype(np.int32, copy=False), weight, keys, start, totals
+        )
+    return totals[:, :-1]

@@ -1,0 +1,209 @@
+"""Consistency resampling: what a statistic would be if the predictions were true.
+
+Labels are drawn from the predictions themselves, one a row from its whole distribution, and the
+statistic is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Bits, Floats
+from trueup.engines.blocks import cut, row_blocks
+from trueup.engines.draw_keys import class_limits, keys_of, limits_of
+from trueup.engines.select import engine
+from trueup.engines.threads import run
+from trueup.errors import InputError, must_be
+from trueup.estimators.base import Estimator, known_estimator
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, seed_of
+from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
+from trueup.inference.hypothesis_tests.null_distribution import (
+    certain_pvalue,
+    check_test,
+    resampled_pvalue,
+    resampling_notes,
+)
+from trueup.inference.hypothesis_tests.sorted_resamples import powers_of, sorted_problem
+from trueup.lens import Binary, binary_problem
+from trueup.metrics import rmsce_debiased
+from trueup.results import HypothesisResult
+
+CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
+AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
+
+
+def consistency(
+    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
+) -> HypothesisResult:
+    """Test with predictions as they are: exact for any number of rows."""
+    return _test(forecasts, statistic, n_resamples, rng, "consistency")
+
+
+def consistency_unconditional(
+    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
+) -> HypothesisResult:
+    """Test with predictions drawn anew, with replacement, before their labels: asymptotic."""
+    return _test(forecasts, statistic, n_resamples, rng, "consistency_unconditional")
+
+
+def _test(
+    forecasts: Forecasts,
+    statistic: Estimator | None,
+    n_resamples: int,
+    rng: Seed,
+    method: str,
+) -> HypothesisResult:
+    estimator = rmsce_debiased.estimator() if statistic is None else statistic
+    _check(forecasts, estimator, n_resamples)
+    fixed = method == "consistency"
+    seed = seed_of(rng)
+    induced, problem = _induced(estimator, forecasts)
+    agree = all_certain(problem)
+    if agree is not None:
+        pvalue = certain_pvalue(agree, n_resamples)
+        return _result(estimator, forecasts, pvalue, n_resamples, fixed, {})
+    resample = resampled_powers if fixed else _unconditional_powers
+    powers = resample(induced, problem, seed, n_resamples)
+    return conclude(estimator, forecasts, powers, fixed=fixed)
+
+
+def conclude(
+    statistic: Estimator,
+    forecasts: Forecasts,
+    powers: Floats,
+    *,
+    fixed: bool = True,
+) -> HypothesisResult:
+    """Return the result of a test from the power of the data and those of its resamples."""
+    if not np.isfinite(powers).all():
+        raise InputError("statistic", "returned NaN or infinity on a resample")
+    drawn = powers[1:]
+    pvalue = resampled_pvalue(powers[0], drawn)
+    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn))
+
+
+def _result(
+    statistic: Estimator,
+    forecasts: Forecasts,
+    pvalue: float,
+    n_resamples: int,
+    fixed: bool,
+    notes: dict[str, Any],
+) -> HypothesisResult:
+    found = statistic.measure_forecasts(forecasts).power
+    method = "consistency" if fixed else "consistency_unconditional"
+    about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
+    return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
+
+
+def resampled_powers(
+    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+) -> Floats:
+    """Power of a statistic of the data, then of each resample of their labels."""
+    keys = keys_of(seed, n_resamples)
+    if can_fuse(statistic, forecasts):
+        return fused_powers(statistic, forecasts, keys)
+    ready = sorted_problem(statistic, forecasts)
+    if ready is not None:
+        drawn = powers_of([statistic], ready.with_drawn_labels, seed, n_resamples)[0]
+        return np.concatenate([[statistic.power_of_ties(ready.groups)], drawn])
+    draw = _drawer(forecasts)
+
+    def some(first: int, last: int) -> list[float]:
+        return [
+            statistic.measure_forecasts(forecasts.with_labels(labels)).power
+            for start in range(first, last, AT_ONCE)
+            for labels in draw(keys[start : min(start + AT_ONCE, last)])
+        ]
+
+    return _together(some, statistic, forecasts, n_resamples)
+
+
+def _unconditional_powers(
+    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+) -> Floats:
+    """Power of a statistic of the data, then of resamples of rows with labels drawn for them."""
+    keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
+
+    def one(r: int) -> float:
+        rows = forecasts.take(engine.draws.draw_rows(forecasts.n, keys[2 * r]))
+        (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
+        return statistic.measure_forecasts(rows.with_labels(labels)).power
+
+    def some(first: int, last: int) -> list[float]:
+        return [one(r) for r in range(first, last)]
+
+    return _together(some, statistic, forecasts, n_resamples)
+
+
+def _together(
+    some: Callable[[int, int], list[float]],
+    statistic: Estimator,
+    forecasts: Forecasts,
+    n_resamples: int,
+) -> Floats:
+    """Power of the data, and the powers of all resamples, some of them a thread."""
+    parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)))
+    observed = statistic.measure_forecasts(forecasts).power
+    return np.array([observed, *(power for part in parts for power in part)])
+
+
+def _drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
+    """A function that draws labels for all rows, one array a key."""
+    if not forecasts.is_matrix:
+        limit = limits_of(forecasts.scores)
+        return lambda keys: [engine.draws.draw_labels(limit, key) for key in keys]
+
+    def draw(keys: Bits) -> list[NDArray[Any]]:
+        labels = np.empty((len(keys), forecasts.n), np.int64)
+        for block in row_blocks(forecasts.n, forecasts.n_classes):
+            limits = class_limits(forecasts.rows(block))
+            for drawn, key in zip(labels, keys, strict=True):
+                drawn[block] = engine.draws.draw_classes(limits, key, block.start)
+        return list(labels)
+
+    return draw
+
+
+def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, Forecasts]:
+    """The binary problem a statistic looks at, where it looks at one outcome a row.
+
+    If labels follow the predicted distributions, such an outcome follows its score, and rows
+    stay independent: drawing it alone has the same law, and no matrix need be read.
+    """
+    lens = statistic.lens_for(forecasts)
+    if not (statistic.draws_outcomes and lens.one_outcome):
+        return statistic, forecasts
+    return statistic.through(Binary()), binary_problem(lens, forecasts)
+
+
+def all_certain(forecasts: Forecasts) -> bool | None:
+    """Where every prediction is 0 or 1: whether all came true. None where one is not certain."""
+    if forecasts.is_matrix:
+        top, predicted = forecasts.top
+        return bool((predicted == forecasts.labels).all()) if (top == 1).all() else None
+    p = forecasts.scores
+    if not ((p == 0) | (p == 1)).all():
+        return None
+    return bool((p == forecasts.labels).all())
+
+
+def _null(forecasts: Forecasts, fixed: bool) -> str:
+    drawn = (
+        "every label follows its whole predicted distribution (canonical calibration)"
+        if forecasts.is_matrix
+        else "every label is 1 with its predicted probability"
+    )
+    return f"{drawn}, rows independent, {'given' if fixed else 'over'} the predictions"
+
+
+def _check(forecasts: Forecasts, statistic: object, n_resamples: object) -> None:
+    check_test(forecasts, n_resamples)
+    if known_estimator(statistic, "statistic") is None:
+        rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
+        raise must_be("statistic", rule, statistic)

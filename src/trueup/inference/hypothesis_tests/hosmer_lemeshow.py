@@ -1,0 +1,84 @@
+"""The Hosmer–Lemeshow test: do labels add up to what scores promise, bin by bin?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtrc
+
+from trueup._typing import Floats
+from trueup.bins import EqualMass
+from trueup.estimators import BinnedError
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed
+from trueup.inference.hypothesis_tests.null_distribution import (
+    TINY,
+    NullPairs,
+    certain_pvalue,
+    check_lens_of_test,
+    check_test,
+    null_of,
+    resampled_pvalue,
+    resampling_notes,
+)
+from trueup.results import HypothesisResult
+
+FEWEST = 5.0  # the variance of the outcomes of a bin, for the chi-square distribution
+DEFAULT = BinnedError(binning=EqualMass(10))
+
+
+def hosmer_lemeshow(
+    forecasts: Forecasts,
+    *,
+    rng: Seed = None,
+    n_resamples: int = 999,
+    statistic: object = None,
+) -> HypothesisResult:
+    r"""Test observed against expected outcomes in ten bins of equal mass.
+
+    :math:`\sum_b (\sum_{i \in b} w_i(p_i - y_i))^2 / \sum_{i \in b} w_i^2 p_i(1 - p_i)`. The
+    variance of a bin is that of its own scores, not :math:`n_b f_b(1 - f_b)`, which is larger
+    where scores differ inside the bin. The data did not fit the model, so the statistic has a
+    chi-square distribution with as many degrees of freedom as there are bins, not two fewer.
+    With weights, or where the number of outcomes of a bin has a variance below 5, so that it is
+    far from normal (``notes`` says in how many), outcomes are drawn from the scores instead.
+
+    ``statistic`` may be a lens, or a `BinnedError`, whose lens and binning are taken.
+
+    References
+    ----------
+    Hosmer & Lemeshow 1980, "Goodness of fit tests for the multiple logistic regression model".
+    """
+    check_test(forecasts, n_resamples)
+    chosen = DEFAULT.or_given(statistic)
+    lens = check_lens_of_test(chosen.lens_for(forecasts), simplex=False)
+    pairs = lens.problem(forecasts)
+    rows = NullPairs.in_order(pairs)
+    start = rows.bin_starts(chosen.binning.inner_edges(pairs))
+    variance = np.add.reduceat(rows.variance, start)
+    residual = rows.bin_residuals(start, rows.y)
+    certain = variance == 0
+    agree = not residual[certain].any()
+    found = float(_chi_square(residual, variance)) if agree else math.inf
+    small = int(np.count_nonzero(variance < FEWEST))
+    notes: dict[str, Any] = {"df": len(start), "bins_of_small_variance": small}
+    if certain.all() or not agree:
+        notes["reference"] = "certain"
+        pvalue = certain_pvalue(agree, n_resamples)
+    elif small == 0 and rows.w is None:
+        notes["reference"] = "chi-square"
+        pvalue = max(TINY, float(chdtrc(len(start), found)))
+    else:
+        drawn = rows.drawn(
+            lambda y: _chi_square(rows.bin_residuals(start, y), variance), rng, n_resamples
+        )
+        notes |= resampling_notes(drawn)
+        pvalue = resampled_pvalue(found, drawn)
+    return HypothesisResult(found, pvalue, "hosmer_lemeshow", null_of(lens), notes)
+
+
+def _chi_square(residual: Floats, variance: Floats) -> Any:
+    known = variance > 0
+    return np.sum(residual[..., known] ** 2 / variance[known], axis=-1)

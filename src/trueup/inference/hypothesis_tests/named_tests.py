@@ -1,0 +1,39 @@
+"""Tests of calibration by name; each takes checked data and answers a `HypothesisResult`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed
+from trueup.inference.hypothesis_tests.hosmer_lemeshow import hosmer_lemeshow
+from trueup.inference.hypothesis_tests.ks import ks
+from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
+from trueup.inference.hypothesis_tests.spiegelhalter import spiegelhalter
+from trueup.inference.hypothesis_tests.tcal import tcal
+from trueup.results import HypothesisResult
+
+
+class CalibrationTest(Protocol):
+    """What a test of calibration is: a function of checked data."""
+
+    def __call__(
+        self,
+        forecasts: Forecasts,
+        *,
+        rng: Seed = None,
+        n_resamples: int = 999,
+        statistic: object = None,
+    ) -> HypothesisResult:
+        """Return what the test found; ``statistic`` may be a lens, or an estimator that fits."""
+
+
+TESTS: dict[str, CalibrationTest] = {
+    "spiegelhalter": spiegelhalter,
+    "hosmer_lemeshow": hosmer_lemeshow,
+    "ks": ks,
+    "tcal": tcal,
+    "skce": skce,
+    "skce_block": skce_block,
+    "skce_distribution_free": skce_distribution_free,
+}

@@ -1,0 +1,219 @@
+"""Outcomes drawn from the predictions: what tests of calibration compare the data with.
+
+Scores and weights stay, outcomes are drawn anew. If the model is calibrated, the data are one
+more such draw, so the p-value is exact whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats, Ints
+from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.draw_keys import class_limits, keys_of, limits_of
+from trueup.engines.select import engine
+from trueup.engines.threads import run
+from trueup.errors import Argument, InputError, Words, must_be
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, check_resamples, seed_of
+from trueup.lens import Cells, Lens, Pairs, is_lens
+
+Outcomes = NDArray[np.bool_]
+
+TINY = float(np.finfo(np.float64).tiny)
+LEVEL = 0.05
+MUCH_LESS = 0.03  # a size at that level that is called conservative
+ENOUGH = 25.0  # variance of a sum, in squares of its largest term, from which it is taken as normal
+
+
+@dataclass(frozen=True, eq=False)
+class NullPairs:
+    """Scores, outcomes and weights of one set of pairs, in float64."""
+
+    p: Floats
+    y: Outcomes
+    w: Floats | None
+
+    @classmethod
+    def in_order(cls, pairs: Pairs) -> NullPairs:
+        """Sort by score, so that the draws of a row do not depend on where it stood."""
+        return pairs.once("in order", lambda: cls._sorted(pairs))
+
+    @classmethod
+    def _sorted(cls, pairs: Pairs) -> NullPairs:
+        keys = (pairs.p,) if pairs.w is None else (pairs.w, pairs.p)
+        order = np.lexsort(keys)
+        w = None if pairs.w is None else pairs.w[order]
+        return cls(pairs.p[order].astype(np.float64), pairs.y[order].astype(bool), w)
+
+    @classmethod
+    def as_given(cls, pairs: Pairs) -> NullPairs:
+        """Keep the order of rows."""
+        return cls(pairs.p.astype(np.float64), pairs.y.astype(bool), pairs.w)
+
+    def weighted(self, terms: Floats, power: int = 1) -> Floats:
+        """Terms of each row times its weight to a power."""
+        return terms if self.w is None else terms * self.w**power
+
+    @property
+    def variance(self) -> Floats:
+        """Variance of w(p − y) of each row of a calibrated model."""
+        return self.weighted(self.p * (1 - self.p), 2)
+
+    def residuals(self, y: Outcomes) -> Floats:
+        """w(p − y) for (…, n) outcomes."""
+        return self.weighted(np.subtract(self.p, y))
+
+    @property
+    def certain(self) -> bool:
+        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        return bool(((self.p == 0) | (self.p == 1)).all())
+
+    @property
+    def possible(self) -> bool:
+        """Whether no outcome has a probability of 0."""
+        return bool((np.where(self.y, self.p, 1 - self.p) > 0).all())
+
+    def bin_starts(self, inner_edges: Floats) -> Ints:
+        """First row of every non-empty right-closed bin of scores in order."""
+        index = np.searchsorted(inner_edges, self.p, side="left")
+        return np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
+
+    def bin_residuals(self, start: Ints, y: Outcomes) -> Floats:
+        """Σ w(p − y) of every bin, for (…, n) outcomes."""
+        return np.asarray(np.add.reduceat(self.residuals(y), start, axis=-1))
+
+    def drawn(self, statistic: Callable[[Outcomes], Any], rng: Seed, n_resamples: int) -> Any:
+        """Call ``statistic`` with (resamples, n) drawn outcomes, a few resamples at a time."""
+        limit, keys = limits_of(self.p), keys_of(seed_of(rng), n_resamples)
+
+        def some(first: int, last: int) -> Any:
+            draw = engine.draws.draw_labels
+            return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
+
+        return np.concatenate(run(some, resample_chunks(n_resamples, len(self.p))))
+
+
+@dataclass(frozen=True, eq=False)
+class NullRows:
+    """Points of a simplex with the number of the outcome of each, and weights."""
+
+    g: Floats
+    y: Ints
+    w: Floats | None
+
+    @classmethod
+    def of(cls, cells: Cells) -> NullRows:
+        """Read all points; outcomes are classes, not probabilities."""
+        w = None if cells.w is None else cells.w[cells.kept]
+        return cls(cells.rows(cells.kept), cells.outcomes(cells.kept).argmax(axis=1), w)
+
+    @property
+    def certain(self) -> bool:
+        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        return bool((self.g.max(axis=1) == 1).all())
+
+    @property
+    def possible(self) -> bool:
+        """Whether no outcome has a probability of 0."""
+        return bool((self.g[np.arange(len(self.y)), self.y] > 0).all())
+
+    def drawn(self, statistic: Callable[[Ints], Any], rng: Seed, n_resamples: int) -> Any:
+        """Call ``statistic`` with (resamples, n) drawn outcomes, a few resamples at a time."""
+        limit, keys = class_limits(self.g), keys_of(seed_of(rng), n_resamples)
+
+        def some(first: int, last: int) -> Any:
+            draw = engine.draws.draw_classes
+            return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
+
+        return np.concatenate(run(some, resample_chunks(n_resamples, len(self.g))))
+
+
+def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:
+    """Return the problem that a lens induces; pairs are sorted by score, or stay in their order."""
+    if lens.induces == "pairs":
+        pairs = lens.problem(forecasts)
+        return NullPairs.in_order(pairs) if in_order else NullPairs.as_given(pairs)
+    return NullRows.of(lens.cells(forecasts))
+
+
+def lens_of_test(statistic: Any, test: str) -> Lens | None:
+    """Return the lens that a test, whose statistic is its own, was given as ``statistic``."""
+    if statistic is None or is_lens(statistic):
+        return statistic
+    raise must_be("statistic", f"None or a lens for {test}", statistic)
+
+
+def resample_chunks(n_resamples: int, n: int) -> list[Chunk]:
+    """Cut resamples into chunks of bounded size, which depends on the number of rows alone."""
+    size = max(1, ENTRIES // max(1, n))
+    return [(a, min(a + size, n_resamples)) for a in range(0, n_resamples, size)]
+
+
+def resampled_pvalue(observed: float, drawn: Floats) -> float:
+    """(1 + number of drawn statistics as large) / (1 + number drawn); what rounding decides ties.
+
+    A tie counts as large, so the p-value of a statistic with few values is never too small.
+    """
+    slack = 1e-9 * abs(observed) + 1e-12 * float(np.abs(drawn).mean())
+    return (1 + int(np.count_nonzero(drawn >= observed - slack))) / (1 + len(drawn))
+
+
+def resampling_notes(drawn: Floats) -> dict[str, Any]:
+    """What to note of a p-value by resampling; ``conservative`` where ties make it so.
+
+    Drawn values that tie cannot be told apart, so that the share of calibrated data with a
+    p-value of at most 5 % may be far below that. This share is estimated from the draws.
+    """
+    notes: dict[str, Any] = {"reference": "resampling", "n_resamples": len(drawn)}
+    ordered = np.sort(drawn)[::-1]
+    allowed = int(LEVEL * (1 + len(drawn)) + 1e-9) - 1
+    beyond = 0
+    if allowed > 0:
+        cut = float(ordered[allowed])
+        beyond = int(np.count_nonzero(ordered > cut + 1e-9 * abs(cut)))
+    if allowed < 0 or (1 + beyond) / (1 + len(drawn)) < MUCH_LESS:
+        notes["conservative"] = True
+    return notes
+
+
+def certain_pvalue(agree: bool, n_resamples: int) -> float:
+    """P-value where every prediction is 0 or 1: any disagreement refutes the model."""
+    return 1.0 if agree else 1 / (1 + n_resamples)
+
+
+def null_of(lens: Lens) -> str:
+    """Say what is tested through a lens."""
+    if lens.induces == "pairs":
+        return f"P(outcome | score) = score, seen through {lens!r}; rows are independent"
+    return f"outcomes follow the predicted distributions, seen through {lens!r}; rows independent"
+
+
+def check_test(forecasts: Forecasts, n_resamples: object) -> None:
+    """Refuse what tests by independent draws of labels cannot speak of."""
+    check_resamples(n_resamples)
+    refuse_soft_labels(forecasts)
+    if forecasts.clusters is not None:
+        rule = ("This test assumes independent rows, but ", Argument("clusters"), " is set")
+        raise InputError("clusters", rule, hint=("use ", Argument("method", "cluster_signs")))
+
+
+def refuse_soft_labels(forecasts: Forecasts) -> None:
+    """Refuse labels that are probabilities: tests draw classes."""
+    if forecasts.soft:
+        raise must_be("labels", "classes for a test of calibration", Words("soft labels"))
+
+
+def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:
+    """Return a lens whose problem has one independent outcome a row; refuse others."""
+    kinds = ("pairs", "simplex") if simplex else ("pairs",)
+    if lens.induces in kinds and lens.independent:
+        return lens
+    outcome = "outcome" if simplex else "score and outcome"
+    hint = (Argument("method", "consistency"), " takes every lens; class_tests() tests each class")
+    raise must_be("lens", f"yield a single {outcome} per row for this test", lens, hint=hint)

@@ -1,0 +1,155 @@
+"""Tests with the squared kernel calibration error (Widmann, Lindsten & Zachariah 2019)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from trueup._typing import Floats
+from trueup.errors import InputError
+from trueup.estimators import KernelError
+from trueup.estimators.kernel_errors.pair_sums import Kernel
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed
+from trueup.inference.hypothesis_tests.null_distribution import (
+    ENOUGH,
+    TINY,
+    NullPairs,
+    NullRows,
+    certain_pvalue,
+    check_lens_of_test,
+    check_test,
+    null_of,
+    null_problem,
+    resampled_pvalue,
+    resampling_notes,
+)
+from trueup.inference.hypothesis_tests.skce_draws import BlockPairs, row_totals, score_totals
+from trueup.lens import Binary, Canonical, Lens
+from trueup.results import HypothesisResult
+
+
+def skce(
+    forecasts: Forecasts,
+    *,
+    rng: Seed = None,
+    n_resamples: int = 999,
+    statistic: object = None,
+) -> HypothesisResult:
+    """Test the unbiased squared kernel error: any deviation from calibration in the long run.
+
+    Its distribution under calibration is that of a degenerate U-statistic, an endless sum of
+    chi-squares. The paper approximates it by a bootstrap; here outcomes are drawn from the
+    predictions, so the size is exact at 100 rows too. The bandwidth looks at predictions alone
+    and stays.
+
+    Cost of each resample: for scores and the Laplacian kernel one scan, else all pairs of rows,
+    times the classes of a simplex; `skce_block` is for many rows of several classes.
+
+    ``statistic`` may be a lens, or an unbiased `KernelError`.
+    """
+    estimator, lens = _chosen(statistic, forecasts, "unbiased")
+    check_test(forecasts, n_resamples)
+    found = estimator.measure_forecasts(forecasts)
+    bandwidth = float(found.notes["bandwidth"])
+    if lens == Canonical() and forecasts.n_classes == 2:
+        # (1 − p, p) as a score: products of residuals are twice those of scores
+        bandwidth /= 1.0 if estimator.distance == "tv" else math.sqrt(2)
+        problem: Lens = Binary()
+    else:
+        problem = lens
+    kernel = Kernel(estimator.kernel, bandwidth)
+    rows = null_problem(problem, forecasts)
+    if rows.certain:
+        pvalue, notes = certain_pvalue(rows.possible, n_resamples), {"reference": "certain"}
+    else:
+        totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
+        pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
+    return HypothesisResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+
+
+def _all_totals(
+    rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool, rng: Seed, n_resamples: int
+) -> Floats:
+    """Sum over pairs of the data, then of each resample."""
+    if isinstance(rows, NullPairs):
+        pairs = rows
+        drawn = pairs.drawn(lambda y: score_totals(pairs, kernel, y), rng, n_resamples)
+        return np.concatenate([score_totals(pairs, kernel, pairs.y[None]), drawn])
+    drawn = rows.drawn(lambda y: y.astype(np.int32), rng, n_resamples)
+    labels = np.concatenate([rows.y[None].astype(np.int32), drawn])
+    return row_totals(rows, kernel, total_variation, labels)
+
+
+def skce_block(
+    forecasts: Forecasts,
+    *,
+    rng: Seed = None,
+    n_resamples: int = 999,
+    statistic: object = None,
+) -> HypothesisResult:
+    """Test the mean of the kernel error over blocks of rows: cheap, and less powerful than `skce`.
+
+    Blocks are independent, so their sum is nearly normal with mean 0 and the variance that the
+    predictions give it (the paper takes that of the sample, which rejects calibrated models whose
+    scores are near 0 or 1). Where that variance is less than 25 times the square of the largest
+    block, outcomes are drawn from the predictions instead. Blocks are of rows in the order given,
+    which must not depend on labels.
+
+    ``statistic`` may be a lens, or a `KernelError` of ``form="block"``; by default blocks of 2.
+    """
+    estimator, lens = _chosen(statistic, forecasts, "block")
+    check_test(forecasts, n_resamples)
+    found = estimator.measure_forecasts(forecasts)
+    kernel = Kernel(estimator.kernel, float(found.notes["bandwidth"]))
+    notes: dict[str, Any] = found.notes | {"block_size": estimator.block_size}
+    rows = null_problem(lens, forecasts, in_order=False)
+    blocks = BlockPairs.of(rows, kernel, estimator.distance == "tv", estimator.block_size)
+    observed = float(blocks.totals(rows.y[None])[0])
+    variance = blocks.variance
+    if variance == 0:
+        notes["reference"] = "certain"
+        pvalue = certain_pvalue(rows.possible, n_resamples)
+    elif variance >= ENOUGH * blocks.largest**2:
+        notes["reference"] = "normal"
+        pvalue = max(TINY, float(ndtr(-observed / math.sqrt(variance))))
+    else:
+        drawn = rows.drawn(blocks.totals, rng, n_resamples)
+        notes |= resampling_notes(drawn)
+        pvalue = resampled_pvalue(observed, drawn)
+    return HypothesisResult(found.value, pvalue, "skce_block", null_of(lens), notes)
+
+
+def skce_distribution_free(
+    forecasts: Forecasts,
+    *,
+    rng: Seed = None,
+    n_resamples: int = 999,
+    statistic: object = None,
+) -> HypothesisResult:
+    r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality; no chance in it.
+
+    :math:`\exp(-\lfloor n/2 \rfloor t^2 / (2 B^2))` at a positive estimate t, else 1, with
+    :math:`|h_{ij}| \le B`, which is 1 for scores and 2 on a simplex. It holds for every number
+    of rows and is very conservative: a model is hardly ever rejected unless it is far off.
+    ``rng`` and ``n_resamples`` are not used.
+    """
+    estimator, lens = _chosen(statistic, forecasts, "unbiased")
+    check_test(forecasts, n_resamples)
+    if forecasts.weights is not None:
+        raise InputError("weights", "cannot be used with the distribution-free bound")
+    found = estimator.measure_forecasts(forecasts)
+    bound = estimator.bounds(forecasts).high
+    n = int((1 + math.isqrt(1 + 8 * found.notes["pairs"])) // 2)  # of pairs: n(n − 1)/2
+    pvalue = max(TINY, math.exp(-(n // 2) * max(0.0, found.value) ** 2 / (2 * bound**2)))
+    notes = found.notes | {"conservative": True, "bound": bound}
+    return HypothesisResult(found.value, pvalue, "skce_distribution_free", null_of(lens), notes)
+
+
+def _chosen(statistic: object, forecasts: Forecasts, form: str) -> tuple[KernelError, Lens]:
+    estimator = KernelError(form=form).or_given(statistic, "form")
+    lens = estimator.lens_for(forecasts)
+    return estimator.through(lens), check_lens_of_test(lens, simplex=True)

@@ -1,0 +1,173 @@
+"""Many metrics of the same data at once: their resamples are drawn once, for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.checks import is_whole
+from trueup.engines.draw_keys import keys_of
+from trueup.errors import must_be
+from trueup.estimators.base import Estimator, Metric, estimator_of
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.confidence_intervals.bootstrap import Bootstrap, Units
+from trueup.inference.confidence_intervals.interval import interval, resampled_interval
+from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, powers_of_classes
+from trueup.inference.hypothesis_tests.calibration_test import calibration_test
+from trueup.inference.hypothesis_tests.consistency_resampling import all_certain, conclude
+from trueup.inference.hypothesis_tests.sorted_resamples import (
+    SortedPairs,
+    powers_of,
+    sorted_problem,
+    values_of,
+)
+from trueup.lens import Lens
+from trueup.notebook import FieldsShown
+from trueup.results import HypothesisResult, Interval
+
+__all__ = ["Inference", "infer"]
+
+
+@dataclass(frozen=True)
+class Inference(FieldsShown):
+    """One metric with its interval and its test of calibration."""
+
+    estimator: Estimator
+    interval: Interval
+    test: HypothesisResult
+
+
+def infer(
+    estimators: Sequence[Metric],
+    probs: object,
+    labels: object = None,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int = 999,
+    weights: object = None,
+    logits: bool = False,
+    rng: Seed = None,
+) -> list[Inference]:
+    """Return the interval and the test of each of several metrics.
+
+    They are those of `interval` and `calibration_test` for a whole number as ``rng``, to the last
+    bit, but for metrics without bins of one outcome a row they take a fraction of the time: every
+    resample is drawn and sorted once for all of them, and labels drawn from the predictions serve
+    both the interval and the test.
+
+    Parameters
+    ----------
+    estimators
+        Estimators or named metrics, in any order.
+    probs, labels, weights
+        As for every metric, or one `Forecasts`, without clusters and soft labels.
+    logits
+        Whether the predictions are logits.
+    confidence_level, n_resamples, rng
+        As for `interval` and `calibration_test`.
+
+    Examples
+    --------
+    >>> from trueup import ece, ks_error
+    >>> found = infer([ece, ks_error], [0.2] * 50 + [0.7] * 50, [0, 1] * 50, rng=0)
+    >>> [round(each.interval.estimate, 3) for each in found]
+    [0.25, 0.15]
+    """
+    level, many = check_level(confidence_level), check_resamples(n_resamples)
+    if not isinstance(estimators, Sequence):
+        raise must_be("estimators", "a list of metrics", estimators)
+    known = [estimator_of("estimators", each) for each in estimators]
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
+    found: dict[int, Inference] = {}
+    for problem, members in _sorted_together(known, forecasts):
+        shared = [each for _, each in members]
+        results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
+        found |= {i: result for (i, _), result in zip(members, results, strict=True)}
+    for members in _classes_together(known, forecasts):
+        keys = keys_of(seed_of(seed), many)
+        powers = powers_of_classes([each for _, each in members], forecasts, keys)
+        for (i, each), power in zip(members, powers, strict=True):
+            ends = interval(each, forecasts, confidence_level=level)
+            found[i] = Inference(each, ends, conclude(each, forecasts, power))
+    for i, each in enumerate(known):
+        if i not in found:
+            ends = interval(each, forecasts, confidence_level=level, n_resamples=many, rng=seed)
+            test = calibration_test(forecasts, statistic=each, n_resamples=many, rng=seed)
+            found[i] = Inference(each, ends, test)
+    return [found[i] for i in range(len(known))]
+
+
+def _classes_together(known: list[Estimator], forecasts: Forecasts) -> list[Members]:
+    """Errors of all classes whose labels can be drawn together, with their places in the list."""
+    if forecasts.weights is not None or not forecasts.is_matrix or forecasts.soft:
+        return []  # weighted sums depend on the order of their terms
+    if forecasts.clusters is not None or all_certain(forecasts) is not None:
+        return []
+    by_lens: dict[Lens, Members] = {}
+    for i, each in enumerate(known):
+        lens = each.lens_for(forecasts)
+        fused = lens.induces == "family" and can_fuse(each, forecasts)
+        if fused and not each.no_analytic_reason(forecasts, "conditional"):
+            by_lens.setdefault(lens, []).append((i, each))
+    return [members for members in by_lens.values() if len(members) > 1]
+
+
+Members = list[tuple[int, Estimator]]
+
+
+def _sorted_together(
+    known: list[Estimator], forecasts: Forecasts
+) -> list[tuple[SortedPairs, Members]]:
+    """Estimators that look at the same sorted problem, with their places in the list."""
+    by_lens: dict[Lens, tuple[SortedPairs, Members]] = {}
+    if forecasts.n < 2:
+        return []
+    for i, each in enumerate(known):
+        if not each.takes_ties:
+            continue
+        lens = each.lens_for(forecasts)
+        if lens not in by_lens:
+            problem = sorted_problem(each, forecasts)
+            if problem is None or all_certain(forecasts) is not None:
+                continue
+            by_lens[lens] = (problem, [])
+        by_lens[lens][1].append((i, each))
+    return list(by_lens.values())
+
+
+def _of_sorted(
+    statistics: list[Estimator],
+    problem: SortedPairs,
+    forecasts: Forecasts,
+    level: float,
+    many: int,
+    seed: int,
+) -> list[Inference]:
+    on_labels = powers_of(statistics, problem.with_drawn_labels, seed, many)
+    resampled = [each for each in statistics if each.no_analytic_reason(forecasts, "conditional")]
+    on_rows = dict(
+        zip(resampled, powers_of(resampled, problem.with_drawn_rows, seed, many), strict=True)
+    )
+    found = []
+    for each, drawn in zip(statistics, on_labels, strict=True):
+        if each in on_rows:
+            ends = _resampled(each, forecasts, on_rows[each], drawn, level)
+        else:
+            ends = interval(each, forecasts, confidence_level=level)
+        powers = np.concatenate([[each.power_of_ties(problem.groups)], drawn])
+        found.append(Inference(each, ends, conclude(each, forecasts, powers)))
+    return found
+
+
+def _resampled(
+    statistic: Estimator, forecasts: Forecasts, rows: Floats, labels: Floats, level: float
+) -> Interval:
+    values, noise = values_of(statistic, rows), values_of(statistic, labels)
+    estimate, units = float(statistic(forecasts)), Units(forecasts)
+    drawn = Bootstrap(statistic, forecasts, estimate, values, lambda: noise, units)
+    return resampled_interval(drawn, level, "widest")

@@ -1,0 +1,145 @@
+"""Which class, which bin? Tests of every part of a model, adjusted for asking many questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.bins import EqualMass
+from trueup.errors import must_be
+from trueup.estimators import BinnedError
+from trueup.estimators.base import Metric, estimator_of
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import Seed, seed_of
+from trueup.inference.hypothesis_tests.calibration_test import calibration_test
+from trueup.inference.hypothesis_tests.null_distribution import (
+    NullPairs,
+    check_lens_of_test,
+    check_test,
+    resampled_pvalue,
+)
+from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
+from trueup.lens import Binary, ClassWise
+from trueup.metrics import rmsce_debiased
+from trueup.tables import Columns
+
+BIN_TESTS = BinnedError(binning=EqualMass(15))
+
+
+def class_tests(
+    probs: object,
+    labels: object = None,
+    *,
+    estimator: Metric | None = None,
+    weights: object = None,
+    logits: bool = False,
+    rng: Seed = None,
+    n_resamples: int = 999,
+) -> Columns:
+    """Test every class against the rest, by consistency resampling.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts`. 1-D probabilities are one class, the positive.
+    logits
+        Whether the predictions are logits.
+    estimator
+        The statistic: an estimator whose lens is not chosen, or `ClassWise`, or a named metric;
+        by default that of `rmsce_debiased`.
+    rng, n_resamples
+        As for `calibration_test`.
+
+    Returns
+    -------
+    Columns
+        ``class``, ``mean_score``, ``mean_label``, ``gap`` (score − label), ``error``, ``pvalue``,
+        and p-values adjusted for the number of classes, ``pvalue_holm`` and ``pvalue_bh``. A
+        p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
+        least K times that: ask for more resamples where there are many classes.
+    """
+    chosen = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
+    if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
+        raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
+    statistic = chosen.through(Binary())
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    check_test(forecasts, n_resamples)
+    chance = np.random.default_rng(seed_of(rng))
+    found: dict[str, list[Any]] = {}
+    for member in ClassWise().members(forecasts):
+        p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
+        problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
+        test = calibration_test(problem, statistic=statistic, n_resamples=n_resamples, rng=chance)
+        score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
+        row = {
+            "class": member.name,
+            "mean_score": score,
+            "mean_label": label,
+            "gap": score - label,
+            "error": statistic.measure_forecasts(problem).value,
+            "pvalue": test.pvalue,
+        }
+        for name, value in row.items():
+            found.setdefault(name, []).append(value)
+    return with_adjusted({name: np.array(column) for name, column in found.items()})
+
+
+def bin_tests(
+    probs: object,
+    labels: object = None,
+    *,
+    estimator: Metric | None = None,
+    weights: object = None,
+    logits: bool = False,
+    rng: Seed = None,
+    n_resamples: int = 999,
+) -> Columns:
+    """Test every bin: do its labels add up to what its scores promise?
+
+    Outcomes are drawn from the scores of each bin, which stay, and the sum of score − label is
+    compared with theirs in absolute value; so every p-value is exact, in a bin of one row too.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts`.
+    logits
+        Whether the predictions are logits.
+    estimator
+        A `BinnedError`, whose lens and binning are taken, or a metric that is one; by default 15
+        bins of equal mass.
+    rng, n_resamples
+        As for `calibration_test`.
+
+    Returns
+    -------
+    Columns
+        One row for every bin that holds a score: ``low`` and ``high`` edge, ``count``,
+        ``mean_score``, ``mean_label``, ``gap`` (score − label), ``pvalue``, and p-values adjusted
+        for the number of bins, ``pvalue_holm`` and ``pvalue_bh``.
+    """
+    given = None if estimator is None else estimator_of("estimator", estimator)
+    rule = "a BinnedError, a metric that is one, or None"
+    binned = BIN_TESTS.or_given(given, name="estimator", rule=rule)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    check_test(forecasts, n_resamples)
+    lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
+    table = binned.measure_forecasts(forecasts).table.nonempty()
+    rows = NullPairs.in_order(lens.problem(forecasts))
+    start = rows.bin_starts(table.edges[1:-1])
+    observed = np.abs(rows.bin_residuals(start, rows.y))
+    drawn = rows.drawn(lambda y: np.abs(rows.bin_residuals(start, y)), rng, n_resamples)
+    found = table.columns()
+    del found["weight"], found["share"]
+    pvalues = [resampled_pvalue(one, many) for one, many in zip(observed, drawn.T, strict=True)]
+    return with_adjusted(found | {"pvalue": np.array(pvalues)})
+
+
+def with_adjusted(columns: dict[str, Any]) -> Columns:
+    """Put Holm's and Benjamini and Hochberg's p-values beside the column ``pvalue``."""
+    pvalues: Floats = columns["pvalue"]
+    return Columns(
+        columns | {"pvalue_holm": holm(pvalues), "pvalue_bh": benjamini_hochberg(pvalues)}
+    )

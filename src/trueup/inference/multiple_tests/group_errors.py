@@ -1,0 +1,141 @@
+"""Calibration group by group: errors, intervals and tests, and the group that is worst off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.estimators.base import Estimator, Metric, estimator_of
+from trueup.forecasts import Forecasts
+from trueup.forecasts.sample_data import rows_of_groups
+from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.confidence_intervals.interval import interval
+from trueup.inference.hypothesis_tests.calibration_test import calibration_test
+from trueup.inference.hypothesis_tests.null_distribution import check_test
+from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
+from trueup.lens import chosen_lens
+from trueup.metrics import rmsce_debiased
+from trueup.notebook import FieldsShown
+from trueup.tables import Columns
+
+CALL = "call it as group_errors(probs, labels, groups)"
+
+
+@dataclass(frozen=True)
+class GroupErrors(FieldsShown):
+    """Errors of every group, and the largest of them.
+
+    Attributes
+    ----------
+    table
+        One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
+        ``mean_label``, ``gap`` (score − label), ``error``, its interval ``low`` … ``high``, and
+        ``pvalue``, ``pvalue_holm``, ``pvalue_bh`` of the test that the group is calibrated.
+    largest
+        The largest error. Small groups have noisy errors, and the largest of many is too large
+        on average: read it with the interval and the adjusted p-value of its group.
+    group
+        The group that has it; the first of several.
+    """
+
+    table: Columns
+    largest: float
+    group: Any
+
+
+def group_errors(
+    probs: object,
+    labels: object = None,
+    groups: object = None,
+    *,
+    estimator: Metric | None = None,
+    confidence_level: float = 0.95,
+    weights: object = None,
+    logits: bool = False,
+    rng: Seed = None,
+    n_resamples: int = 999,
+) -> GroupErrors:
+    """Measure every group alone: is the model calibrated for all of them?
+
+    A model can be calibrated on the whole and not for any group, where errors cancel.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric, or one `Forecasts` that was made with ``groups``.
+    logits
+        Whether the predictions are logits.
+    groups
+        The group of each row: names or numbers.
+    estimator
+        What is measured and tested, an estimator or a named metric; by default that of
+        `rmsce_debiased`. Bins are made for each group anew.
+    confidence_level
+        Of every interval by itself, not of all at once.
+    rng, n_resamples
+        As for `interval` and `calibration_test`. A p-value is at least 1/(1 + n_resamples), and
+        the smallest of Holm's among G groups at least G times that: ask for more resamples where
+        there are many groups.
+
+    Notes
+    -----
+    ``mean_score`` and ``mean_label`` are seen through the estimator's lens where that induces one
+    set of pairs, otherwise through `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
+    estimators without bins, can say nothing from one row: the interval of such a group is all
+    values that there can be, 0 to 1 for an error.
+    """
+    measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
+    level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
+    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits, groups=groups)
+    check_test(forecasts, n_resamples)
+    chance = np.random.default_rng(seed_of(rng))
+    whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
+    found: dict[str, list[Any]] = {}
+    for name, rows in rows_of_groups(forecasts.groups, CALL):
+        part = forecasts.take(rows)
+        within = interval(
+            measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
+        )
+        test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
+        score, label = _means(measure, part)
+        row = {
+            "group": name,
+            "n": part.n,
+            "share": (part.n if part.weights is None else float(part.weights.sum())) / whole,
+            "mean_score": score,
+            "mean_label": label,
+            "gap": score - label,
+            "error": within.estimate,
+            "low": within.low,
+            "high": within.high,
+            "pvalue": test.pvalue,
+        }
+        for column, value in row.items():
+            found.setdefault(column, []).append(value)
+    names = found.pop("group")
+    numbers = {column: np.array(values) for column, values in found.items()}
+    table = with_adjusted({"group": _names(names)} | numbers)
+    worst = int(np.argmax(table["error"]))
+    return GroupErrors(table, float(table["error"][worst]), names[worst])
+
+
+def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
+    lens = estimator.lens_for(part)
+    if lens.induces != "pairs":
+        lens = chosen_lens(None, part)
+    pairs = lens.problem(part)
+    score, label = (np.average(x.astype(np.float64), weights=pairs.w) for x in (pairs.p, pairs.y))
+    return float(score), float(label)
+
+
+def _names(names: list[Any]) -> NDArray[Any]:
+    """Names as an array that gives them back; those of several types stay what they are."""
+    array = np.array(names)
+    if array.ndim == 1 and array.tolist() == names:
+        return array
+    kept = np.empty(len(names), object)
+    kept[:] = names
+    return kept

@@ -1,0 +1,119 @@
+"""The difference of two errors on the same rows, by drawing rows again."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.checks import is_number
+from trueup.estimators.base import Ends, Estimator, root_of
+from trueup.forecasts import Forecasts
+from trueup.inference.confidence_intervals.bootstrap import Bootstrap
+
+__all__ = ["Difference", "Resampled", "difference_of"]
+
+# By how many of its sds the sum of both powers is moved to the worse side: with none the interval
+# covered 0.90 of a recalibrated model's gain at n = 200, with a half 0.95.
+CAUTION = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """An error, its power (of exponent p), and the powers of the resamples less their mean.
+
+    ``power`` is that of the estimate, less what resampling shows to be bias where it is debiased:
+    next to nothing for independent rows. ``units`` are the rows, or clusters, that were drawn;
+    ``possible`` is what values the error can have.
+    """
+
+    value: float
+    power: float
+    exponent: float
+    noise: Floats
+    units: int
+    possible: Ends
+
+    @classmethod
+    def of(
+        cls, forecasts: Forecasts, estimator: Estimator, n_resamples: int, seed: int
+    ) -> Resampled:
+        """Estimate, and draw rows again; the same seed draws the same rows for every model."""
+        found = estimator.measure_forecasts(forecasts)
+        norm = getattr(estimator, "norm", 1)
+        exponent = float(norm) if is_number(norm) and math.isfinite(norm) else 1.0
+        by_power = found.value == root_of(found.power, exponent)
+        # Bins stay: cuts between tied rows would be another source of noise.
+        kept = estimator.with_kept_bins(found, forecasts)
+
+        def statistic(resample: Forecasts) -> float:
+            estimate = kept.measure_forecasts(resample)
+            return estimate.power if by_power else estimate.value
+
+        bootstrap = Bootstrap.of(statistic, forecasts, n_resamples, seed)
+        drawn = bootstrap.values
+        power = found.power if by_power else found.value
+        if estimator.debiased:
+            plugin = kept.plug_in().measure_forecasts(forecasts).power
+            power -= float(drawn.mean()) - plugin
+        return cls(
+            found.value,
+            power,
+            exponent if by_power else 1.0,
+            drawn - drawn.mean(),
+            bootstrap.units.count,
+            estimator.bounds(forecasts),
+        )
+
+    @property
+    def least_pvalue(self) -> float:
+        """The smallest one-sided p-value that so few units can give: all on the same side."""
+        return 0.5**self.units
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of errors with the ends of its interval and its p-value."""
+
+    value: float
+    low: float
+    high: float
+    pvalue: float
+
+
+def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
+    """Centred percentiles of the difference of powers, read as one of errors, with its p-value.
+
+    A few units that all agree have no spread to draw again, however little they tell: no p-value
+    is below that of a sign test, and an interval that would be is all that there can be.
+    """
+    noise = one.noise - two.noise
+    power, total = one.power - two.power, one.power + two.power
+    # Whole ranks, so that 0 is outside just where the p-value is at most 1 − level.
+    rank = max(1, int((1 - level) / 2 * (len(noise) + 1) + 1e-9))
+    ordered = np.sort(noise)
+    below, above = float(ordered[rank - 1]), float(ordered[-rank])
+    caution = CAUTION * float(np.std(one.noise + two.noise))
+    low = _as_error(power + below, total, caution, one.exponent, upper=False)
+    high = _as_error(power + above, total, caution, one.exponent, upper=True)
+    slack = 1e-12 * (abs(power) + float(np.abs(noise).max()))  # what rounding decides is a tie
+    tails = np.sum(noise >= -power - slack), np.sum(noise <= -power + slack)
+    pvalue = min(1.0, 2 * (1 + int(min(tails))) / (1 + len(noise)))
+    value = one.value - two.value
+    if 2 * one.least_pvalue > 1 - level:
+        low = one.possible.low - two.possible.high
+        high = one.possible.high - two.possible.low
+        pvalue = max(pvalue, 2 * one.least_pvalue)
+    return Difference(value, min(low, value), max(high, value), pvalue)
+
+
+def _as_error(power: float, total: float, caution: float, exponent: float, *, upper: bool) -> float:
+    """Difference of errors whose powers differ by ``power`` and sum to about ``total``.
+
+    The smaller the sum, the farther from 0; so it is moved down where that is outwards.
+    """
+    outwards = (power > 0) == upper
+    moved = max(abs(power), total - caution if outwards else total + caution)
+    return root_of((moved + power) / 2, exponent) - root_of((moved - power) / 2, exponent)

@@ -1,0 +1,255 @@
+"""Which columns hold the predictions, the labels and the rest: as asked, or guessed and said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trueup.errors import Argument, Text, printable
+from trueup.io import column_guesses
+from trueup.io.column_patterns import Asked, pick, pick_one, twice
+from trueup.io.file_errors import listed, refusal, spanned
+from trueup.io.table import Table
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Names of the columns to use.
+
+    Attributes
+    ----------
+    probs
+        Columns of the predictions, one a class, or one.
+    labels, prediction, weights, groups, clusters
+        One column each, or None.
+    features
+        Columns of the features; none if empty.
+    guessed
+        The options among probs, labels and prediction that nobody gave.
+    sentence
+        All this in words, such as "using columns p_0 … p_9, label y".
+    """
+
+    probs: tuple[str, ...]
+    labels: str | None
+    prediction: str | None
+    weights: str | None
+    groups: str | None
+    features: tuple[str, ...]
+    clusters: str | None
+    guessed: frozenset[str]
+    sentence: str
+
+
+def choose(
+    table_names: Sequence[str],
+    *,
+    probs: Asked = None,
+    labels: Asked = None,
+    weights: Asked = None,
+    groups: Asked = None,
+    features: Asked = None,
+    clusters: Asked = None,
+    prediction: Asked = None,
+    logits: bool = False,
+    need_labels: bool = True,
+    table: Table | None = None,
+) -> Chosen:
+    """Find the columns that are asked for, and guess predictions and labels where they are not.
+
+    Parameters
+    ----------
+    table_names
+        Names of all columns.
+    probs, features
+        A name, a pattern such as ``'p_*'``, or several of these: a list, or one text with commas.
+    labels, weights, groups, clusters, prediction
+        One column each. Weights, groups and clusters are never guessed.
+    logits
+        Predictions are logits, and are looked for under such names.
+    need_labels
+        Whether there must be labels; if not, none are guessed.
+    table
+        The table of those names, to look at values where names say too little.
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or if there is more than one plausible guess, or none.
+
+    Examples
+    --------
+    >>> choose(["id", "p_0", "p_1", "p_2", "y"]).sentence
+    'using columns p_0, p_1, p_2, label y'
+    """
+    shown = "the table" if table is None else table.shown
+    names = tuple(table_names)
+
+    def one(option: str, asked: Asked) -> str | None:
+        return None if asked is None else pick_one(option, asked, names, shown)
+
+    beside = {
+        "weights": one("weights", weights),
+        "groups": one("groups", groups),
+        "clusters": one("clusters", clusters),
+        "prediction": one("prediction", prediction),
+    }
+    of_features = () if features is None else tuple(pick("features", features, names, shown))
+    given = () if probs is None else tuple(pick("probs", probs, names, shown))
+    label = one("labels", labels)
+    used = {*beside.values(), *of_features, *column_guesses.named(names, column_guesses.INDEXES)}
+    free = tuple(dict.fromkeys(name for name in names if name not in used))
+    guess = _Guess(shown, free, logits, table)
+    found, label = guess.complete(given, label, need_labels)
+    guessed = {
+        option
+        for option, asked, got in (("probs", probs, found), ("labels", labels, label))
+        if asked is None and got
+    }
+    for name in (*found, label):
+        if names.count(name or "") > 1:
+            raise twice(str(name), names, shown)
+    if label is not None and label in found:
+        raise refusal(shown, f"column {label!r} cannot be both predictions and labels")
+    return Chosen(
+        found,
+        label,
+        beside["prediction"],
+        beside["weights"],
+        beside["groups"],
+        of_features,
+        beside["clusters"],
+        frozenset(guessed),
+        _sentence(names, found, label, beside, of_features, logits),
+    )
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """What to take for predictions and labels among the columns that are left."""
+
+    shown: str
+    names: tuple[str, ...]
+    logits: bool
+    table: Table | None
+
+    def complete(
+        self, probs: tuple[str, ...], label: str | None, need_labels: bool
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Add what was not given."""
+        if probs and (label is not None or not need_labels):
+            return probs, label
+        if not probs and label is None and need_labels:
+            pair = self._whatever_the_names()
+            if pair is not None:
+                return (pair[0],), pair[1]
+        stem = self._stem(probs, label, need_labels)
+        here = [name for name in self.names if column_guesses.parted(name)[0] == stem]
+        if label is None and need_labels:
+            label = self._label([name for name in here if name not in probs])
+        return probs or self._probs([name for name in here if name != label], label), label
+
+    def _stem(self, probs: tuple[str, ...], label: str | None, need_labels: bool) -> str:
+        """The model whose columns to take, where names are such as ``resnet__p``."""
+        given = [*probs, *([label] if label is not None else [])]
+        if given:
+            return column_guesses.parted(given[0])[0]
+        stems: dict[str, list[str]] = {}
+        for name in self.names:
+            stems.setdefault(column_guesses.parted(name)[0], []).append(name)
+        pairs = {}
+        for stem, names in stems.items():
+            sets = column_guesses.prob_sets(names, self.logits)
+            labels = column_guesses.named(names, column_guesses.LABELS)
+            if stem and sets and (labels or not need_labels):
+                pairs[stem] = f"{sets[0][0]} with {labels[0]}" if need_labels else sets[0][0]
+        if not pairs or column_guesses.prob_sets(stems.get("", []), self.logits):
+            return ""
+        if len(pairs) == 1:
+            return next(iter(pairs))
+        first = next(name for name in self.names if column_guesses.parted(name)[0] in pairs)
+        model = column_guesses.parted(first)[0]
+        example = column_guesses.prob_sets(stems[model], self.logits)[0][0]
+        raise refusal(
+            self.shown,
+            f"holds {len(pairs)} sets of predictions: {listed(list(pairs.values()), 6)}",
+            hint=("choose one, for example ", Argument("probs", example)),
+        )
+
+    def _whatever_the_names(self) -> tuple[str, str] | None:
+        if self.table is None or len(self.names) != 2 or self.logits:
+            return None
+        by_name = column_guesses.named(self.names, column_guesses.LABELS)
+        if len(by_name) == 1 and column_guesses.prob_sets(self.names, self.logits):
+            return None
+        return column_guesses.two_columns(self.table.sample(self.names))
+
+    def _label(self, names: list[str]) -> str:
+        found = column_guesses.named(names, column_guesses.LABELS)
+        if not found and len(self.names) == 2:
+            sets = column_guesses.prob_sets(names, self.logits) if len(names) == 2 else []
+            found = [name for name in names if not sets or (name,) not in sets]
+            found = found if len(found) == 1 else []
+        if len(found) == 1:
+            return found[0]
+        if found:
+            told = f"labels may be in any of the columns {listed(found)}"
+            hint: Text = ("choose one, for example ", Argument("labels", found[0]))
+        else:
+            told = f"no column name looks like labels; columns: {listed(self.names)}"
+            hint = ("name the column of the labels with ", Argument("labels"))
+        raise refusal(self.shown, told, hint=hint)
+
+    def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
+        sets = column_guesses.prob_sets(names, self.logits)
+        if len(sets) == 1:
+            return sets[0]
+        if len(sets) > 1:
+            told = "; ".join(spanned(columns) for columns in sets[:6])
+            first = ",".join(sets[0]) if len(sets[0]) <= 3 else f"{sets[0][0]},{sets[0][1]},…"
+            hint = ("choose one, for example ", Argument("probs", first))
+            raise refusal(self.shown, f"predictions may be in any of: {told}", hint=hint)
+        if not self.logits:
+            raw = column_guesses.prob_sets(names, logits=True)
+            if raw:
+                told = f"no column name looks like probabilities, but {spanned(raw[0])}"
+                if_logits = ("pass ", Argument("logits", True), " if these are logits")
+                raise refusal(self.shown, told, hint=if_logits)
+        return self._by_values(names, label)
+
+    def _by_values(self, names: list[str], label: str | None) -> tuple[str, ...]:
+        told = f"no column name looks like a prediction; columns: {listed(self.names)}"
+        example = "p_*"
+        if self.table is not None and label is not None and not self.logits:
+            classes = column_guesses.columns_of_classes(names, self.table.column(label))
+            if classes:
+                return classes
+            if len(names) == 1 and len(self.names) == 2:
+                return (names[0],)
+        if self.table is not None and not self.logits:
+            likely = list(column_guesses.with_scores(self.table.sample(names)))
+            if likely:
+                told = (
+                    f"no column name looks like a prediction; between 0 and 1 are {listed(likely)}"
+                )
+                example = likely[0]
+        hint = ("choose them, for example ", Argument("probs", example))
+        raise refusal(self.shown, told, hint=hint)
+
+
+def _sentence(
+    names: tuple[str, ...],
+    probs: tuple[str, ...],
+    label: str | None,
+    beside: dict[str, str | None],
+    features: tuple[str, ...],
+    logits: bool,
+) -> str:
+    text = f"using column{'s' if len(probs) > 1 else ''} {spanned(probs)}"
+    text += " as logits" if logits else ""
+    text += "" if label is None else f", label {label}"
+    text += "".join(f", {option} {name}" for option, name in beside.items() if name is not None)
+    text += f", features {spanned(features)}" if features else ""
+    used = {*probs, label, *beside.values(), *features}
+    idle = [name for name in column_guesses.named(names, column_guesses.BESIDE) if name not in used]
+    return printable(text + (f" ({listed(idle, 4)} not used)" if idle else ""))

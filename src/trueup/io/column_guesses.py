@@ -1,0 +1,148 @@
+"""Columns that nobody named: what their names, and failing that their values, tell of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.io.column_patterns import ordered
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+LABELS = _names(
+    "y label labels target targets y_true ytrue true_label truth outcome outcomes correct "
+    "is_correct was_right class obs observed actual ground_truth gt"
+)
+PROBS = _names(
+    "p prob probs proba probas probability probabilities y_prob y_proba y_score y_scores score "
+    "scores conf confidence confidences p_hat phat pred_prob pred_proba predicted_prob "
+    "predicted_probability softmax forecast"
+)
+RIGHT = _names("correct is_correct was_right")
+CONFIDENCES = _names("conf confidence confidences")
+LOGITS = _names("logit logits z raw_score raw_scores")
+PREDICTIONS = _names(
+    "pred preds predicted prediction y_pred y_hat yhat predicted_label pred_label "
+    "predicted_class pred_class top_label"
+)
+BESIDE = _names("weight weights w sample_weight group groups cluster clusters fold resample")
+NO_PROBS = _names("p_value p_val p_values")
+INDEXES = _names("column_0 unnamed_0 index index_level_0 id row row_id")
+# One column a class: these before any name, those before a number only.
+BEFORE_NAMES = "p prob probs proba probability y_prob y_proba pred_prob pred_proba softmax pred"
+BEFORE_NUMBERS = "class score scores conf"
+LOGITS_BEFORE = "logit logits z"
+STEM = "__"
+
+
+def plain(name: str) -> str:
+    """A name as it is compared: lower case, with underscores.
+
+    >>> plain(" .Pred Class")
+    'pred_class'
+    """
+    return re.sub(r"[^0-9a-z]+", "_", name.strip().lower()).strip("_")
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The model and the role in a name such as ``resnet__p``; no model in other names."""
+    stem, found, role = name.rpartition(STEM)
+    known = LABELS | PROBS | LOGITS | PREDICTIONS
+    return (stem, role) if found and plain(role) in known else ("", name)
+
+
+def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
+    """Columns whose name, without its model, is one of these."""
+    return [name for name in names if plain(parted(name)[1]) in roles]
+
+
+def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
+    """Sets of columns that may be the predictions: those of several columns, or else single ones.
+
+    A set of one column a class says all that a single confidence beside it does.
+    """
+    taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
+    free = [name for name in names if plain(parted(name)[1]) not in taken]
+    sets: dict[str, list[str]] = {}
+    for name in free:
+        prefix = _prefix(name, logits)
+        if prefix is not None and not parted(name)[0]:
+            sets.setdefault(prefix, []).append(name)
+    several = [tuple(ordered(found)) for found in sets.values() if len(found) > 1]
+    if several:
+        return several
+    single = named(free, LOGITS if logits else PROBS)
+    alone = [found[0] for found in sets.values() if len(found) == 1 and found[0] not in single]
+    return [(name,) for name in [*single, *(name for name in alone if not name.isdecimal())]]
+
+
+def _prefix(name: str, logits: bool) -> str | None:
+    """What a column of one class begins with, if its name says that it is one."""
+    if name.isdecimal():
+        return "" if not logits else None
+    named_class, numbered = (LOGITS_BEFORE, "") if logits else (BEFORE_NAMES, BEFORE_NUMBERS)
+    key = plain(name)
+    for word in sorted(named_class.split(), key=len, reverse=True):
+        if re.fullmatch(rf"{word}_.+|{word}\d+", key):
+            return word
+    for word in numbered.split():
+        if re.fullmatch(rf"{word}_?\d+", key):
+            return word
+    return None
+
+
+def two_columns(sample: dict[str, NDArray[Any]]) -> tuple[str, str] | None:
+    """(probabilities, labels) of a table of two columns, whatever they are called."""
+    (one, a), (other, b) = sample.items()
+    kinds = (_kind(a), _kind(b))
+    if kinds == ("scores", "zeros and ones"):
+        return one, other
+    return (other, one) if kinds == ("zeros and ones", "scores") else None
+
+
+def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str, ...]:
+    """Columns called as the labels are, in the order of the file; none if a label has none."""
+    if labels.dtype != object:
+        return ()
+    classes = {label for label in labels if label is not None}
+    found = tuple(name for name in names if name in classes)
+    return found if len(found) == len(classes) > 1 else ()
+
+
+def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
+    """Columns that hold fractions between 0 and 1."""
+    for name, column in sample.items():
+        if _kind(column) == "scores" or (column.ndim == 2 and _inside(column)):
+            yield name
+
+
+def _kind(column: NDArray[Any]) -> str:
+    if column.ndim != 1 or column.dtype.kind not in "fiub" or len(column) == 0:
+        return ""
+    present = column[~np.isnan(column)] if column.dtype.kind == "f" else column
+    if bool(np.all((present == 0) | (present == 1))):
+        return "zeros and ones"
+    return "scores" if column.dtype.kind == "f" and _inside(present) else ""
+
+
+def _inside(column: NDArray[Any]) -> bool:
+    if column.dtype.kind != "f":
+        return False
+    present = column[~np.isnan(column)]
+    return bool(np.all((present >= 0) & (present <= 1)))
+
+
+def two_valued(labels: NDArray[Any]) -> bool:
+    """Whether labels are booleans, or numbers or texts of which there are two at most."""
+    if labels.dtype.kind == "b" or labels.ndim != 1:
+        return True
+    if labels.dtype.kind in "iuf":
+        return _kind(labels) == "zeros and ones" or bool(np.all(np.abs(labels) == 1))
+    return len({label for label in labels if label is not None}) <= 2

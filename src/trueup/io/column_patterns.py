@@ -1,0 +1,105 @@
+"""Columns that are asked for: by name, by a list of names, or by a pattern such as ``p_*``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from trueup.errors import Argument, Words, must_be
+from trueup.io.file_errors import listed, refusal
+
+Asked = str | Sequence[str] | None
+
+BREAK = re.compile(r"[_.\-\s:/\[(=|]")  # what stands between a prefix and the name of a class
+
+
+def pick(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> list[str]:
+    """Columns that the option asks for, in its order; those of a pattern as `ordered`."""
+    if isinstance(asked, str) and asked in names:
+        return [_single(asked, names, shown)]
+    parts = asked.split(",") if isinstance(asked, str) else list(asked)
+    if not parts or not all(isinstance(part, str) and part.strip() for part in parts):
+        raise must_be(option, "names of columns, or a pattern such as 'p_*'", asked)
+    picked: list[str] = []
+    for part in parts:
+        found = _matches(option, part if part in names else part.strip(), names, shown)
+        picked += [name for name in found if name not in picked]
+    return [_single(name, names, shown) for name in picked]
+
+
+def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> str:
+    """The one column that the option asks for."""
+    picked = pick(option, asked, names, shown)
+    if len(picked) > 1:
+        raise must_be(option, "one column", Words(listed(picked))).replace(file=shown)
+    return picked[0]
+
+
+def ordered(names: Sequence[str]) -> list[str]:
+    """Columns of one set: by number where they differ in one (p_2 before p_10), else as they come.
+
+    Names that are words stay in the order of the file, which is what class numbers count.
+
+    >>> ordered(["p_10", "p_2", "p_1"]), ordered(["p_dog", "p_cat"])
+    (['p_1', 'p_2', 'p_10'], ['p_dog', 'p_cat'])
+    """
+    numbers = remainders(names)
+    if all(number.isdecimal() for number in numbers):
+        return [name for _, name in sorted(zip(map(int, numbers), names, strict=True))]
+    return list(names)
+
+
+def remainders(names: Sequence[str]) -> list[str]:
+    """What is left of names without the prefix and the suffix that all share, up to a break.
+
+    >>> remainders(["p_cat", "p_car"]), remainders(["cat_prob", "dog_prob"]), remainders(["c1"])
+    (['cat', 'car'], ['cat', 'dog'], ['c1'])
+    """
+    if len(names) == 1:
+        at = list(BREAK.finditer(names[0][1:-1]))
+        return [names[0][at[0].end() + 1 :]] if at else list(names)
+    start = _common_start(names)
+    digits = [name[len(start.rstrip("0123456789")) :] for name in names]
+    if all(rest.isdecimal() for rest in digits):
+        return digits
+    breaks = list(BREAK.finditer(start))
+    head = breaks[-1].end() if breaks else 0
+    rests = [name[head:] for name in names]
+    end = _common_start([rest[::-1] for rest in rests])[::-1]
+    tail = BREAK.search(end) or re.search(r"[\])]+$", end)
+    cut = len(end) - tail.start() if tail else 0
+    rests = [rest[: len(rest) - cut] for rest in rests]
+    return rests if all(rests) else list(names)
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    low, high = min(texts), max(texts)  # what these share, all between them do
+    same = (k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b)
+    return low[: next(same, min(len(low), len(high)))]
+
+
+def _matches(option: str, part: str, names: Sequence[str], shown: str) -> list[str]:
+    if part in names:
+        return [part]
+    found = [name for name in names if fnmatchcase(name, part)]
+    if found:
+        return ordered(found)
+    near = difflib.get_close_matches(part, names, n=1, cutoff=0.7)
+    folded = [name for name in names if name.lower() == part.lower()] or near
+    hint = f"is it {folded[0]!r}?" if folded else f"its columns are {listed(names)}"
+    kind = "columns like" if set(part) & set("*?[") else "column"
+    raise refusal(shown, (f"has no {kind} {part!r} (", Argument(option), ")"), hint=hint)
+
+
+def _single(name: str, names: Sequence[str], shown: str) -> str:
+    if list(names).count(name) > 1:
+        raise twice(name, names, shown)
+    return name
+
+
+def twice(name: str, names: Sequence[str], shown: str) -> Exception:
+    """Build the error about a name that several columns have."""
+    hint = "give its columns different names"
+    return refusal(shown, f"has {list(names).count(name)} columns called {name!r}", hint=hint)

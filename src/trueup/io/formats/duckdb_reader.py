@@ -1,0 +1,84 @@
+"""DuckDB, shut in: it reads one file, fetches nothing from anywhere, and writes nowhere else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.io.number_columns import unmasked
+
+if TYPE_CHECKING:
+    import duckdb
+
+# DuckDB takes these in a file name for a pattern, and its escapes differ between versions.
+PATTERN = frozenset("*?[]{}\\")
+
+
+class Duck:
+    """A connection that may touch one file only.
+
+    ``path`` is the text to pass as a parameter in the place of the file's name.
+    """
+
+    def __init__(self, file: Path) -> None:
+        import duckdb
+
+        self.path = _plain_name(self, file)
+        self.connection: duckdb.DuckDBPyConnection = duckdb.connect(
+            ":memory:",
+            config={
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "allow_community_extensions": "false",
+                "python_enable_replacements": "false",
+            },
+        )
+        self.connection.execute(f"SET allowed_paths = [{text(self.path)}]")
+        self.connection.execute("SET enable_external_access = false")
+        self.connection.execute("SET enable_progress_bar = false")
+        self.connection.execute("SET lock_configuration = true")
+
+    def arrays(self, query: str) -> list[NDArray[Any]]:
+        """The columns of an answer; in the query, ``?`` stands for the file.
+
+        Columns must be called c0, c1, …, so that no name of the file can be mistaken.
+        """
+        answer = self.connection.execute(query, [self.path]).fetchnumpy()
+        return [unmasked(np.ma.asanyarray(answer[f"c{k}"])) for k in range(len(answer))]
+
+    def described(self, query: str) -> list[tuple[str, str]]:
+        """Names and types of the columns of an answer that is not fetched."""
+        rows = self.connection.execute(f"DESCRIBE {query}", [self.path]).fetchall()
+        return [(str(row[0]), str(row[1])) for row in rows]
+
+
+def text(value: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def name(value: str) -> str:
+    """The name of a column as SQL writes it."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+def _plain_name(owner: object, file: Path) -> str:
+    """The file's path, or that of a link to it where DuckDB would take the path for a pattern."""
+    path = os.path.abspath(file)
+    if not PATTERN & set(path.replace(os.sep, "/")):
+        return path
+    directory = tempfile.mkdtemp(prefix="trueup-")
+    weakref.finalize(owner, shutil.rmtree, directory, ignore_errors=True)
+    link = os.path.join(directory, "table")
+    try:
+        os.symlink(path, link)
+    except OSError:  # not every user of every system may make links
+        shutil.copyfile(path, link)
+    return link

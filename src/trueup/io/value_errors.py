@@ -1,0 +1,77 @@
+"""What is wrong with the values of a table, said with the column, the row and the value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import Argument, InputError, Text
+from trueup.io.column_choice import Chosen
+from trueup.io.file_errors import Place, refusal, spanned
+
+DROP: Text = ("drop such rows with ", Argument("drop_missing", True))
+
+
+def missing_rows(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Rows without a value, or with one that is not there in a matrix."""
+    bad: NDArray[np.bool_]
+    if column.dtype.kind == "f":
+        bad = np.isnan(column)
+    elif column.dtype.kind == "O":
+        bad = np.array([item is None or item != item for item in column.flat], bool)
+        bad = bad.reshape(column.shape)
+    else:
+        bad = np.zeros(column.shape, bool)
+    return bad if bad.ndim == 1 else np.asarray(bad.any(axis=1))
+
+
+def refuse_missing(place: Place, name: str, column: NDArray[Any]) -> None:
+    """Refuse a column in which a value is missing."""
+    bad = missing_rows(column)
+    if bad.any():
+        raise _missing(place, name, bad, DROP)
+
+
+def fault(
+    place: Place,
+    chosen: Chosen,
+    values: NDArray[Any],
+    labels: NDArray[Any] | None,
+    problem: InputError,
+) -> InputError:
+    """Return what is wrong with data that did not pass, in words of the file they are from.
+
+    Rows with missing values are counted; else it is ``problem``, found in the arrays.
+    """
+    bad = missing_rows(values)
+    every = bad if labels is None else bad | missing_rows(labels)
+    if every.any():
+        row = int(np.argmax(every))
+        at = int(np.argmax(np.isnan(np.atleast_1d(values[row]))))
+        name = _named(chosen, at) if bad[row] or chosen.labels is None else chosen.labels
+        return _missing(place, name, every, "drop such rows first" if labels is None else DROP)
+    column = problem.column
+    if isinstance(column, int):
+        column = _named(chosen, column)
+    elif problem.argument in ("labels", "weights", "groups", "clusters"):
+        column = getattr(chosen, problem.argument)
+    hint = problem.hint
+    if len(chosen.probs) > 1 and problem.mentions("normalize"):
+        columns = f"; if the columns {spanned(chosen.probs)} are not the classes of one model, "
+        hint = (*hint, columns, "choose them with ", Argument("probs"))
+    where = place.where(problem.row) if isinstance(problem.row, int) else None
+    return problem.replace(file=place.shown, column=column, row=where, hint=hint)
+
+
+def _missing(place: Place, name: str, bad: NDArray[np.bool_], hint: Text) -> InputError:
+    first = place.where(int(np.argmax(bad)))
+    n = int(bad.sum())
+    count = f"{n} of {len(bad)} rows have" if n > 1 else f"1 of {len(bad)} rows has"
+    told = f"{count} missing values, the first in column {name!r}, {first}"
+    return refusal(place.shown, told, hint=hint)
+
+
+def _named(chosen: Chosen, column: int) -> str:
+    return chosen.probs[column] if len(chosen.probs) > 1 else chosen.probs[0]

@@ -1,0 +1,245 @@
+"""Local calibration error: is the model right about rows like this one? (Luo et al. 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats, Ints
+from trueup.bins import Binning, UniformWidth, check_binning
+from trueup.checks import check_choice, check_flag, is_number
+from trueup.errors import called, must_be
+from trueup.estimators.base import Estimator
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy
+from trueup.lens import Lens, check_lens
+from trueup.local.bandwidth import KERNELS, check_bandwidth
+from trueup.local.device import Device, device_of
+from trueup.local.features import check_reduce
+from trueup.local.residual_bins import LocalProblem, LocalSums
+from trueup.results import Estimate
+from trueup.tables import Columns
+
+QUANTILES = (0.5, 0.9, 0.99)
+COORDINATES = 3  # of each point, in the table: as many as can be drawn
+
+
+@dataclass(frozen=True, repr=False)
+class LocalError(Estimator):
+    r"""Calibration error around each row, among rows with like features and confidence.
+
+    With β(x) the rows in the confidence bin of x, x itself among them,
+
+    .. math:: \mathrm{LCE}_\gamma(x) = \left| \frac{\sum_{i\in\beta(x)} w_i (p_i - y_i)
+              k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
+
+    and the value is its maximum over all x, MLCE. Without the bars it is the signed error: above 0
+    p is too high here, which for the confidence in a prediction is over-confident. As γ → ∞ the
+    maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by chance, and more
+    so for small γ.
+
+    Parameters
+    ----------
+    lens
+        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
+        `TopLabel` for a matrix. It must give one score a row.
+    binning
+        Bins of the confidence.
+    kernel
+        ``"laplace"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"``:
+        :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`; ``"group"``: 1 for rows of one group and 0 for
+        others, where features are the groups: the errors of bins, group by group.
+    bandwidth
+        γ, ``math.inf`` for no locality, or None for `default_bandwidth`.
+    summary
+        What the value is: ``"max"``, ``"mean"``, or a number q in (0, 1) for that quantile.
+    standardize
+        Divide each coordinate by its (weighted, population) standard deviation, as the default
+        bandwidth supposes; those that vary by no more than rounding are dropped and not counted in
+        d. This is ours: the paper does not say what scale its features have.
+    reduce
+        None; ``"pca"`` or ``("pca", d)``; ``"tsne"`` or ``("tsne", d)``; or a transformer in the
+        manner of scikit-learn, as it is if fitted, else fitted on the features. Features are
+        standardised before a reduction by name, and coordinates after any. t-SNE takes no account
+        of weights.
+
+    Notes
+    -----
+    `measure` has in ``table`` the landscape, one row per sample (``row``, its number among those
+    given, or those of a `Forecasts`, ``bin``, ``p``, ``y``, ``signed``, ``absolute``, ``mass``, the
+    sum of weights × similarities, and the first three coordinates ``x1`` …), and in ``notes``
+    ``bandwidth``, ``mean``, ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A
+    small mass says that an error rests on few rows.
+
+    Cost: for the Laplacian in up to 4 dimensions n·log^(d−1) n, otherwise n² for each bin, on the
+    device of ``features`` if they are a torch tensor: float32 features in float32.
+
+    References
+    ----------
+    Luo, Bhatnagar, Bai, Zhao, Wang, Xiong, Savarese, Ermon, Schmerling & Pavone 2022, "Local
+    calibration: metrics and recalibration", eqs. 4 and 5.
+
+    Examples
+    --------
+    >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+    >>> found = LocalError().measure(probs, labels, where)
+    >>> found.table["signed"].round(3)  # under-confident on the left, over-confident on the right
+    array([-0.3, -0.3,  0.7,  0.7])
+    >>> round(found.value, 3)
+    0.7
+    """
+
+    lens: Lens | None = None
+    binning: Binning = UniformWidth(15)
+    kernel: str = "laplace"
+    bandwidth: float | None = None
+    _: KW_ONLY
+    summary: str | float = "max"
+    standardize: bool = True
+    reduce: Any = None
+
+    def __post_init__(self) -> None:
+        check_lens(self.lens)
+        check_binning(self.binning, "a binning, such as UniformWidth(15)")
+        check_choice("kernel", self.kernel, *KERNELS, "group")
+        check_bandwidth(self.bandwidth)
+        if self.kernel == "group" and self.bandwidth is not None:
+            raise must_be("bandwidth", "None for the kernel of groups", self.bandwidth)
+        named = isinstance(self.summary, str) and self.summary in ("max", "mean")
+        if not named and not (is_number(self.summary) and 0 < float(self.summary) < 1):
+            raise must_be("summary", '"max", "mean" or a number between 0 and 1', self.summary)
+        check_flag("standardize", self.standardize)
+        check_reduce(self.reduce)
+
+    def __call__(
+        self,
+        probs: object,
+        labels: object = None,
+        features: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+    ) -> float:
+        """Return the estimate as a float."""
+        return self.measure(probs, labels, features, weights=weights, logits=logits).value
+
+    def measure(
+        self,
+        probs: object,
+        labels: object = None,
+        features: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+    ) -> Estimate:
+        """Return the estimate with its landscape and notes.
+
+        Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
+        own features, or groups.
+        """
+        forecasts = self._forecasts(probs, labels, features, weights, logits)
+        problem = self.problem(forecasts, device_of(features))
+        return self._estimate(replace(problem, rows=_as_given(problem.rows, weights)))
+
+    def table(
+        self,
+        probs: object,
+        labels: object = None,
+        features: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+    ) -> Columns:
+        """Return the landscape."""
+        table: Columns = self.measure(probs, labels, features, weights=weights, logits=logits).table
+        return table
+
+    def signed(
+        self,
+        probs: object,
+        labels: object = None,
+        features: object = None,
+        *,
+        weights: object = None,
+        logits: bool = False,
+    ) -> Floats:
+        """Return the signed error around each row; NaN for rows that were left out."""
+        forecasts = self._forecasts(probs, labels, features, weights, logits)
+        problem = self.problem(forecasts, device_of(features))
+        n = forecasts.n if weights is None else len(as_numpy("weights", weights))
+        found = np.full(n, np.nan)
+        rows = _as_given(problem.rows, weights)
+        found[rows] = problem.sums(self.kernel, self.bandwidth).signed
+        return found
+
+    def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
+        """Return the estimate for checked data."""
+        return self._estimate(self.problem(forecasts))
+
+    def _estimate(self, problem: LocalProblem) -> Estimate:
+        sums = problem.sums(self.kernel, self.bandwidth)
+        absolute, w = np.abs(sums.signed), problem.pairs.w
+        value = summary_of(absolute, w, self.summary)
+        notes = {
+            "bandwidth": sums.bandwidth,
+            "mean": summary_of(absolute, w, "mean"),
+            "quantiles": {q: summary_of(absolute, w, q) for q in QUANTILES},
+            "max": summary_of(absolute, w, "max"),
+            "n_dims": problem.n_dims,
+            "method": sums.method,
+        }
+        return Estimate(value, value, landscape(problem, sums), notes)
+
+    def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
+        """Return residuals and points of checked data, which serve any bandwidth on any device."""
+        return LocalProblem.of(
+            forecasts,
+            lens=self.lens,
+            binning=self.binning,
+            by_group=self.kernel == "group",
+            standardize=self.standardize,
+            reduce=self.reduce,
+            device=device,
+        )
+
+    def _forecasts(
+        self, probs: object, labels: object, features: object, weights: object, logits: bool
+    ) -> Forecasts:
+        beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
+        with called({"groups": "features"}):
+            return Forecasts.of(probs, labels, weights=weights, logits=logits, **beside)
+
+
+def _as_given(rows: Ints, weights: object) -> Ints:
+    """Numbers of rows among all that were given, those of weight 0 included."""
+    return rows if weights is None else np.flatnonzero(as_numpy("weights", weights) > 0)[rows]
+
+
+def landscape(problem: LocalProblem, sums: LocalSums) -> Columns:
+    """One row per sample: where it is, what was predicted, how wrong that is around it."""
+    columns = {
+        "row": problem.rows,
+        "bin": problem.bins,
+        "p": problem.pairs.p.astype(np.float64),
+        "y": problem.pairs.y.astype(np.float64),
+        "signed": sums.signed,
+        "absolute": np.abs(sums.signed),
+        "mass": sums.mass,
+    }
+    for number in range(min(problem.n_dims, COORDINATES)):
+        columns[f"x{number + 1}"] = problem.points[:, number]
+    return Columns(columns)
+
+
+def summary_of(absolute: Floats, w: Floats | None, summary: str | float) -> float:
+    """Maximum, weighted mean, or the least value that a share of the weight is not above."""
+    if summary == "max":
+        return float(absolute.max())
+    if summary == "mean":
+        return float(np.average(absolute, weights=w))
+    order = np.argsort(absolute, kind="stable")
+    reached = np.arange(1, len(order) + 1.0) if w is None else np.cumsum(w[order])
+    wanted = float(summary) * reached[-1] * (1 - 1e-12)  # rounding of the sum is no shortage
+    return float(absolute[order[np.searchsorted(reached, wanted)]])

@@ -1,0 +1,201 @@
+"""Groups and neighbourhoods: does the local error find what is wrong with the worst group?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.bins import UniformWidth
+from trueup.checks import check_whole
+from trueup.errors import Argument, InputError, must_be
+from trueup.estimators import BinnedError
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.forecasts.policy import Policy
+from trueup.forecasts.sample_data import rows_of_groups, same_length, weights_of
+from trueup.lens import Lens
+from trueup.local.bandwidth import checked_bandwidths
+from trueup.local.device import device_of
+from trueup.local.local_error import LocalError
+from trueup.tables import Columns
+
+
+def max_group_mce(
+    probs: object,
+    labels: object = None,
+    groups: object = None,
+    *,
+    n_bins: int = 15,
+    min_rows: int = 1,
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
+) -> float:
+    """Maximum over groups of the maximum calibration error: the worst bin of the worst group.
+
+    The measure of fairness of Luo et al. 2022, §5.3. It is mostly chance where a bin of a small
+    group holds few rows: one row in a bin gives an error of up to 1. ``min_rows`` leaves smaller
+    groups out; `group_errors` has intervals and tests for each group.
+
+    Parameters
+    ----------
+    probs, labels, weights, logits
+        As for every metric, or one `Forecasts` that was made with ``groups``.
+    groups
+        The group of each row: names or numbers.
+    n_bins
+        Bins of equal width for the confidence, made for each group anew.
+    min_rows
+        Groups with fewer rows are left out.
+    lens
+        What part of the prediction is looked at, as in `BinnedError`.
+
+    Examples
+    --------
+    >>> max_group_mce([0.7, 0.7, 0.6, 0.6], [1, 1, 0, 1], ["a", "a", "b", "b"]).__round__(3)
+    0.3
+    """
+    check_whole("min_rows", min_rows, 1)
+    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups, logits=logits)
+    worst = BinnedError(lens, UniformWidth(n_bins), math.inf)
+    found = [
+        worst(forecasts.take(rows))
+        for _, rows in rows_of_groups(forecasts.groups)
+        if len(rows) >= min_rows
+    ]
+    if not found:
+        raise must_be("min_rows", "no more than the rows of the largest group", min_rows)
+    return max(found)
+
+
+def with_local_errors(
+    table: Columns, groups: object, signed: object, *, weights: object = None
+) -> Columns:
+    """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
+
+    Adds to each ``group`` of the table the ``mean_signed`` local error of its rows, the
+    ``mean_lce`` and ``max_lce`` of the absolute ones, and the shares ``over`` and ``under`` of
+    rows in whose neighbourhood the model is too confident and not confident enough. A group whose
+    mean is near 0 while its errors are not holds kinds of rows that cancel.
+
+    Parameters
+    ----------
+    table
+        A table with a column ``group``.
+    groups
+        The group of each row.
+    signed
+        Signed local errors of the same rows, as ``LocalError().signed(probs, labels, features)``;
+        rows of NaN are left out.
+    weights
+        Those of the same rows, for means and shares; rows of weight 0 are left out.
+
+    Examples
+    --------
+    >>> table = Columns({"group": np.array(["a", "b"])})
+    >>> joined = with_local_errors(table, ["a", "a", "b"], [0.2, -0.2, 0.1])
+    >>> joined["mean_lce"], joined["mean_signed"]
+    (array([0.2, 0.1]), array([0. , 0.1]))
+    """
+    names = as_numpy("groups", groups)
+    errors = as_floats("signed", as_numpy("signed", signed)).astype(np.float64)
+    same_length("signed", errors, len(names), "groups")
+    given = weights_of(weights, len(names), Policy(probs="groups"))
+    weight = np.ones(len(names)) if given is None else given
+    rows = dict(rows_of_groups(names))
+    columns: dict[str, list[float]] = {}
+    for name in table["group"].tolist():
+        if name not in rows:
+            rule = ("must contain the groups of ", Argument("table"), f"; {name!r} is missing")
+            raise InputError("groups", rule)
+        part, w = errors[rows[name]], weight[rows[name]]
+        used = ~np.isnan(part) & (w > 0)
+        part, w = part[used], w[used]
+        if len(part) == 0:
+            raise InputError("signed", f"must have a value in a row of group {name!r}")
+        row = {
+            "mean_signed": np.average(part, weights=w),
+            "mean_lce": np.average(np.abs(part), weights=w),
+            "max_lce": np.abs(part).max(),
+            "over": np.average(part > 0, weights=w),
+            "under": np.average(part < 0, weights=w),
+        }
+        for column, value in row.items():
+            columns.setdefault(column, []).append(float(value))
+    return Columns(table.columns() | {name: np.array(found) for name, found in columns.items()})
+
+
+def mlce_group_correlation(
+    models: Mapping[str, object],
+    labels: object,
+    groups: object,
+    features: object,
+    *,
+    bandwidths: Sequence[float | None] = (None,),
+    estimator: LocalError | None = None,
+    n_bins: int = 15,
+    min_rows: int = 1,
+    weights: object = None,
+    logits: bool = False,
+) -> Columns:
+    """Correlate MLCE with `max_group_mce` over several models or recalibrators (Luo Table 2).
+
+    Where it is high, the local error tells which of them treats groups alike without knowing the
+    groups.
+
+    Parameters
+    ----------
+    models
+        Probabilities of each model for the same rows, by name: recalibrators, seeds, or both.
+    labels, groups, features, weights
+        One row per sample.
+    logits
+        Whether the models give logits.
+    bandwidths
+        One row of the answer for each; None is the rule of thumb.
+    estimator
+        The local error; by default ``LocalError()``. Its bandwidth gives way to ``bandwidths``,
+        its lens is that of the groups' errors, too.
+    n_bins, min_rows
+        Of `max_group_mce`.
+
+    Returns
+    -------
+    Columns
+        ``bandwidth`` as used, Pearson's ``correlation`` over the models (NaN for fewer than 3, or
+        where one of the two is constant), and ``n`` models.
+    """
+    measure = LocalError() if estimator is None else estimator
+    if not isinstance(measure, LocalError) or measure.kernel == "group":
+        raise must_be("estimator", "a LocalError whose kernel is not that of groups", estimator)
+    gammas = checked_bandwidths(bandwidths, or_none=True)
+    if not isinstance(models, Mapping) or len(models) == 0:
+        raise must_be("models", "a dictionary of probabilities by name", models)
+    same: dict[str, Any] = {"weights": weights, "logits": logits}
+    options = {"n_bins": n_bins, "min_rows": min_rows, "lens": measure.lens, **same}
+    worst, local, used = [], [], []
+    for probs in models.values():
+        worst.append(max_group_mce(probs, labels, groups, **options))
+        data = Forecasts.of(probs, labels, features=features, **same)
+        problem = measure.problem(data, device_of(features))
+        sums = [problem.sums(measure.kernel, gamma) for gamma in gammas]
+        local.append([float(np.abs(found.signed).max()) for found in sums])
+        used = [found.bandwidth for found in sums]
+    columns = np.array(local).T
+    return Columns(
+        {
+            "bandwidth": np.array(used, np.float64),
+            "correlation": np.array([_correlation(column, np.array(worst)) for column in columns]),
+            "n": np.full(len(columns), len(models)),
+        }
+    )
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(np.corrcoef(x, y)[0, 1])

@@ -1,0 +1,1 @@
+"""Choosing a recalibrator by cross-validated proper scores."""

@@ -1,0 +1,1 @@
+"""Recalibrators with finitely many outputs."""

@@ -1,0 +1,1 @@
+"""Recalibrators made of recalibrators: per class, per group, for the top label."""

@@ -1,0 +1,230 @@
+"""A recalibrator for every group of rows, and one for all where a group is small or unknown."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from trueup._typing import Floats, Ints
+from trueup.checks import check_whole
+from trueup.errors import Argument, InputError, must_be, required
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy, describe, is_missing
+from trueup.forecasts.sample_data import rows_by_name, same_length
+from trueup.recalibrate.base import Recalibrator, fit_record, log_loss_of
+from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
+from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.score_forms import FitData, Scores
+
+ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
+
+
+class GroupWise(Recalibrator):
+    """Fit one copy of a recalibrator for each group, and one for all rows.
+
+    A model can be calibrated on the whole and for no group, where errors cancel (`group_errors`
+    shows it). Rows of a group that was not seen, that had fewer than ``min_rows`` rows, or that is
+    missing (None or NaN), get the answer of the copy for all rows. So do those of a group whose
+    own copy has a larger log loss on its own rows than the one for all.
+
+    Each copy learns from the rows of its group alone: it needs as many rows *in each group* as the
+    recalibrator needs. Cost: two fits of n rows in all.
+
+    Parameters
+    ----------
+    recalibrator
+        What is copied; it stays as it is.
+    min_rows
+        Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
+        a method of one or two parameters; methods with bins want a few times more.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
+        hold for the inner recalibrators too.
+    classes
+        Names of the classes in the order of the columns, or None.
+
+    Attributes
+    ----------
+    global_
+        The copy fitted on all rows.
+    groups_
+        Names of the groups that have a copy of their own.
+    recalibrators_
+        These copies, in the same order.
+
+    Notes
+    -----
+    ``groups`` has one name or number for each row and goes to `fit`, `predict_proba`, `predict`,
+    `transform` and `score`; a `Forecasts` made with ``groups`` brings its own. Once fitted with
+    groups it asks for them: ``groups=[None] * n`` says that they are not known. In a pipeline with
+    metadata routing ask for them with ``set_fit_request(groups=True)``,
+    ``set_predict_proba_request(groups=True)`` and so on; scikit-learn's cross-validation passes
+    nothing on to predictions.
+
+    Examples
+    --------
+    >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+    >>> probs, labels = [0.9, 0.8, 0.3, 0.1] * 50, [1, 1, 0, 0, 0, 1, 0, 1] * 25
+    >>> sites = ["a", "a", "a", "a", "b", "b", "b", "b"] * 25
+    >>> model = GroupWise(TemperatureScaling()).fit(probs, labels, groups=sites)
+    >>> model.groups_
+    ['a', 'b']
+    >>> model.predict_proba([0.9, 0.9], groups=["b", "new"])[:, 1].round(2)
+    array([0.5, 0.7])
+    """
+
+    global_: Recalibrator
+    groups_: list[Any] | None
+    recalibrators_: list[Recalibrator]
+
+    def __init__(
+        self,
+        recalibrator: Recalibrator,
+        *,
+        min_rows: int = 100,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
+    ) -> None:
+        self.recalibrator = recalibrator
+        self.min_rows = min_rows
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
+
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, groups: object = None
+    ) -> Self:
+        """Learn from predictions, classes and groups; without groups one copy for all rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for every recalibrator.
+        groups
+            A name or number for each row; None or NaN where it is not known.
+        """
+        check_options(self)
+        self._check()
+        data = read_fit(self, X, y, sample_weight)
+        names = _kept(_names_of(X, groups), sample_weight, data.n)
+        self.notes_ = []
+        self._fit(data)
+        if names is not None:
+            self._fit_groups(data, names)
+        before = log_loss_of(data.scores.probs(), data)
+        self.fit_ = fit_record(data, before, log_loss_of(self._answers(data.scores, names), data))
+        return self
+
+    def predict_proba(self, X: object, groups: object = None) -> Floats:
+        """Return (n, K) probabilities, each row by the copy of its group."""
+        scores, names = self._read(X, groups)
+        return self._answers(scores, names)
+
+    def predict(self, X: object, groups: object = None) -> NDArray[Any]:
+        """Return the class that the copy of each row's group predicts."""
+        scores, names = self._read(X, groups)
+        chosen = np.empty(scores.n, np.int64)
+        for copy, rows in self._shared_out(scores.n, names):
+            chosen[rows] = copy._top_of(scores.take(rows))
+        return np.asarray(self.classes_[chosen])
+
+    def transform(self, X: object, groups: object = None) -> Floats:
+        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        return self.predict_proba(X, groups)
+
+    def fit_transform(
+        self, X: object, y: object = None, sample_weight: object = None, groups: object = None
+    ) -> Floats:
+        """Fit, and return the probabilities of the same rows."""
+        return self.fit(X, y, sample_weight, groups).predict_proba(X, groups)
+
+    def score(
+        self, X: object, y: object, sample_weight: object = None, groups: object = None
+    ) -> float:
+        """Return the share of rows whose class is predicted."""
+        from sklearn.metrics import accuracy_score
+
+        return float(accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight))
+
+    def _check(self) -> None:
+        check_inner(self, self.recalibrator)
+        check_whole("min_rows", self.min_rows, 1)
+
+    def _fit(self, data: FitData) -> None:
+        self.global_ = fitted_copy(self.recalibrator, data, self.classes_)
+        self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
+        self.groups_, self.recalibrators_ = None, []
+
+    def _fit_groups(self, data: FitData, names: list[Any]) -> None:
+        self.groups_ = []
+        for name, rows in rows_by_name(names):
+            if len(rows) < self.min_rows:
+                continue
+            part = data.take(rows)
+            copy = fitted_copy(self.recalibrator, part, self.classes_)
+            shared = log_loss_of(self.global_._probs_of(part.scores), part)
+            own = log_loss_of(copy._probs_of(part.scores), part)
+            if own > shared + ROUNDING * (1 + shared):
+                self.notes_.append(f"group {name}: its own copy was worse than that of all rows")
+                continue
+            self.groups_.append(name)
+            self.recalibrators_.append(copy)
+            self.notes_ += [f"group {name}: {note}" for note in copy.notes_]
+
+    def _is_whole(self) -> bool:
+        kinds = {(type(copy), len(copy.classes_)) for copy in [*self.recalibrators_, self.global_]}
+        of_all = (type(self.recalibrator), len(self.classes_))
+        return kinds == {of_all} and len(set(self.groups_ or [])) == len(self.recalibrators_)
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        return self.global_._probs_of(scores)
+
+    def _read(self, X: object, groups: object) -> tuple[Scores, list[Any] | None]:
+        check_is_fitted(self)
+        scores, names = read_scores(self, X, reset=False), _names_of(X, groups)
+        if names is None and self.groups_ is not None:
+            hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
+            raise required("groups", hint)
+        return scores, _kept(names, None, scores.n)
+
+    def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
+        probs = np.empty((scores.n, scores.n_classes))
+        for copy, rows in self._shared_out(scores.n, names):
+            probs[rows] = copy._probs_of(scores.take(rows))
+        return probs
+
+    def _shared_out(self, n: int, names: list[Any] | None) -> list[tuple[Recalibrator, Ints]]:
+        """Every copy that is needed, with the numbers of the rows it answers."""
+        if names is None or not self.groups_:
+            return [(self.global_, np.arange(n))]
+        place = {name: number for number, name in enumerate(self.groups_)}
+        numbers = np.array([place.get(name, -1) for name in names], np.int64)
+        copies = [*self.recalibrators_, self.global_]
+        return [(copies[k], np.flatnonzero(numbers == k)) for k in np.unique(numbers).tolist()]
+
+
+def _names_of(X: object, groups: object) -> list[Any] | None:
+    """Groups as plain values, of which the missing ones are None."""
+    if isinstance(X, Forecasts):
+        if groups is not None:
+            raise InputError("groups", ("cannot be used if ", Argument("X"), " is a Forecasts"))
+        groups = X.groups
+    if groups is None:
+        return None
+    array = as_numpy("groups", groups)
+    if array.ndim != 1:
+        raise must_be("groups", "one name or number per row", describe(array))
+    return [None if is_missing(name) else name for name in array.tolist()]
+
+
+def _kept(names: list[Any] | None, sample_weight: object, n: int) -> list[Any] | None:
+    """Groups of the n rows that were read, without those of weight 0."""
+    if names is None:
+        return None
+    if sample_weight is not None and np.ndim(weights := np.asarray(sample_weight)) == 1:
+        same_length("groups", np.asarray(names, object), len(weights), "X")
+        return [name for name, weight in zip(names, weights, strict=True) if weight != 0]
+    same_length("groups", np.asarray(names, object), n, "X")
+    return names

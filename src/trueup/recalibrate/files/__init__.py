@@ -1,0 +1,1 @@
+"""Recalibrators in files: JSON, safetensors and ONNX."""

@@ -1,0 +1,210 @@
+"""What `encoding` wrote, read back without trusting it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.recalibrate.files.encoding import (
+    DTYPE,
+    MOST_AXES,
+    RECALIBRATORS,
+    is_learned,
+    text_width,
+)
+from trueup.recalibrate.files.load_checks import UnreadableError, check_restored
+from trueup.recalibrate.fit_input import check_options
+
+
+class Decoder:
+    """Reads what an `Encoder` wrote; trusts nothing. Raises `UnreadableError`.
+
+    Nothing is allocated by the word of the file: an array is as large as its content in it.
+    """
+
+    def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
+        self.tensors = tensors
+        self.used: set[str] = set()
+        self.readers: dict[str, Callable[[Any], Any]] = {
+            "float": self._float,
+            "tuple": lambda form: tuple(self._list(form)),
+            "dict": lambda form: self._named(_checked(form, dict, "a dictionary")),
+            "array": self._array,
+            "scalar": self._scalar,
+            "text": self._text,
+            "objects": self._objects,
+            "recalibrator": self.recalibrator,
+        }
+
+    def value(self, form: Any) -> Any:
+        """Return one value."""
+        if isinstance(form, list):
+            return self._list(form)
+        if not isinstance(form, dict):
+            return form
+        if len(form) != 1 or next(iter(form)) not in self.readers:
+            raise UnreadableError("holds a value of no known kind")
+        ((kind, inside),) = form.items()
+        return self.readers[kind](inside)
+
+    def recalibrator(self, form: Any) -> Any:
+        """Return a recalibrator whose parameters its own checks accept."""
+        name, told, learned = _parts(form, "class", "parameters", "learned")
+        kind = _class_named(name)
+        told, learned = _checked(told, dict, "parameters"), _checked(learned, dict, "attributes")
+        if set(told) != set(kind._get_param_names()):
+            raise UnreadableError(f"does not hold the parameters of {name}")
+        with _blamed(f"the parameters of {name}"):
+            made = kind(**self._named(told))
+            check_options(made)
+            made._check()
+        for attribute, value in self._named(learned).items():
+            if not is_learned(attribute) or hasattr(kind, attribute):
+                raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not learn")
+            setattr(made, attribute, value)
+        if learned:
+            check_restored(made)
+        return made
+
+    def _named(self, forms: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.value(form) for name, form in forms.items()}
+
+    def _list(self, forms: Any) -> list[Any]:
+        return [self.value(form) for form in _checked(forms, list, "a list")]
+
+    def _float(self, form: Any) -> float:
+        if form not in ("nan", "inf", "-inf"):
+            raise UnreadableError("holds a number of no known kind")
+        return float(form)
+
+    def _text(self, form: Any) -> NDArray[Any]:
+        shape, items = _parts(form, "shape", "items")
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise UnreadableError("holds an array of strings with something else in it")
+        width = text_width(items)
+        if width == 0:
+            raise UnreadableError(
+                "holds an array of strings that would be far larger than its text"
+            )
+        return _shaped(np.array(items, f"<U{width}"), shape)
+
+    def _objects(self, form: Any) -> NDArray[Any]:
+        shape, items = _parts(form, "shape", "items")
+        values = self._list(items)
+        array = np.empty(len(values), object)
+        for place, value in enumerate(values):
+            array[place] = value
+        return _shaped(array, shape)
+
+    def _array(self, form: Any) -> NDArray[Any]:
+        form = dict(_checked(form, dict, "an array"))
+        order = form.pop("order", "C")
+        source = next((key for key in ("values", "base64", "tensor") if key in form), "values")
+        dtype, shape, data = _parts(form, "dtype", "shape", source)
+        if order not in ("C", "F") or not isinstance(dtype, str) or not DTYPE.fullmatch(dtype):
+            raise UnreadableError("holds an array of no known type")
+        kind = np.dtype(dtype)
+        reader = {"values": _from_values, "base64": _from_base64, "tensor": self._from_tensor}
+        flat = reader[source](data, kind)
+        array = _shaped(flat, shape, order).copy(order="K")
+        return array.astype(kind.newbyteorder("="), copy=False)
+
+    def _scalar(self, form: Any) -> Any:
+        array = self._array(form)
+        if array.shape != ():
+            raise UnreadableError("holds an array where a number should be")
+        return array[()]
+
+    def _from_tensor(self, number: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+        name = str(number)
+        if type(number) is not int or name not in self.tensors or name in self.used:
+            raise UnreadableError("does not hold each of its arrays once")
+        self.used.add(name)
+        raw = np.ascontiguousarray(self.tensors[name])
+        if raw.dtype != (np.dtype(np.uint8) if kind.kind == "U" else kind):
+            raise UnreadableError("holds an array of another type than it says")
+        return _from_bytes(raw.tobytes(), kind)
+
+
+def _from_values(values: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+    wanted = {"b": bool, "i": int, "u": int, "f": float}.get(kind.kind)
+    if not isinstance(values, list) or not all(type(value) is wanted for value in values):
+        raise UnreadableError("holds an array with values of another type than it says")
+    if wanted is int and values:
+        limits = np.iinfo(kind)
+        if min(values) < limits.min or max(values) > limits.max:
+            raise UnreadableError("holds an array with numbers beyond its type")
+    with np.errstate(over="ignore"):
+        array = np.array(values, kind)
+    if array.tolist() != values:
+        raise UnreadableError("holds an array with numbers beyond its type")
+    return array
+
+
+def _from_base64(text: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return _from_bytes(base64.b64decode(_checked(text, str, "base64"), validate=True), kind)
+    except (binascii.Error, ValueError):
+        raise UnreadableError("holds an array in broken base64") from None
+
+
+def _from_bytes(raw: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
+    if len(raw) % kind.itemsize:
+        raise UnreadableError("holds an array that ends within a number")
+    return np.frombuffer(raw, kind)
+
+
+def _shaped(flat: NDArray[Any], shape: Any, order: Literal["C", "F"] = "C") -> NDArray[Any]:
+    lengths = _checked(shape, list, "a shape")
+    good = len(lengths) <= MOST_AXES and all(type(k) is int and 0 <= k < 2**31 for k in lengths)
+    try:
+        if good and math.prod(lengths) == flat.size:
+            return flat.reshape(lengths, order=order)
+    except ValueError:  # no entries, in more rows and columns than can be counted
+        pass
+    raise UnreadableError("holds an array of another size than its shape says")
+
+
+def _parts(form: Any, *names: str) -> tuple[Any, ...]:
+    """Return the entries of an object that must have these and no others."""
+    if not isinstance(form, dict) or set(form) != set(names):
+        raise UnreadableError(f"holds something other than {', '.join(names)} where these belong")
+    return tuple(form[name] for name in names)
+
+
+def _checked(value: Any, kind: type, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise UnreadableError(f"holds something else where {what} should be")
+    return value
+
+
+def _class_named(name: Any) -> Any:
+    if not isinstance(name, str) or name not in RECALIBRATORS:
+        what = f"a recalibrator {_quoted(name)}"
+        raise UnreadableError(f"holds {what} that this version does not know")
+    return getattr(import_module(RECALIBRATORS[name]), name)
+
+
+def _quoted(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+@contextmanager
+def _blamed(what: str) -> Iterator[None]:
+    """Whatever a constructor or a check says of values from a file, the file is to blame."""
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise UnreadableError(f"has something wrong in {what}: {said}") from error

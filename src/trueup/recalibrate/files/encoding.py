@@ -1,0 +1,146 @@
+"""Plain values as JSON and back, to the bit: what a recalibrator was told and what it learned.
+
+null, true, numbers, strings and lists stand for themselves. Everything else is an object with one
+key that says what it is:
+
+====================  =============================================================================
+``float``             "nan", "inf" or "-inf"
+``tuple``, ``dict``   a list; an object
+``array``             ``dtype``, ``shape``, ``order`` ("F" if columns come first), and one of
+                      ``values`` (in a row), ``base64`` (little-endian bytes), ``tensor`` (a number)
+``scalar``            a NumPy number, as the array of one
+``text``, ``objects`` arrays of strings, of anything plain: ``shape`` and ``items``
+``recalibrator``      ``class``, ``parameters`` and ``learned``
+====================  =============================================================================
+
+A file can only name the classes listed here: nothing is imported or called by its word.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import must_be
+
+RECALIBRATORS = {
+    "AutoCalibration": "trueup.recalibrate.auto.auto_calibration",
+    "BayesianBinning": "trueup.recalibrate.binning.bayesian",
+    "BetaCalibration": "trueup.recalibrate.scaling.beta",
+    "DirichletCalibration": "trueup.recalibrate.scaling.dirichlet",
+    "GroupWise": "trueup.recalibrate.compose.groupwise",
+    "HistogramBinning": "trueup.recalibrate.binning.histogram",
+    "IsotonicCalibration": "trueup.recalibrate.isotonic",
+    "LocalRecalibration": "trueup.recalibrate.local_recalibration",
+    "MMCEScaling": "trueup.recalibrate.scaling.mmce",
+    "MatrixScaling": "trueup.recalibrate.scaling.matrix",
+    "NoRecalibration": "trueup.recalibrate.identity",
+    "PerClass": "trueup.recalibrate.compose.wrappers",
+    "PlattScaling": "trueup.recalibrate.scaling.platt",
+    "ScalingBinning": "trueup.recalibrate.binning.scaling_binning",
+    "TemperatureScaling": "trueup.recalibrate.scaling.temperature",
+    "TopLabelOnly": "trueup.recalibrate.compose.wrappers",
+    "VectorScaling": "trueup.recalibrate.scaling.vector",
+    "VennAbers": "trueup.recalibrate.venn_abers",
+}
+DEEPEST = 20
+"""Levels of lists in lists that are written and read."""
+MOST_AXES = 8
+DTYPE = re.compile(r"\|b1|[|<][iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,6}")
+PLAIN = "plain values: numbers, strings, arrays, lists, dictionaries with strings as keys"
+
+
+def is_recalibrator(value: object) -> bool:
+    """Whether a value is a recalibrator of this library, and of no class derived from one."""
+    home = RECALIBRATORS.get(type(value).__name__)
+    return home is not None and type(value) is getattr(import_module(home), type(value).__name__)
+
+
+class Encoder:
+    """Writes values as JSON; arrays go beside it, into ``tensors``, if asked to."""
+
+    def __init__(self, *, beside: bool) -> None:
+        self.beside = beside
+        self.tensors: list[NDArray[Any]] = []
+
+    def recalibrator(self, value: Any, depth: int = 0) -> dict[str, Any]:
+        """Return class, parameters and what was learned."""
+        told = value.get_params(deep=False)
+        learned = {name: item for name, item in vars(value).items() if is_learned(name)}
+        return {
+            "class": type(value).__name__,
+            "parameters": self._named(told, depth),
+            "learned": self._named(learned, depth),
+        }
+
+    def _named(self, values: dict[str, Any], depth: int) -> dict[str, Any]:
+        return {name: self.value(item, name, depth + 1) for name, item in values.items()}
+
+    def value(self, value: Any, name: str, depth: int) -> Any:
+        """Return the JSON of one value; ``name`` is for the error."""
+        if depth > DEEPEST:
+            raise must_be(name, f"nested at most {DEEPEST} levels deep, to be saved", type(value))
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value), name)}
+        if isinstance(value, np.ndarray):
+            return self._any_array(np.asarray(value), name, depth)
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if type(value) is list:
+            return [self.value(item, name, depth + 1) for item in value]
+        if type(value) is tuple:
+            return {"tuple": [self.value(item, name, depth + 1) for item in value]}
+        if type(value) is dict and all(type(key) is str for key in value):
+            return {"dict": self._named(value, depth)}
+        if is_recalibrator(value):
+            return {"recalibrator": self.recalibrator(value, depth)}
+        raise must_be(name, f"contain only {PLAIN}, to be saved", value)
+
+    def _any_array(self, array: NDArray[Any], name: str, depth: int) -> dict[str, Any]:
+        shape, flat = list(array.shape), array.reshape(-1)
+        if array.dtype.kind == "O":
+            items = [self.value(item, name, depth + 1) for item in flat.tolist()]
+            return {"objects": {"shape": shape, "items": items}}
+        if array.dtype.kind == "U" and text_width(flat.tolist()) * 4 == array.itemsize:
+            return {"text": {"shape": shape, "items": flat.tolist()}}
+        return {"array": self._array(array, name)}
+
+    def _array(self, array: NDArray[Any], name: str) -> dict[str, Any]:
+        kind = array.dtype.newbyteorder("<")
+        if not DTYPE.fullmatch(kind.str) or array.ndim > MOST_AXES:
+            raise must_be(name, f"contain only {PLAIN}, to be saved", array)
+        columns_first = array.flags.f_contiguous and not array.flags.c_contiguous
+        rows = np.ascontiguousarray(array.T if columns_first else array, dtype=kind)
+        form: dict[str, Any] = {"dtype": kind.str, "shape": list(array.shape)}
+        if columns_first:
+            form["order"] = "F"
+        if self.beside:
+            form["tensor"] = len(self.tensors)
+            text = kind.kind == "U"
+            self.tensors.append(np.frombuffer(rows.tobytes(), np.uint8) if text else rows)
+        elif kind.kind in "biu" or (kind.kind == "f" and np.isfinite(rows).all()):
+            form["values"] = rows.reshape(-1).tolist()
+        else:
+            form["base64"] = base64.b64encode(rows.tobytes()).decode()
+        return form
+
+
+def text_width(items: list[str]) -> int:
+    """Characters of the longest string; 0 if an array of that width were mostly empty."""
+    width = max((len(item) for item in items), default=1) or 1
+    written = sum(len(item) + 1 for item in items)
+    return width if width * len(items) <= 4 * written else 0
+
+
+def is_learned(name: str) -> bool:
+    """Whether a name is one of a learned attribute: it ends in one underscore, as `fit_`."""
+    good = name.endswith("_") and not name.endswith("__") and not name.startswith("_")
+    return good and name.isidentifier()

@@ -1,0 +1,220 @@
+"""Recalibrators on disk: `save` and `load`.
+
+A file is JSON text, or, when its arrays take more than `MOST_INSIDE` bytes, a safetensors file
+that holds them and has the JSON in its metadata under "trueup". The JSON is an object of
+
+- ``format``: "trueup recalibrator";
+- ``schema``: the version of this format, a whole number;
+- ``trueup``: the version of the library that wrote it;
+- ``recalibrator``: class, parameters and what was learned, as `encoding` says, ``fit_`` with the
+  fingerprint of the fit data and the losses among it;
+- ``sha256``: of the rest as JSON without spaces, in ASCII, followed by the arrays in their order.
+
+Reading runs no code and imports nothing that a file names. The checksum finds accidents; a file
+made on purpose meets checks of every name, type and size, and what it holds must then give
+probabilities for a few rows of scores (`restored`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.atomic_write import checked_path, write_atomically
+from trueup.errors import InputError, Words, must_be
+from trueup.recalibrate.files.decoding import Decoder
+from trueup.recalibrate.files.encoding import DEEPEST, Encoder, is_recalibrator
+from trueup.recalibrate.files.load_checks import UnreadableError
+
+FORMAT = "trueup recalibrator"
+SCHEMA = 2
+MOST_INSIDE = 1 << 16
+MOST_JSON = 1 << 25
+"""Bytes of JSON that are read or written; arrays beside it may be of any size."""
+TOO_LONG = f"holds more than {MOST_JSON >> 20} MiB of JSON"
+MOST_BRACKETS = 4 * DEEPEST  # a level of values takes at most three of JSON
+NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
+
+
+def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted recalibrator to a file, whole or not at all.
+
+    `set_output` and metadata requests are not part of it. What is written has been read back
+    first, so a file that was saved can be loaded.
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    if not is_recalibrator(recalibrator):
+        raise must_be("recalibrator", "one of trueup's recalibrators", recalibrator)
+    check_is_fitted(recalibrator)
+    content = _content(recalibrator)
+    try:
+        _recalibrator_in(content)
+    except UnreadableError as problem:
+        rule = f"cannot be saved: its file {problem}"
+        raise InputError("recalibrator", rule) from problem
+    write_atomically(path, content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a recalibrator that `save` wrote; it predicts the same, to the bit.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, made by a newer version, or no such file at all.
+    """
+    place = checked_path(path)
+    try:
+        return _recalibrator_in(_bytes_of(place))
+    except UnreadableError as problem:
+        got = Words(f"{str(place)!r}, which {problem}")
+        raise must_be("path", "a recalibrator saved by trueup", got) from None
+
+
+def _content(recalibrator: Any) -> bytes:
+    """The bytes of the file."""
+    beside = Encoder(beside=True)
+    form = beside.recalibrator(recalibrator)
+    if sum(tensor.nbytes for tensor in beside.tensors) <= MOST_INSIDE:
+        inside = Encoder(beside=False)
+        document = _document(inside.recalibrator(recalibrator), [])
+        return json.dumps(document, allow_nan=False, indent=1).encode() + b"\n"
+    from safetensors.numpy import save as safetensors
+
+    text = json.dumps(_document(form, beside.tensors), allow_nan=False)
+    named = {str(number): tensor for number, tensor in enumerate(beside.tensors)}
+    return safetensors(named, metadata={"trueup": text})
+
+
+def _document(form: dict[str, Any], tensors: list[NDArray[Any]]) -> dict[str, Any]:
+    document = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "trueup": version("trueup"),
+        "recalibrator": form,
+    }
+    return document | {"sha256": _checksum(document, tensors)}
+
+
+def _checksum(document: dict[str, Any], tensors: list[NDArray[Any]]) -> str:
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode())
+    for tensor in tensors:
+        digest.update(np.ascontiguousarray(tensor).data)
+    return digest.hexdigest()
+
+
+def _bytes_of(place: Path) -> bytes:
+    found = os.stat(place)
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
+    if not stat.S_ISREG(found.st_mode):
+        raise UnreadableError("is not a regular file")
+    with open(place, "rb") as file:
+        start = file.read(8)
+        if not _is_container(start) and found.st_size > MOST_JSON:
+            raise UnreadableError(TOO_LONG)
+        return start + file.read()
+
+
+def _recalibrator_in(content: bytes) -> Any:
+    text, tensors = _split(content)
+    document = _parsed(text)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise UnreadableError("is not in the format of trueup")
+    schema, writer = document.get("schema"), document.get("trueup")
+    if type(schema) is not int or schema < 1 or not isinstance(writer, str):
+        raise UnreadableError("does not say its version")
+    if schema < SCHEMA:
+        raise UnreadableError("was saved by an earlier version of trueup: fit it again")
+    if schema > SCHEMA:
+        newer = f"was written by a newer trueup, {ascii(writer[:20])[1:-1]}: upgrade trueup"
+        raise UnreadableError(newer)
+    if set(document) != {"format", "schema", "trueup", "recalibrator", "sha256"}:
+        raise UnreadableError("lacks a part or has one too many")
+    if set(tensors) != {str(number) for number in range(len(tensors))}:
+        raise UnreadableError("does not number its arrays")
+    promised = document.pop("sha256")
+    in_order = [tensors[str(number)] for number in range(len(tensors))]
+    if promised != _checksum(document, in_order):
+        raise UnreadableError("was changed after it was saved: its checksum does not agree")
+    decoder = Decoder(tensors)
+    try:
+        recalibrator = decoder.recalibrator(document["recalibrator"])
+    except RecursionError:
+        raise UnreadableError("is nested too deeply") from None
+    if decoder.used != set(tensors):
+        raise UnreadableError("does not hold each of its arrays once")
+    if not getattr(recalibrator, "fit_", None):
+        raise UnreadableError("holds a recalibrator that was not fitted")
+    return recalibrator
+
+
+def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
+    """The JSON, and the arrays beside it."""
+    if not _is_container(content):
+        return content, {}
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as safetensors
+
+    try:
+        tensors = safetensors(content)
+    except (SafetensorError, KeyError, ValueError):
+        raise UnreadableError("is neither JSON nor whole safetensors") from None
+    end = 8 + int.from_bytes(content[:8], "little")
+    about = _parsed(content[8:end]).get("__metadata__", {})
+    return about.get("trueup", "").encode("utf-8", "surrogatepass"), tensors
+
+
+def _is_container(content: bytes) -> bool:
+    """Whether it begins as safetensors do, with a length in eight bytes; JSON has no zeros."""
+    return b"\0" in content[:8]
+
+
+def _parsed(text: bytes) -> Any:
+    """JSON without what Python would let pass: repeated names, infinities, endless nesting."""
+    if len(text) > MOST_JSON:
+        raise UnreadableError(TOO_LONG)
+    if _nesting(text) > MOST_BRACKETS:
+        raise UnreadableError("is nested too deeply")
+    try:
+        return json.loads(
+            text.decode(), object_pairs_hook=_object, parse_float=_float, parse_constant=_float
+        )
+    except (ValueError, RecursionError):
+        raise UnreadableError("is not JSON, or not all of it") from None
+
+
+def _nesting(text: bytes) -> int:
+    """Most brackets that are open at once, none of those in strings counted."""
+    bare = text.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, NO_MARKS)
+    marks = np.frombuffer(bare, np.uint8)
+    quote = marks == ord('"')
+    in_string = np.logical_xor.accumulate(quote) | quote
+    opening = (marks == ord("[")) | (marks == ord("{"))
+    step = np.where(opening, np.int8(1), np.int8(-1)) * ~in_string
+    return int(np.cumsum(step, dtype=np.int32).max(initial=0))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise UnreadableError("names something twice")
+    return found
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise UnreadableError("holds a number that is not finite")
+    return value

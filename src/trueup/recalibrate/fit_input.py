@@ -1,0 +1,201 @@
+"""What recalibrators are given: the common checks, with scikit-learn's bookkeeping around them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.checks import check_flag
+from trueup.engines.blocks import cut
+from trueup.engines.threads import run
+from trueup.errors import Argument, InputError, Words, must_be
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_floats, as_numpy, describe
+from trueup.forecasts.labels import class_numbers, plain_labels, sorted_classes
+from trueup.forecasts.policy import FURTHEST, Policy
+from trueup.forecasts.probs import Given, checked_values, half_precision_of
+from trueup.forecasts.sample_data import names_of, same_length, weights_of
+from trueup.recalibrate.score_forms import FitData, Scores
+
+CHECKED_ENTRIES = 1 << 17  # they stay in a cache from the first look at them to the second
+MOST_COUNTED = 1e12  # beyond it, likelihoods of counts are lost in rounding
+
+
+def policy_of(estimator: Any) -> Policy:
+    """Return scikit-learn's names of the data, and its contract."""
+    return Policy("X", "y", "sample_weight", to=type(estimator).__name__, scikit_learn=True)
+
+
+def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
+    """Check ``X`` as the options of an estimator say; `fit` resets what later calls must match.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` as scikit-learn does; 1-D ``X`` is one
+    column, the score of the positive class.
+    """
+    if isinstance(X, Forecasts):
+        X = _values_of(X, estimator.logits)
+    half = half_precision_of(X)
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        X = as_numpy("X", X)
+    values = _validated(estimator, X, reset)
+    if values.shape[1] == 1:
+        values = np.ascontiguousarray(values[:, 0])
+    given = Given(values, bool(estimator.logits), policy_of(estimator), half)
+    if not (given.are_logits and _are_logits(values)):
+        values = checked_values(given, estimator.normalize)
+    return Scores(values, given.are_logits)
+
+
+def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> FitData:
+    """Check what `fit` is given; sets ``classes_``. Rows of weight 0 are left out."""
+    policy, classes = policy_of(estimator), estimator.classes
+    if isinstance(X, Forecasts):
+        classes = _classes_of(X, classes)
+        X, y, sample_weight = _parts_of(estimator, X, y, sample_weight)
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
+    labels = _labels_of(y, policy)
+    scores = read_scores(estimator, X, reset=True)
+    same_length("y", labels, scores.n, "X")
+    k = scores.n_classes
+    names = sorted_classes(labels, k, policy) if classes is None else np.asarray(classes)
+    known = names_of(None if names is None else names.tolist(), k)
+    numbers = class_numbers(labels, k, known, None, policy).astype(np.int64)
+    _check_targets(labels)
+    estimator.classes_ = np.arange(k).astype(labels.dtype) if names is None else names
+    weights = weights_of(sample_weight, scores.n, policy)
+    data = FitData(scores, numbers, weights)
+    return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
+
+
+def check_options(estimator: Any) -> None:
+    """Refuse options that are neither True nor False."""
+    check_flag("logits", estimator.logits)
+    check_flag("normalize", estimator.normalize)
+
+
+def check_counts(weights: Floats | None) -> None:
+    """Refuse weights too large for those who take a weight of 3 for three rows."""
+    if weights is not None and not (total := weights.sum()) <= MOST_COUNTED:
+        rule, hint = f"sum to {MOST_COUNTED:g} at most", "a weight counts rows: divide by the mean"
+        raise must_be("sample_weight", rule, total, hint=hint)
+
+
+def _labels_of(y: object, policy: Policy) -> NDArray[Any]:
+    from sklearn.utils.validation import column_or_1d
+
+    labels = as_numpy("y", y)
+    if labels.shape[1:] == (1,):
+        labels = np.asarray(column_or_1d(labels, warn=True))
+    return plain_labels(labels, None, policy)
+
+
+def _check_targets(labels: NDArray[Any]) -> None:
+    from sklearn.utils.multiclass import check_classification_targets
+
+    with warnings.catch_warnings():  # many classes in few rows are no regression here
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        check_classification_targets(labels)
+
+
+def _validated(estimator: Any, X: object, reset: bool) -> NDArray[Any]:
+    """(n, columns) floats, checked by scikit-learn, whose errors are said in our words."""
+    from sklearn.utils.validation import validate_data
+
+    try:
+        if _is_one_dimensional(X) and (reset or estimator.n_features_in_ == 1):
+            X = np.asarray(X).reshape(-1, 1)
+        # Finiteness is checked later, with the number of the row.
+        values: NDArray[Any] = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    except (TypeError, ValueError) as error:
+        _explain(X, getattr(estimator, "n_features_in_", 1), error)
+        raise
+    return values
+
+
+def _explain(X: object, columns: int, error: Exception) -> None:
+    """Say what is wrong with X where we can say it better than scikit-learn did.
+
+    Its checks of third-party estimators ask for the words "Reshape your data" and "Complex data
+    not supported", and for a TypeError where objects are no numbers.
+    """
+    if "sparse" in str(error).lower():
+        return
+    array = as_numpy("X", X)
+    if array.dtype.kind == "c":
+        raise must_be("X", "real numbers", Words("complex ones"), hint="Complex data not supported")
+    if isinstance(error, ValueError):
+        as_floats("X", array)
+    if len(array) == 0:
+        raise must_be("X", "have at least one row", describe(array)) from None
+    if array.ndim > 2:
+        raise must_be("X", "have shape (n,) or (n, K)", describe(array)) from None
+    if array.ndim == 1:
+        hint = "Reshape your data with X.reshape(1, -1) if it is one row"
+        rule = f"have shape (n, {columns}), as in `fit`"
+        raise must_be("X", rule, describe(array), hint=hint) from None
+
+
+def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
+    """Probabilities, or logits where the forecasts came as logits, of all rows."""
+    every = slice(0, forecasts.n)
+    if not logits:
+        return forecasts.rows(every) if forecasts.is_matrix else forecasts.scores
+    if not forecasts.log_probs_exact:
+        rule = ("must come from logits for ", Argument("logits", True))
+        raise InputError("X", rule, Words("probabilities"))
+    log_probs = forecasts.log_probs(every)
+    return log_probs if forecasts.is_matrix else log_probs[:, 1] - log_probs[:, 0]
+
+
+def _classes_of(forecasts: Forecasts, given: Any) -> Any:
+    """Return the names of the columns, which the forecasts know in the order of their columns."""
+    known = forecasts.classes
+    if known is not None and given is not None and tuple(given) != tuple(known):
+        rule = "None, or those of the Forecasts in the same order"
+        raise must_be("classes", rule, given)
+    return given if known is None else known
+
+
+def _parts_of(
+    estimator: Any, forecasts: Forecasts, y: object, sample_weight: object
+) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
+    if y is not None or sample_weight is not None:
+        rule = ("If ", Argument("X"), " is a Forecasts, pass no other data")
+        raise InputError("X", rule, hint="pass labels and weights to Forecasts.of")
+    if forecasts.soft:
+        raise must_be("labels", "classes, to fit a recalibrator", Words("probabilities"))
+    labels = forecasts.labels.astype(np.int64)
+    if forecasts.classes is not None:
+        labels = np.asarray(forecasts.classes)[labels]
+    return _values_of(forecasts, estimator.logits), labels, forecasts.weights
+
+
+def _is_one_dimensional(X: Any) -> bool:
+    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return len(shape) == 1
+
+
+def _are_logits(values: NDArray[Any]) -> bool:
+    """Whether all are numbers that logits can be, looked at in parts and by several threads."""
+
+    def good(start: int, stop: int) -> bool:
+        # NaN is the least and the largest where there is one.
+        part = values[start:stop]
+        return float(part.min()) >= -FURTHEST and float(part.max()) <= FURTHEST
+
+    smallest = max(1, CHECKED_ENTRIES * len(values) // values.size)
+    return all(run(good, cut(len(values), smallest)))

@@ -1,0 +1,45 @@
+"""Probabilities as they are: what every recalibrator must beat."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from trueup._typing import Floats, Ints
+from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.score_forms import FitData, Scores
+
+
+class NoRecalibration(Recalibrator):
+    r"""Leave probabilities as they are; of logits :math:`\mathrm{softmax}(z)`.
+
+    The baseline of `AutoCalibration`, and a place-holder in a pipeline or a grid search.
+
+    Parameters
+    ----------
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
+    classes
+        Names of the classes in the order of the columns, or None.
+
+    Examples
+    --------
+    >>> NoRecalibration().fit([0.2, 0.9], [0, 1]).predict_proba([0.25])
+    array([[0.75, 0.25]])
+    """
+
+    preserves_argmax: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+
+    def _fit(self, data: FitData) -> None:
+        """Nothing is learned."""
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        rows = scores.probs()
+        total = rows.sum(axis=1, keepdims=True)
+        # float32 rows sum to 1 only in float32; rows that do are given back bit for bit
+        return rows if np.abs(total - 1).max() < 1e-13 else rows / total
+
+    def _top_of(self, scores: Scores) -> Ints:
+        return scores.top()

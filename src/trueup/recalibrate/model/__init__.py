@@ -1,0 +1,1 @@
+"""A classifier with its recalibrator, and scorers, for scikit-learn."""

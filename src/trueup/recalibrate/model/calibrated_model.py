@@ -1,0 +1,273 @@
+"""A classifier with its recalibrator, as one classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from trueup._typing import Floats
+from trueup.checks import check_flag
+from trueup.errors import Words, must_be
+from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.fit_input import check_options
+from trueup.recalibrate.model.cross_fit import cross_fitted
+from trueup.recalibrate.model.fit_metadata import Metadata
+from trueup.recalibrate.model.responses import Response
+
+FROZEN = ("frozen", "prefit")
+
+
+class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Fit a classifier and recalibrate it on predictions of rows it has not seen.
+
+    Predictions of the rows a classifier was trained on are too sure; a recalibrator fitted to them
+    learns the wrong thing. So the rows are cut into folds, each predicted by a copy of the
+    classifier trained on the others, the recalibrator is fitted to these out-of-fold predictions,
+    and the classifier then to all rows.
+
+    Parameters
+    ----------
+    classifier
+        Any classifier of scikit-learn's kind with `predict_proba` or `decision_function`. None:
+        X holds its stored predictions, and only the recalibrator is fitted.
+    recalibrator
+        Any recalibrator. It is given `predict_proba`, or, with ``logits=True`` or where there
+        is no `predict_proba`, `decision_function`.
+    cv
+        A number of (stratified) folds, a splitter, or an iterable of splits, for cross-fitting.
+        ``"frozen"`` (or ``"prefit"``): the classifier is fitted already, and X and y are rows that
+        it has *not* seen. A `FrozenEstimator` is always taken so, and unlike a bare classifier it
+        keeps its fit when scikit-learn makes copies of the model.
+    ensemble
+        False: one classifier, fitted on all rows. True: the mean of the classifiers of all folds,
+        each with a recalibrator fitted on its fold alone: steadier for classifiers that vary much,
+        K times the cost of a prediction, and fewer rows for each recalibrator.
+    n_jobs
+        Folds at a time, as everywhere in scikit-learn.
+
+    Attributes
+    ----------
+    classes_
+        Names of the classes.
+    classifiers_, recalibrators_
+        Fitted classifiers with their recalibrators: one of each, or one for each fold.
+    notes_
+        Sentences about the fit that a user should read; mostly none.
+
+    Notes
+    -----
+    A row whose class no other fold holds cannot be predicted by a copy that knows the class; such
+    rows fit the classifier but not the recalibrator, and a note says how many there were. A class
+    that a copy does not know has probability 0 there.
+
+    ``sample_weight`` goes to the recalibrator and to the classifier; one that takes none is
+    refused, unless metadata routing says that it wants none. ``groups`` go to the splitter (for
+    `GroupKFold` and the like) and to a recalibrator that takes them (`GroupWise`, which wants
+    them in `predict_proba` too).
+
+    With cross-fitting the recalibrator learns about classifiers trained on a little less than all
+    rows: with 5 folds, and little data, it corrects slightly too much.
+
+    References
+    ----------
+    Platt 1999, "Probabilistic outputs for support vector machines"; Niculescu-Mizil & Caruana
+    2005, "Predicting good probabilities with supervised learning".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from trueup.metrics import log_loss
+    >>> from trueup.recalibrate.scaling.beta import BetaCalibration
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> bare = GaussianNB().fit(X[::2], y[::2])
+    >>> model = CalibratedModel(GaussianNB(), BetaCalibration()).fit(X[::2], y[::2])
+    >>> before, after = (log_loss(m.predict_proba(X[1::2]), y[1::2]) for m in (bare, model))
+    >>> before > 2 * after
+    True
+    """
+
+    classes_: NDArray[Any]
+    classifiers_: list[Any]
+    recalibrators_: list[Recalibrator]
+    notes_: list[str]
+
+    def __init__(
+        self,
+        classifier: Any,
+        recalibrator: Any,
+        *,
+        cv: Any = 5,
+        ensemble: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.recalibrator = recalibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: object = None, sample_weight: object = None, groups: object = None
+    ) -> Self:
+        """Fit both; a frozen classifier is left as it is.
+
+        Parameters
+        ----------
+        X
+            What the classifier takes.
+        y
+            Classes, of any names.
+        sample_weight
+            Weights ≥ 0, or None.
+        groups
+            A group for each row, for a splitter or recalibrator that wants them.
+        """
+        self._check()
+        if y is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        X, labels = indexable(X, labels)
+        beside = Metadata.of(self, len(labels), sample_weight, groups)
+        self.notes_ = []
+        if self.is_frozen:
+            self._fit_frozen(X, labels, beside)
+        else:
+            self._fit_folds(X, labels, beside)
+        first = self.recalibrators_[0] if self.classifiers_[0] is None else self.classifiers_[0]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(first, name):
+                setattr(self, name, getattr(first, name))
+        for recalibrator in self.recalibrators_:
+            self.notes_ += recalibrator.notes_
+        return self
+
+    def predict_proba(self, X: Any, groups: object = None) -> Floats:
+        """Return (n, K) recalibrated probabilities of the classifier; rows sum to 1."""
+        check_is_fitted(self)
+        beside = {} if groups is None else {"groups": groups}
+        pairs = zip(self.classifiers_, self.recalibrators_, strict=True)
+        answers = [
+            recalibrator.predict_proba(self._scores(classifier, recalibrator, X), **beside)
+            for classifier, recalibrator in pairs
+        ]
+        return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
+
+    def predict(self, X: Any, groups: object = None) -> NDArray[Any]:
+        """Return the class of each row: what the recalibrator predicts, of several the mean's."""
+        check_is_fitted(self)
+        if len(self.classifiers_) > 1:
+            return np.asarray(self.classes_[self.predict_proba(X, groups).argmax(axis=1)])
+        beside = {} if groups is None else {"groups": groups}
+        recalibrator = self.recalibrators_[0]
+        scores = self._scores(self.classifiers_[0], recalibrator, X)
+        return np.asarray(recalibrator.predict(scores, **beside))
+
+    def _scores(self, classifier: Any, recalibrator: Recalibrator, X: Any) -> Any:
+        if classifier is None:
+            return X
+        return Response(recalibrator.logits).of(classifier, X, self.classes_)
+
+    def _check(self) -> None:
+        if not isinstance(self.recalibrator, Recalibrator):
+            rule = "a recalibrator, such as TemperatureScaling()"
+            raise must_be("recalibrator", rule, self.recalibrator)
+        if isinstance(self.cv, str) and self.cv not in FROZEN:
+            raise must_be("cv", 'a number of folds, a splitter or "frozen"', self.cv)
+        check_options(self.recalibrator)
+        check_flag("ensemble", self.ensemble)
+        if self.classifier is not None:
+            Response.for_both(self.classifier, self.recalibrator)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether the classifier is left as it is."""
+        from sklearn.frozen import FrozenEstimator
+
+        word = isinstance(self.cv, str)
+        return word or self.classifier is None or isinstance(self.classifier, FrozenEstimator)
+
+    def _fit_frozen(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
+        """Fit the recalibrator to what the classifier says of rows that it has not seen."""
+        if self.classifier is None:
+            recalibrator = clone(self.recalibrator).fit(X, labels, **beside.recalibrator())
+            self.classes_ = recalibrator.classes_
+        else:
+            check_is_fitted(self.classifier)
+            self.classes_ = np.asarray(self.classifier.classes_)
+            response = Response.for_both(self.classifier, self.recalibrator)
+            recalibrator = self._recalibrator(response)
+            scores = response.of(self.classifier, X, self.classes_)
+            recalibrator.fit(scores, labels, **beside.recalibrator())
+        self.classifiers_, self.recalibrators_ = [self.classifier], [recalibrator]
+
+    def _fit_folds(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
+        self.classes_ = np.unique(labels)
+        response = Response.for_both(self.classifier, self.recalibrator)
+        folds = cross_fitted(
+            self.classifier, response, X, labels, self.classes_, beside, self.cv, self.n_jobs
+        )
+        unknown = sum(len(fold.left_out) for fold in folds)
+        if unknown:
+            self.notes_.append(
+                "the recalibrator was fitted without rows of a class that no other fold holds: "
+                f"{unknown} of {len(labels)}"
+            )
+        parts = [fold for fold in folds if len(fold.rows)]
+        if not parts:
+            hint = "use fewer folds, or more rows of each class"
+            got = Words("none whose class another fold holds")
+            raise must_be("y", "have rows to fit the recalibrator", got, hint=hint)
+        if self.ensemble:
+            self.classifiers_ = [fold.classifier for fold in parts]
+            self.recalibrators_ = [
+                self._recalibrator(response).fit(
+                    fold.scores, labels[fold.rows], **beside.recalibrator(fold.rows)
+                )
+                for fold in parts
+            ]
+            return
+        # In the order of the rows: what is fitted does not depend on which fold came first.
+        rows = np.concatenate([fold.rows for fold in parts])
+        order = np.argsort(rows, kind="stable")
+        scores = np.concatenate([fold.scores for fold in parts])[order]
+        rows = rows[order]
+        recalibrator = self._recalibrator(response)
+        recalibrator.fit(scores, labels[rows], **beside.recalibrator(rows))
+        classifier = clone(self.classifier).fit(X, labels, **beside.classifier())
+        self.classifiers_, self.recalibrators_ = [classifier], [recalibrator]
+
+    def _recalibrator(self, response: Response) -> Recalibrator:
+        """An unfitted copy that knows what it is given, and the names of the classes."""
+        copy: Recalibrator = clone(self.recalibrator)
+        copy.set_params(logits=response.logits, classes=self.classes_.tolist())
+        return copy
+
+    def get_metadata_routing(self) -> Any:
+        """Say to scikit-learn what goes where: see Notes."""
+        from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if not self.is_frozen:
+            mapping = MethodMapping().add(caller="fit", callee="fit")
+            router.add(classifier=self.classifier, method_mapping=mapping)
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return router.add(splitter=self.cv, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        if self.classifier is not None:
+            of_classifier = get_tags(self.classifier)
+            tags.input_tags = of_classifier.input_tags
+            tags.classifier_tags.multi_class = of_classifier.classifier_tags.multi_class
+        return tags

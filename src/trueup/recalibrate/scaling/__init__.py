@@ -1,0 +1,1 @@
+"""Recalibrators that are smooth functions of logits or log-odds."""

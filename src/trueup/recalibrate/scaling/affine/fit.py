@@ -1,0 +1,243 @@
+"""Fit softmax(Wz + b): a start that is never worse than before, and an answer in every case."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup._typing import Floats, Ints
+from trueup.engines.select import engine
+from trueup.recalibrate.scaling.affine.objective import AffineObjective, Penalty
+from trueup.recalibrate.scaling.affine.trust_region import MOST_IN_STEP, Limits, Minimum, minimise
+from trueup.recalibrate.score_forms import FitData
+
+TOLERANCE = 1e-8
+RIDGE = 1e-4
+SLIGHT_RIDGE = 1e-6
+LARGEST_START = 8.0  # of 1/T, for logits of unit size
+WORK = 4e12  # multiplications and additions of a fit: a minute or two
+ROUGH = 1e-4  # gradient, for logits of unit size: the ridge has done what it is needed for
+STILL = 0.1  # the last step to a true optimum moves no log-odds by more
+
+
+@dataclass(frozen=True, eq=False)
+class AffineData:
+    """Features divided by their size and joined by a column of ones, classes, weights of sum 1."""
+
+    x: Floats
+    labels: Ints
+    weight: Floats
+    size: float
+    start: float
+
+    @classmethod
+    def of(cls, features: Floats, data: FitData) -> AffineData:
+        """Scale (n, K) features to unit size, which keeps any logits away from overflow."""
+        weight = data.weight() / data.weight().sum()
+        spread = features - features.mean(axis=1, keepdims=True)
+        size = math.sqrt(float(weight @ np.mean(spread * spread, axis=1)))
+        largest = float(np.abs(features).max())
+        if size <= 1e-6 * largest:  # rounding errors of what all classes have in common
+            size = largest
+        size = size or 1.0
+        x = np.column_stack([features / size, np.ones(len(features))])
+        return cls(x, data.labels, weight, size, _start(x[:, :-1], data.labels, weight, size))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, which is that of the features."""
+        return int(self.x.shape[1]) - 1
+
+    def take(self, rows: Ints) -> AffineData:
+        """Some of the rows, in the units and with the start of all."""
+        weight = self.weight[rows]
+        return AffineData(
+            self.x[rows], self.labels[rows], weight / weight.sum(), self.size, self.start
+        )
+
+    def diagonal(self, value: float) -> Floats:
+        """(K, K + 1): ``value`` times the identity, and intercepts of 0."""
+        return np.eye(self.n_classes, self.n_classes + 1) * value
+
+    def norm(self, gradient: Floats) -> float:
+        """Norm of a gradient in the units of the features as they were given."""
+        own = np.linalg.norm(gradient[:, :-1]) * self.size
+        return float(np.hypot(own, np.linalg.norm(gradient[:, -1])))
+
+    def tolerance(self) -> float:
+        """Norm of the gradient to reach; more only for logits so large that rounding forbids it."""
+        return max(TOLERANCE, 1e-13 * self.size * float(np.abs(self.x).max()))
+
+    def products(self, work: float) -> int:
+        """How many products with the second derivative an amount of work is."""
+        rows, columns = self.x.shape  # and the preconditioner costs as many rows as columns
+        return max(20, int(work / (4 * (rows + columns) * columns * self.n_classes)))
+
+    def loss(self, point: Floats) -> float:
+        """Mean log loss, without any penalty."""
+        nothing = Penalty(np.zeros_like(point), np.zeros_like(point))
+        return AffineObjective(self.x, self.labels, self.weight, nothing).at(point).value
+
+
+class AffineFit(NamedTuple):
+    """Coefficients and intercepts of the features as given, and how they were reached."""
+
+    coefficients: Floats
+    intercept: Floats
+    gradient_norm: float
+    converged: bool
+    notes: list[str]
+
+
+def penalty_amount(data: AffineData, kind: str | None, off_diagonal: float, mu: float) -> Floats:
+    """(K, K + 1) amounts for θ in units of scaled features, from λ and μ.
+
+    ``"odir"``: λ/(K(K − 1)) off the diagonal, 0 on it, μ/K for intercepts. ``"l2"``: λ/(K(K + 1))
+    for all.
+    """
+    k = data.n_classes
+    amount = np.zeros((k, k + 1))
+    if kind == "l2":
+        amount[:] = off_diagonal / (k * (k + 1))
+    elif kind == "odir":
+        amount[:] = off_diagonal / (k * (k - 1))
+        amount[np.arange(k), np.arange(k)] = 0
+        amount[:, -1] = mu / k
+    amount[:, :-1] /= data.size**2
+    return amount
+
+
+def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -> AffineFit:
+    """Minimise log loss and penalty; see `MatrixScaling` for what is done where no optimum is."""
+    amount = penalty_amount(data, kind, strength, mu)
+    limits = Limits(data.tolerance(), data.products(WORK))
+    notes: list[str] = []
+    if kind == "l2" and strength > 0:
+        identity = data.diagonal(data.size)
+        objective = _objective(data, Penalty(amount, identity))
+        warm = data.diagonal(data.start)
+        begin = min(identity, warm, key=lambda point: objective.at(point).value)
+        best = minimise(objective, begin, data.norm, limits)
+    else:
+        best = _with_ridge_if_needed(data, amount, limits, notes)
+    if not best.converged:
+        notes.append(
+            f"the fit stopped early, with a gradient of {best.norm:.1e} for each row: log loss has "
+            "not risen, but is not the lowest; VectorScaling needs far fewer numbers"
+        )
+    point = _settled(best.point, Penalty(amount, data.diagonal(data.size)))
+    return AffineFit(
+        point[:, :-1] / data.size, point[:, -1].copy(), best.norm, best.converged, notes
+    )
+
+
+def fit_roughly(
+    data: AffineData, amount: Floats, target: float, begin: Floats, limits: Limits
+) -> Floats:
+    """θ of a fit whose only use is to be compared with others; a ridge keeps it finite."""
+    penalty = Penalty(amount + SLIGHT_RIDGE, data.diagonal(target))
+    return minimise(_objective(data, penalty), begin, data.norm, limits).point
+
+
+def _with_ridge_if_needed(
+    data: AffineData, amount: Floats, limits: Limits, notes: list[str]
+) -> Minimum:
+    """Fit without a ridge if that has a finite optimum; a slight one leads the way there."""
+    start = data.diagonal(data.start)
+    rough = ROUGH * max(1.0, data.size)
+
+    def endless(norms: list[float]) -> bool:
+        return norms[-1] < rough and _falls_by_e(norms)
+
+    reason, begin = _why_unbounded(data, amount, None), start
+    if not reason:
+        slight = _objective(data, Penalty(amount + SLIGHT_RIDGE, start))
+        held = minimise(slight, start, data.norm, limits._replace(gradient=rough))
+        reason, begin = _why_unbounded(data, amount, held), held.point
+    if not reason:
+        free = _objective(data, Penalty(amount, start))
+        best = minimise(free, begin, data.norm, limits, endless)
+        if not (endless(best.norms) or _keeps_moving(data, free, best)):
+            return best
+        reason = "some classes are told apart without error"
+    notes.append(
+        f"{reason}, so that no finite matrix, or only a huge one, is best: a ridge of {RIDGE:g} "
+        "(for logits of unit size) was added; a stronger penalty gives a more cautious answer"
+    )
+    ridged = _objective(data, Penalty(amount + RIDGE, start))
+    begin = min(start, begin, key=lambda point: ridged.at(point).value)
+    return minimise(ridged, begin, data.norm, limits)
+
+
+def _falls_by_e(norms: list[float]) -> bool:
+    """Whether three Newton steps divided the gradient by e each, as on the way to infinity."""
+    last = np.array(norms[-4:])
+    ratios = last[1:] / last[:-1]
+    return len(last) == 4 and bool((np.abs(ratios - 1 / math.e) < 0.02).all())
+
+
+def _keeps_moving(data: AffineData, objective: AffineObjective, best: Minimum) -> bool:
+    """Whether steps go on although the gradient is small, as they never do at an optimum."""
+    if not best.converged or objective.moved(best.last) <= STILL:
+        return False
+    after = minimise(objective, best.point, data.norm, Limits(0.0, MOST_IN_STEP, 2))
+    return objective.moved(after.last) > STILL
+
+
+def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> str:
+    """A reason that proves that there is no finite optimum, or nothing."""
+    if amount.any():
+        return ""
+    present = np.bincount(data.labels, minlength=data.n_classes) > 0
+    if not present.all():
+        return f"{(~present).sum()} of {len(present)} classes are not among the labels"
+    if held is None:
+        return ""
+    rows = np.arange(len(data.labels))
+    others = held.here.probs.copy()
+    others[rows, data.labels] = -1
+    if (held.here.probs[rows, data.labels] > others.max(axis=1)).all():
+        return "every row can be told right"
+    return ""
+
+
+def _settled(point: Floats, penalty: Penalty) -> Floats:
+    """One of all θ with the same probabilities: that of least penalty.
+
+    Where nothing is penalised, that whose off-diagonal entries of each column sum to 0, and whose
+    intercepts sum to 0: the limit of ODIR, and the identity is its own.
+    """
+    k = len(point)
+    limit = np.ones_like(point)
+    limit[np.arange(k), np.arange(k)] = 0
+    free = penalty.amount.sum(axis=0) == 0
+    amount = np.where(free, limit, penalty.amount)
+    return Penalty(amount, np.where(free, 0, penalty.target)).settled(point)
+
+
+def _objective(data: AffineData, penalty: Penalty) -> AffineObjective:
+    return AffineObjective(data.x, data.labels, data.weight, penalty)
+
+
+def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> float:
+    """1/T of the best temperature for scaled features, in a range that holds the identity."""
+    from scipy.optimize import brentq
+
+    held = [np.ascontiguousarray(features)]
+
+    def slope(inverse: float) -> float:
+        rows = engine.softmax.temper(held[0], labels, inverse)
+        return float(np.sum(weight * (rows.first / rows.total + rows.gap)))
+
+    largest = max(LARGEST_START, identity)
+    if slope(0.0) >= 0:
+        return 0.0
+    if slope(largest) <= 0:
+        return largest
+    try:
+        return float(brentq(slope, 0.0, largest, xtol=1e-9, rtol=1e-6, maxiter=1000))
+    finally:
+        held.clear()  # SciPy's wrapper of a function refers to itself, and lives on for a while

@@ -1,0 +1,220 @@
+"""Fitting σ(intercept + Σ slope · covariate) with slopes that are not negative, to any data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.newton import Maximum, Terms, climb
+from trueup.recalibrate.scaling.sigmoid.loss import SigmoidProblem
+
+POLISH = 4
+ENOUGH = 1e-13  # of the gradient of the mean loss
+STEP_FUNCTION = 1e-5  # all rows nearer than this to 0 or 1: the slope has run away
+ROUNDED = 1e-12  # of the range of the scores: no further apart, they could as well be the same
+MANY_ROWS = 1 << 13  # above it some of the rows are fitted first, to start from there
+SOME_ROWS = 1 << 11
+
+ONE_CLASS = "all outcomes are the same and no intercept is far enough"
+SEPARATED = "the scores order the outcomes perfectly and no slope is large enough"
+STEEP = "the squared error falls as long as the slope grows"
+SMOOTHED = "so Platt's smoothed labels were fitted"
+KEPT = "so the scores were kept: they fit better than Platt's smoothed labels would"
+SAME_SCORE = "all scores are the same and say nothing about a slope, so it was left at 1"
+STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
+BACKWARDS = "larger scores do not go with more positive outcomes, so all get the same"
+
+
+class SigmoidFit(NamedTuple):
+    """Slopes with the intercept behind them, and what a user should know, or nothing.
+
+    ``gradient`` is the largest derivative of the mean loss that was minimised, by any parameter
+    that was free.
+    """
+
+    point: Floats
+    gradient: float
+    note: str = ""
+
+
+def fit_sigmoid(problem: SigmoidProblem, *, smooth: bool, squared: bool) -> SigmoidFit:
+    """Fit outcomes, or Platt's smoothed ones; these too where outcomes have no best fit.
+
+    ``squared`` asks for least squares instead of log loss.
+    """
+    if np.ptp(problem.log_odds) == 0:
+        return _shifted(problem, smooth)
+    labels = problem.labels
+    why = "" if smooth else _boundless(problem)
+    if not smooth and not why:
+        point = _best(problem, labels, squared)
+        if not (squared and np.abs(problem.line(point)).min() > -math.log(STEP_FUNCTION)):
+            return _fit(problem, labels, point, squared)
+        why = STEEP
+    targets = problem.smoothed()
+    point = _best(problem, targets, squared)
+    if not why:
+        return _fit(problem, targets, point, squared)
+    same = _identity(problem)
+    if problem.value(labels, same, squared=squared) >= problem.value(
+        labels, point, squared=squared
+    ):
+        return SigmoidFit(same, 0.0, f"{why}, {KEPT}")
+    return _fit(problem, targets, point, squared)._replace(note=f"{why}, {SMOOTHED}")
+
+
+def _fit(problem: SigmoidProblem, targets: Floats, point: Floats, squared: bool) -> SigmoidFit:
+    free = np.append(point[:-1] > 0, problem.has_intercept)
+    gradient = problem.terms(targets, point, squared=squared).gradient[free]
+    largest = float(np.abs(gradient).max(initial=0.0))
+    return SigmoidFit(point, largest, "" if free[:-1].any() else BACKWARDS)
+
+
+def _identity(problem: SigmoidProblem) -> Floats:
+    return np.append(np.ones(len(problem.covariates)), 0.0)
+
+
+def _boundless(problem: SigmoidProblem) -> str:
+    """Why no finite fit is best, or nothing.
+
+    Every fit grows with the score, so that is so exactly where a threshold tells all outcomes
+    apart; without an intercept the threshold is 1/2. Scores that are but rounding errors on the
+    wrong side of it would have a finite fit, of a slope that says nothing.
+    """
+    positive, negative = problem.log_odds[problem.outcomes], problem.log_odds[~problem.outcomes]
+    if problem.has_intercept and (len(positive) == 0 or len(negative) == 0):
+        return ONE_CLASS
+    above, below = positive.min(initial=math.inf), negative.max(initial=-math.inf)
+    slack = ROUNDED * float(np.ptp(problem.log_odds))
+    lowest, highest = (below, above) if problem.has_intercept else (0.0, 0.0)
+    apart = above >= lowest - slack and below <= highest + slack
+    return SEPARATED if apart else ""
+
+
+def _shifted(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
+    """Slopes of 1, and the intercept that gives the one score the mean outcome."""
+    same = _identity(problem)
+    if not problem.has_intercept:
+        return _stretched(problem, smooth)
+    one_class = _boundless(problem) == ONE_CLASS
+    level = problem.constant(problem.smoothed() if smooth or one_class else problem.labels)
+    point = same.copy()
+    point[-1] = level[-1] - problem.log_odds[0]
+    # Of one score and one class every loss is less the nearer the answer is to the label.
+    nearer = (same[-1] - point[-1]) * (1 if problem.outcomes[0] else -1) >= 0
+    if one_class and not smooth and nearer:
+        return SigmoidFit(same, 0.0, f"{ONE_CLASS}, {KEPT}")
+    return SigmoidFit(point, 0.0, SAME_SCORE)
+
+
+def _stretched(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
+    """Without an intercept: the slope, not negative, that gives the one score the mean outcome."""
+    same, score = _identity(problem), float(problem.log_odds[0])
+    if score == 0:
+        return SigmoidFit(same, 0.0, SAME_SCORE)
+    boundless = _boundless(problem)
+    rate = problem.mean(problem.smoothed() if smooth or boundless else problem.labels)
+    if not 0 < rate < 1:  # all outcomes are against the score: no slope is best
+        return SigmoidFit(0 * same, 0.0, BACKWARDS)
+    slope = max(0.0, (math.log(rate) - math.log1p(-rate)) / score)
+    if boundless and not smooth and slope <= 1:
+        return SigmoidFit(same, 0.0, f"{boundless}, {KEPT}")
+    return SigmoidFit(slope * same, 0.0, STRETCHED)
+
+
+def _best(problem: SigmoidProblem, targets: Floats, squared: bool) -> Floats:
+    """The best slopes ≥ 0 and intercept."""
+    centre, spread = _standard(problem)
+    covariates = (problem.covariates - centre[:, None]) / spread[:, None]
+    scaled = replace(problem, covariates=covariates)
+    step, start = len(targets) // SOME_ROWS, None
+    if len(targets) > MANY_ROWS and not _boundless(some := scaled.rows(step)):
+        start = _by_log_loss(some, targets[::step], None)
+    if start is None or not squared or not start[:-1].all():
+        start = _by_log_loss(scaled, targets, start)
+    point: Floats = _by_squares(scaled, targets, start) if squared else start
+    point = point / np.append(spread, 1.0)
+    point[-1] -= float((point[:-1] * centre).sum())
+    return point
+
+
+def _standard(problem: SigmoidProblem) -> tuple[Floats, Floats]:
+    """Centre and spread of covariates: so scaled, parameters hardly depend on each other."""
+    each = problem.covariates
+    centre = np.array([problem.mean(x) if problem.has_intercept else 0.0 for x in each])
+    spread = np.array([math.sqrt(problem.mean(x * x)) for x in each - centre[:, None]])
+    return centre, np.where(spread > 0, spread, 1.0)
+
+
+def _by_log_loss(problem: SigmoidProblem, targets: Floats, start: Floats | None) -> Floats:
+    """Best by log loss, which is convex: covariates of negative slopes are left out in turn."""
+    level = problem.constant(targets)
+    if (problem.terms(targets, level, squared=False).gradient[:-1] <= 0).all():
+        return level
+    everything = list(range(len(problem.covariates)))
+    return _without_negative(problem, targets, level if start is None else start, everything)
+
+
+def _without_negative(
+    problem: SigmoidProblem, targets: Floats, start: Floats, free: list[int]
+) -> Floats:
+    """Best with all other slopes 0.
+
+    A covariate whose slope comes out negative has slope 0 in the best fit, if it is the only one;
+    of two, one has.
+    """
+    level = problem.constant(targets)
+    if not free:
+        return level
+    moving = [*free, len(problem.covariates)] if problem.has_intercept else free
+    point = _climbed(problem, targets, start, moving, squared=False)
+    negative = [j for j in free if point[j] < 0]
+    if not negative:
+        return point
+    others = ([k for k in free if k != j] for j in negative)
+    fits = [_without_negative(problem, targets, level, rest) for rest in others]
+    return max(fits, key=lambda fit: problem.value(targets, fit, squared=False))
+
+
+def _by_squares(problem: SigmoidProblem, targets: Floats, start: Floats) -> Floats:
+    """Least squares from the fit by log loss, for squares have several valleys; never worse."""
+    level = problem.constant(targets)
+    if not start[:-1].all():
+        return level  # a valley of squares too
+    found = _climbed(problem, targets, start, list(range(len(start))), squared=True)
+    fits = [start, level] if found[:-1].min() < 0 else [found, start, level]
+    return max(fits, key=lambda fit: problem.value(targets, fit, squared=True))
+
+
+def _climbed(
+    problem: SigmoidProblem, targets: Floats, start: Floats, moving: list[int], *, squared: bool
+) -> Floats:
+    """Climb, then take last steps in full: what is left of the value there is rounding."""
+    point = np.zeros(len(start))
+
+    def at(part: Floats) -> Terms:
+        point[moving] = part
+        value, gradient, hessian = problem.terms(targets, point, squared=squared)
+        return Terms(value, gradient[moving], hessian[moving][:, moving])
+
+    # Where squares are not convex a step may be of any length; so it may where weights differ
+    # so much that log loss is all but flat.
+    longest = (2 if squared else 10) * max(1.0, float(np.abs(start).max()))
+    best: Maximum = climb(at, start[moving], longest=longest)
+    for _ in range(POLISH):
+        if np.abs(best.terms.gradient).max() <= ENOUGH:
+            break
+        try:
+            step = np.linalg.solve(-best.terms.hessian, best.terms.gradient)
+        except np.linalg.LinAlgError:
+            break
+        terms = at(best.point + step)
+        if not np.abs(terms.gradient).max() < np.abs(best.terms.gradient).max():
+            break
+        best = Maximum(best.point + step, terms, best.converged)
+    point[moving] = best.point
+    return point

@@ -1,0 +1,201 @@
+"""Vector scaling: a factor and a shift for every class."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats, Ints
+from trueup.checks import is_number
+from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
+from trueup.errors import must_be
+from trueup.recalibrate.base import Losses, Recalibrator
+from trueup.recalibrate.scaling.inverse_temperature import (
+    InverseTemperature,
+    LossCurve,
+    fit_inverse_temperature,
+)
+from trueup.recalibrate.scaling.vector_newton import Minimum, Penalty, ScalingObjective, minimise
+from trueup.recalibrate.score_forms import FitData, Scores
+
+TOLERANCE = 1e-9
+ROUNDING = 1e-13  # of the gradient, for logits of size 1
+PULL = 0.1
+
+
+class VectorScaling(Recalibrator):
+    r"""A factor and a shift for the logits of every class (Guo et al. 2017; Nixon et al. 2019).
+
+    :math:`\mathrm{softmax}(w \circ z + b)` with the w and b of least log loss on the fit data; of
+    probabilities, z are their logarithms. Use it where some classes are predicted too often or
+    too confidently and others not: 2K parameters need about fifty rows a class. It can change
+    which class is the most probable.
+
+    Parameters
+    ----------
+    strength
+        λ ≥ 0: adds :math:`\frac{λ}{2K}\sum_k (w_k - 1)^2 + b_k^2` to the mean log loss.
+    logits, normalize
+        Whether X holds logits, and whether to divide rows of probabilities by their sum.
+    classes
+        Names of the classes in the order of the columns; by default they are read off y.
+
+    Attributes
+    ----------
+    coefficients_, intercept_
+        w and b, (K,); b sums to 0.
+    gradient_norm_
+        Norm of the gradient of what was minimised, by w and b, for each row.
+
+    Notes
+    -----
+    The loss is convex: Newton's method starts at the best temperature and solves for each step
+    by conjugate gradients, with every class's own second derivatives as preconditioner. A step
+    costs a few passes over the logits; no matrix of second derivatives is ever built.
+
+    There is no best w and b where a class is not among the labels, or where classes are told
+    apart without error. Then a pull towards the best temperature is added,
+    :math:`\frac{0.1}{2n} \sum_k (T w_k - 1)^2 + b_k^2` with n the total weight (and no T above
+    the largest logit), as a normal prior of standard deviation 3.2 would: no probability goes to
+    0, and `notes_` says so.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks".
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang & Tran 2019, "Measuring calibration in deep
+    learning".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> logits = rng.normal(size=(5000, 3))
+    >>> true = logits * [2.0, 1.0, 0.5] + [1.0, 0.0, -1.0]
+    >>> labels = (true + rng.gumbel(size=true.shape)).argmax(axis=1)
+    >>> scaling = VectorScaling(logits=True).fit(logits, labels)
+    >>> scaling.coefficients_.round(1), scaling.intercept_.round(1)
+    (array([2.1, 1. , 0.5]), array([ 1.,  0., -1.]))
+    """
+
+    coefficients_: Floats
+    intercept_: Floats
+    gradient_norm_: float
+
+    def __init__(
+        self,
+        *,
+        strength: float = 0.0,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
+    ) -> None:
+        self.strength = strength
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
+
+    def _check(self) -> None:
+        if not is_number(self.strength) or not 0 <= self.strength < math.inf:
+            raise must_be("strength", "a finite number of at least 0", self.strength)
+
+    def _fit(self, data: FitData) -> Losses:
+        curve = LossCurve.of(data)
+        start = fit_inverse_temperature(curve)
+        if self.strength > 0:
+            found = _penalised(curve, start, self.strength / (2 * data.n_classes))
+        else:
+            found, note = _free(curve, start)
+            self.notes_.extend([note] if note else [])
+        best = found.here
+        if not found.converged:
+            self.notes_.append(f"the fit stopped early, with a gradient of {best.norm:.1e}")
+        shift, self.coefficients_ = best.point
+        self.intercept_ = shift - shift.mean()
+        self.gradient_norm_ = best.norm
+        return Losses(start.before, best.loss)
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        return engine.softmax.scaled_probs(scores.logits(), self.coefficients_, self.intercept_)
+
+
+def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Minimum:
+    """Minimise with the penalty that was asked for, from the better of identity and temperature."""
+    penalty = Penalty(amount, amount, 1.0)
+    same, warm = _scaled(curve, 1.0), _scaled(curve, start.best.inverse)
+    better = start.best.loss + penalty.value(warm) < start.before
+    return _minimise(curve, penalty, warm if better else same)
+
+
+def _free(curve: LossCurve, start: InverseTemperature) -> tuple[Minimum, str]:
+    """Minimise the log loss; with a pull, and a note, where it has no minimum."""
+    warm = _scaled(curve, start.best.inverse)
+    why = _no_minimum(curve)
+    if not why:
+        found = _minimise(curve, Penalty(0.0, 0.0, 0.0), warm)
+        if not found.endless and not _all_right(curve, found.here.point):
+            return found, ""
+        why = "some classes are told apart without error"
+    amount = PULL / (2 * curve.total_weight)
+    # Near chance T can be huge and says nothing about the size of weights.
+    unit = max(start.best.inverse, 1 / curve.largest if curve.largest > 0 else 1.0)
+    pull = Penalty(amount, amount / unit**2, start.best.inverse)
+    note = f"{why}, so that no finite weights and intercepts are best: they were pulled towards "
+    return _minimise(curve, pull, warm), note + "those of the best temperature"
+
+
+def _minimise(curve: LossCurve, penalty: Penalty, begin: Floats) -> Minimum:
+    objective = ScalingObjective(
+        curve.logits, curve.labels, curve.weights, curve.total_weight, penalty
+    )
+    return minimise(objective, begin, max(TOLERANCE, ROUNDING * curve.largest))
+
+
+def _all_right(curve: LossCurve, point: Floats) -> bool:
+    """Whether every row gives its class the most: then twice as large is better, without end."""
+    shift, weights = point
+    for rows in row_blocks(*curve.logits.shape):
+        line = curve.logits[rows] * weights + shift
+        place = (np.arange(len(line)), curve.labels[rows])
+        own = line[place].copy()
+        line[place] = -np.inf
+        if not (own > line.max(axis=1)).all():
+            return False
+    return True
+
+
+def _scaled(curve: LossCurve, inverse: float) -> Floats:
+    """(2, K): no shift, and the same factor for all."""
+    columns = curve.logits.shape[1]
+    return np.stack([np.zeros(columns), np.full(columns, inverse)])
+
+
+def _no_minimum(curve: LossCurve) -> str:
+    """A reason that proves that the log loss has no minimum, or nothing."""
+    columns = curve.logits.shape[1]
+    count = np.bincount(curve.labels, minlength=columns)
+    if missing := int((count == 0).sum()):
+        return f"{missing} of {columns} classes are not among the labels"
+    if apart := int(_told_apart(curve.logits, curve.labels).sum()):
+        return f"{apart} of {columns} classes are told apart by their own logits without error"
+    return ""
+
+
+def _told_apart(logits: NDArray[Any], labels: Ints) -> NDArray[np.bool_]:
+    """Whether the logits of each class are all above, or all below, in the rows of that class."""
+    columns = logits.shape[1]
+    ends = np.full((4, columns), np.inf)  # least and −largest: of rows of the class, of the others
+    for rows in row_blocks(*logits.shape):
+        block = logits[rows].astype(np.float64)
+        place = (np.arange(len(block)), labels[rows])
+        own = block[place].copy()
+        np.minimum.at(ends[0], labels[rows], own)
+        np.minimum.at(ends[1], labels[rows], -own)
+        block[place] = np.inf
+        np.minimum(ends[2], block.min(axis=0), out=ends[2])
+        block[place] = -np.inf
+        np.minimum(ends[3], -block.max(axis=0), out=ends[3])
+    low, high, other_low, other_high = ends[0], -ends[1], ends[2], -ends[3]
+    varies = np.minimum(low, other_low) < np.maximum(high, other_high)
+    return np.asarray(varies & ((low >= other_high) | (high <= other_low)))

@@ -1,0 +1,93 @@
+"""How well a fitted world describes the data, measured and graded.
+
+Scores: the largest difference of the fitted and the empirical distribution function, over the
+scores that read neither 0 nor 1. Chance alone gives about 1.36/√n, so a fit is graded *well* up to
+0.03, *fairly* up to 0.08, and *poorly* beyond, each plus 1.36/√n.
+
+Curve: the mean of |share of positives − mean of the curve| over up to 15 bins with equally many
+rows. Chance alone gives Σ share·√(2 T(1 − T)/(π n_b)); *well* up to 0.01, *fairly* up to 0.03,
+each plus 1.5 times that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.simulate.fitting.rounding import Rounding
+
+__all__ = ["Quality", "curve_quality", "scores_quality"]
+
+SCORE_LIMITS = (0.03, 0.08)
+CURVE_LIMITS = (0.01, 0.03)
+CHANCE = 1.36  # 5 % of Kolmogorov's distances are larger
+MOST_POINTS = 4096
+MOST_BINS = 15
+
+
+class Quality(NamedTuple):
+    """A distance between fit and data, what chance explains of it, and its grade."""
+
+    distance: float
+    chance: float
+    grade: str
+
+
+def scores_quality(
+    score: Floats,
+    weight: Floats,
+    inside: NDArray[np.bool_],
+    rounding: Rounding,
+    alpha: float,
+    beta: float,
+) -> Quality:
+    """Compare distribution functions at the ends of the rounding cells of inner scores."""
+    from scipy.special import betainc
+
+    value, index = np.unique(score, return_inverse=True)
+    mass = np.bincount(index.reshape(-1), weight)
+    up_to = np.cumsum(mass) / mass.sum()
+    kept = np.flatnonzero(np.isin(value, score[inside]))
+    kept = kept[np.unique(np.linspace(0, len(kept) - 1, MOST_POINTS).astype(np.int64))]
+    before = up_to[kept] - mass[kept] / mass.sum()
+    c, d, half = value[kept], 1 - value[kept], rounding.half_step(value[kept])
+
+    def fitted(shift: Floats) -> Floats:
+        """Share up to c + shift; by the complement near 1, where c + shift would be rounded."""
+        low = betainc(alpha, beta, np.clip(c + shift, 0, 1))
+        high = 1 - betainc(beta, alpha, np.clip(d - shift, 0, 1))
+        return np.asarray(np.where(c < 0.5, low, high))
+
+    gaps = np.concatenate([fitted(half) - up_to[kept], fitted(-half) - before])
+    distance = float(np.abs(gaps).max())
+    chance = CHANCE / math.sqrt(_effective(weight))
+    return Quality(distance, chance, _grade(distance - chance, SCORE_LIMITS))
+
+
+def curve_quality(score: Floats, label: Floats, weight: Floats, truth: Floats) -> Quality:
+    """Compare shares of positives with the curve, bin by bin; equal scores share a bin."""
+    order = np.argsort(score, kind="stable")
+    rank = np.searchsorted(score[order], score, side="left")
+    n_bins = min(MOST_BINS, max(1, len(score) // 20))
+    _, bins = np.unique(rank * n_bins // len(score), return_inverse=True)
+    bins = bins.reshape(-1)
+    mass = np.bincount(bins, weight)
+    share, n = mass / mass.sum(), mass**2 / np.bincount(bins, weight**2)
+    gap = np.bincount(bins, weight * (label - truth)) / mass
+    spread = np.bincount(bins, weight * truth * (1 - truth)) / mass
+    distance = float(share @ np.abs(gap))
+    chance = float(share @ np.sqrt(2 * spread / (np.pi * n)))
+    return Quality(distance, chance, _grade(distance - 1.5 * chance, CURVE_LIMITS))
+
+
+def _effective(weight: Floats) -> float:
+    """The number of equally weighted rows that say as much."""
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+def _grade(excess: float, limits: tuple[float, float]) -> str:
+    return "well" if excess <= limits[0] else "fairly" if excess <= limits[1] else "poorly"

@@ -1,0 +1,235 @@
+"""How likely is a given calibration error to be found, and how many samples would find it?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.checks import check_whole, is_number
+from trueup.errors import InputError, must_be
+from trueup.estimators import Estimator
+from trueup.estimators.base import estimator_of
+from trueup.inference.arguments import check_inside, check_seed
+from trueup.lens import Binary
+from trueup.metrics import rmsce_debiased
+from trueup.simulate.power_results import Detection, SampleSize
+from trueup.simulate.studies.run_study import study
+from trueup.simulate.world_with_error import with_error, world_like
+from trueup.simulate.worlds.world import Seed, World, generator
+
+__all__ = ["power", "sample_size"]
+
+DEFAULT = rmsce_debiased.estimator()
+FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
+
+
+def power(
+    probs: object,
+    labels: object = None,
+    *,
+    true_error: float,
+    n: int,
+    statistic: Estimator | None = None,
+    alpha: float = 0.05,
+    n_sets: int = 1000,
+    rng: Seed = 0,
+    logits: bool = False,
+) -> Detection:
+    r"""Probability that a test finds a given true error with ``n`` rows (Roelofs et al. §5.4).
+
+    Data sets are drawn from a world like the data with that error, and from its calibrated
+    twin. The error is found where the p-value among all calibrated data sets is at most
+    ``alpha``: the consistency test with its null distribution averaged over the scores that
+    might have been drawn, which takes one draw for each data set instead of hundreds.
+
+    Parameters
+    ----------
+    probs, labels, logits
+        As everywhere; or one `Forecasts`; or a `World` in place of data.
+    true_error
+        The error to be found, in the norm of the statistic (2 where it has none).
+    n
+        Rows of a data set.
+    statistic
+        What the test looks at; by default the composition of `rmsce_debiased`. Compared are its
+        powers, before the root and with their sign.
+    alpha
+        Level of the test: how often a calibrated model is taken for a miscalibrated one.
+    n_sets
+        Data sets with the error, and as many without.
+    rng
+        Seed.
+
+    Notes
+    -----
+    The world is that of `fit`: Beta scores (the scores themselves, drawn again, where no Beta
+    fits them) with the curve T that fits the labels. The curve with the error asked for is
+    c + t·(T(c) − c), cut at 0 and 1: the fitted miscalibration, so many times as strong. Where
+    the fitted curve has less than a tenth of the error asked for it says nothing of its shape,
+    and T is that of a model over-confident by a temperature of 2, σ(logit(c)/2).
+
+    References
+    ----------
+    Roelofs et al. 2022, §5.4 and Fig. 8.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> world = World(Beta(2.0, 1.0), Power(1.5))
+    >>> found = power(world, true_error=0.1, n=300, n_sets=200)
+    >>> 0.5 < found.power < 1, found.standard_error < 0.1
+    (True, True)
+    """
+    check_whole("n", n, 1)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
+    return settled.at(int(n), n_sets)
+
+
+def sample_size(
+    probs: object,
+    labels: object = None,
+    *,
+    true_error: float,
+    power: float = 0.8,
+    statistic: Estimator | None = None,
+    alpha: float = 0.05,
+    n_sets: int = 1000,
+    rng: Seed = 0,
+    logits: bool = False,
+) -> SampleSize:
+    """Return how many rows find a given true error with a given probability.
+
+    Doubles n until the error is found often enough, then fits the probit of the power as a line
+    in log n to data sets of about the right size. Parameters are those of `power`, which is here
+    the probability wanted.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> found = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_sets=200)
+    >>> 200 < found.low < found.n < found.high < 800
+    True
+    """
+    power = check_inside("power", power)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
+    few = max(100, n_sets // 5)
+    tried = [settled.at(FEWEST_ROWS, few)]
+    while tried[-1].power < power:
+        if 2 * tried[-1].n > MOST_ROWS:
+            rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
+            raise InputError("true_error", rule, true_error)
+        tried.append(settled.at(2 * tried[-1].n, few))
+    if len(tried) == 1:
+        return settled.answer(FEWEST_ROWS, 0.0, power, tried)
+    guess, _ = _solve(tried[-2:], power)
+    for _ in range(3):
+        near = [settled.at(max(1, round(guess * by)), n_sets) for by in (0.8, 1.0, 1.25)]
+        tried += near
+        n, error = _solve(near, power)
+        if 0.7 < n / guess < 1.4:
+            break
+        guess = n
+    return settled.answer(n, error, power, tried)
+
+
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """Everything but n: the world with the error, the statistic, level and seed."""
+
+    world: World
+    statistic: Estimator
+    true_error: float
+    norm: float
+    alpha: float
+    seed: int
+
+    def at(self, n: int, n_sets: int) -> Detection:
+        """Draw data sets with and without the error, and count how often it is found."""
+        worlds = {"wrong": self.world, "calibrated": self.world.calibrated()}
+        measures = {"statistic": self.statistic.measure}
+        found = study(worlds, measures, n, n_sets=n_sets, rng=self.seed, progress=False)
+        wrong, null = (found.values[name, "statistic.power", n] for name in worlds)
+        share, error = _found_share(wrong, np.sort(null), self.alpha)
+        words = (
+            f"A true error of {self.true_error:g} is found with probability {share:.3f} "
+            f"(± {error:.3f}) in {n:,} rows, by a test that takes {100 * self.alpha:g} % of "
+            "calibrated models for miscalibrated ones."
+        )
+        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
+        return Detection(share, error, n, *settings, n_sets, words)
+
+    def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
+        """Put the answer together; ``error`` is that of log n, infinite where noise hides all."""
+        spread = math.exp(min(1.96 * error, math.log(MOST_ROWS)))
+        least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
+        most = max(rows, min(most, MOST_ROWS))
+        words = (
+            f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
+            f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
+        )
+        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
+        ordered = tuple(sorted(tried, key=lambda detection: detection.n))
+        return SampleSize(rows, least, most, power, *settings, ordered, words)
+
+
+def _found_share(wrong: Floats, null: Floats, alpha: float) -> tuple[float, float]:
+    """Share of p-values of at most α, and its Monte-Carlo error, that of the null included."""
+    m = len(null)
+
+    def rejected(level: float) -> float:
+        as_large = m - np.searchsorted(null, wrong, side="left")
+        return float(np.mean((1 + as_large) / (1 + m) <= level))
+
+    share, step = rejected(alpha), math.sqrt(alpha * (1 - alpha) / m)
+    slope = (rejected(alpha + 2 * step) - rejected(alpha - 2 * step)) / (4 * step)
+    # (1 + successes)/(2 + trials): a share of 0 or 1 is not without doubt.
+    smoothed = (1 + share * len(wrong)) / (2 + len(wrong))
+    return share, math.hypot(math.sqrt(smoothed * (1 - smoothed) / len(wrong)), slope * step)
+
+
+def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
+    """Where a line through the probits of the powers, in log n, reaches the power; se of log n."""
+    from scipy.special import ndtri
+
+    inside = [np.clip(d.power, 0.5 / d.n_sets, 1 - 0.5 / d.n_sets) for d in tried]
+    probit = ndtri(inside)
+    density = np.exp(-0.5 * probit**2) / math.sqrt(2 * math.pi)
+    weight = density / np.array([d.standard_error for d in tried])
+    middle = math.log(tried[len(tried) // 2].n)
+    x = np.log([d.n for d in tried]) - middle
+    design = np.column_stack([np.ones(len(x)), x]) * weight[:, None]
+    covariance = np.linalg.inv(design.T @ design)
+    start, slope = covariance @ (design.T @ (probit * weight))
+    if not slope > 0:  # noise alone: stay where we are
+        return math.exp(middle), math.inf
+    at = (float(ndtri(power)) - start) / slope
+    gradient = np.array([1.0, at])
+    error = math.sqrt(float(gradient @ covariance @ gradient)) / slope
+    return math.exp(middle + float(np.clip(at, -2, 2))), error
+
+
+def _settle(
+    probs: object,
+    labels: object,
+    true_error: float,
+    statistic: object,
+    alpha: float,
+    n_sets: int,
+    rng: Seed,
+    logits: bool,
+) -> _Settled:
+    true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
+    check_whole("n_sets", n_sets, 20)
+    check_seed(rng)
+    chosen = DEFAULT if statistic is None else estimator_of("statistic", statistic)
+    if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():
+        rule = "have no lens: the world has one score and one outcome per row"
+        raise must_be("statistic", rule, chosen)
+    norm = getattr(chosen, "norm", 2)
+    norm = norm if is_number(norm) else 2
+    seed = rng if isinstance(rng, int | np.integer) else generator(rng).integers(1 << 31)
+    world = with_error(world_like(probs, labels, logits), true_error, norm)
+    return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

@@ -1,0 +1,1 @@
+"""Simulation studies: measures on many datasets of a simulated model."""

@@ -1,0 +1,173 @@
+"""Scores many data sets at once: in one kernel call where bins are fixed, one by one elsewhere."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.engines.select import engine
+from trueup.engines.types import Sums
+from trueup.errors import must_be
+from trueup.estimators.base import known_estimator
+from trueup.estimators.binned_errors.bias_correction import plugin_powers
+from trueup.forecasts import Forecasts
+from trueup.forecasts.probs import Vector
+from trueup.lens import Binary, Pairs
+from trueup.simulate.worlds.world import DataSets
+
+__all__ = ["Measure", "Numbers", "draw_sets", "score_sets"]
+
+Measure = Callable[..., Any]
+Numbers = dict[str, Floats]
+"""The numbers of every measure, by name: one of each data set."""
+
+SAME_NAMES = "functions whose numbers each have a name of their own, the same in every data set"
+SHORT_ROWS = 1000
+# Calls so short are mostly Python. Threads that pass its lock to and fro at every kernel take
+# twice the time of one, so one calls while the others draw.
+_short_calls = threading.Lock()
+TINY = float(np.finfo(np.float64).tiny)
+
+
+def draw_sets(
+    world: Any, n_sets: int, n: int, rng: np.random.Generator
+) -> Iterator[Forecasts] | DataSets:
+    """Draw data sets as arrays, or one after another where the world cannot draw many."""
+    if not hasattr(world, "draw_many"):
+        return (world.draw(n, rng) for _ in range(n_sets))
+    probs, labels = world.draw_many(n_sets, n, rng)
+    return DataSets(np.asarray(probs), np.asarray(labels))
+
+
+def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Measure]) -> Numbers:
+    """Return the numbers of every measure for every data set; all see the same draws."""
+    if not isinstance(sets, DataSets):
+        return _one_by_one(((f, *_arrays(f)) for f in sets), measures)
+    sets = DataSets(sets.probs.view(), sets.labels.view())
+    for array in sets:
+        array.flags.writeable = False  # what one measure changed, the next would see
+    if not _are_plain(sets):
+        each = ((Forecasts.of(p, y), p, y) for p, y in zip(*sets, strict=True))
+        return _one_by_one(each, measures)
+    known = {name: known_estimator(measure) for name, measure in measures.items()}
+    fast = {name: each for name, each in known.items() if each is not None and _is_fast(each)}
+    slow = {name: m for name, m in measures.items() if name not in fast}
+    scored = _in_fixed_bins(sets, fast)
+    if slow:
+        each = ((_checked(p, y), p, y) for p, y in zip(*sets, strict=True))
+        short = sets.probs.shape[1] <= SHORT_ROWS and all(map(_takes_forecasts, slow.values()))
+        with _short_calls if short else nullcontext():
+            others = _one_by_one(each, slow)
+        if not scored.keys().isdisjoint(others):
+            raise must_be("measures", SAME_NAMES, sorted([*scored, *others]))
+        scored |= others
+    return scored
+
+
+def _is_fast(measure: Any) -> bool:
+    """Whether the bins are known before the data, and the sums of the bins are enough."""
+    return (
+        measure.of_label_sums
+        and not measure.debiased
+        and not measure.binning.sees_scores
+        and measure.lens in (None, Binary())
+    )
+
+
+def _in_fixed_bins(sets: DataSets, measures: Mapping[str, Any]) -> Numbers:
+    n = sets.probs.shape[1]
+    some = Pairs(sets.probs[0], sets.labels[0], None)
+    sums_of: dict[bytes, Sums] = {}
+    scored = {}
+    for name, measure in measures.items():
+        inner = measure.binning.inner_edges(some)
+        key = inner.tobytes()
+        if key not in sums_of:
+            sums_of[key] = engine.bins.batch_bin_sums(sets.probs, sets.labels, inner)
+        equal = measure.binning.asked(n) if measure.equal_shares else None
+        powers = plugin_powers(sums_of[key], measure.norm, equal)
+        scored[name] = powers if math.isinf(measure.norm) else powers ** (1 / measure.norm)
+    return scored
+
+
+def _one_by_one(
+    each: Iterator[tuple[Forecasts, NDArray[Any], NDArray[Any]]], measures: Mapping[str, Measure]
+) -> Numbers:
+    takes = {name: _takes_forecasts(measure) for name, measure in measures.items()}
+    columns: dict[str, list[float]] = {}
+    for r, (forecasts, probs, labels) in enumerate(each):
+        for name, measure in measures.items():
+            answer = measure(forecasts) if takes[name] else measure(probs, labels)
+            found = _numbers_of(name, answer)
+            for key, number in found.items():
+                columns.setdefault(key, []).append(number)
+        if any(len(column) != r + 1 for column in columns.values()):
+            raise must_be("measures", SAME_NAMES, sorted(columns))
+    return {name: np.array(column) for name, column in columns.items()}
+
+
+def _takes_forecasts(measure: Any) -> bool:
+    """Whether a measure is one of trueup's, which take checked data as it is."""
+    inner = measure.func if isinstance(measure, partial) else measure
+    return known_estimator(getattr(inner, "__self__", inner)) is not None
+
+
+def _numbers_of(name: str, answer: Any) -> dict[str, float]:
+    """A number under its measure's name, or those of a mapping or record as ``name.key``."""
+    if _is_number(answer):
+        return {name: float(answer)}
+    found: dict[str, Any] = {}
+    if isinstance(answer, Mapping):
+        found = dict(answer)
+    elif hasattr(answer, "_asdict"):
+        found = {key: value for key, value in answer._asdict().items() if _is_number(value)}
+    elif is_dataclass(answer) and not isinstance(answer, type):
+        every = {field.name: getattr(answer, field.name) for field in fields(answer)}
+        found = {key: value for key, value in every.items() if _is_number(value)}
+    if not found or not all(map(_is_number, found.values())):
+        rule = (
+            f"functions that return a number, or a mapping or record of numbers, as {name!r} must"
+        )
+        raise must_be("measures", rule, answer)
+    return {f"{name}.{key}": float(value) for key, value in found.items()}
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "biuf"
+    return isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating)
+
+
+def _are_plain(sets: DataSets) -> bool:
+    """Whether the sets are scores in [0, 1] with labels 0 and 1, checked here for all of them."""
+    probs, labels = sets
+    return (
+        probs.ndim == 2
+        and probs.shape == labels.shape
+        and probs.size > 0
+        and probs.dtype == np.float64
+        and labels.dtype in (np.uint8, np.bool_, np.int64)
+        and probs.flags.c_contiguous
+        and labels.flags.c_contiguous
+        and engine.rows.all_pairs_good(probs.reshape(-1), labels.reshape(-1))
+    )
+
+
+def _checked(probs: Floats, labels: NDArray[Any]) -> Forecasts:
+    """One data set of a batch that was checked as a whole."""
+    scores = Vector(probs, None, TINY)
+    return Forecasts(labels, None, None, None, None, None, len(probs), 2, scores)
+
+
+def _arrays(forecasts: Forecasts) -> tuple[NDArray[Any], NDArray[Any]]:
+    probs = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores
+    return probs, forecasts.labels

@@ -1,0 +1,85 @@
+"""Who draws what: batches of data sets, each with its own stream of random numbers.
+
+A stream is chosen by the seed, by what the world is, by n and by the number of the batch, so
+that neither the other cells of a study nor the order of the work can change a draw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from trueup.engines.blocks import Chunk
+from trueup.simulate.worlds.world import World
+
+__all__ = ["batches", "identity", "stream", "world_identity"]
+
+BATCH_ROWS = 1 << 16  # scores and labels of a batch stay in cache
+BATCH_SETS = 100  # so that small data sets with slow measures are shared out, and saved, too
+LONGEST = 2000  # characters of an identity that are written out
+
+
+def batches(n: int, n_sets: int) -> list[Chunk]:
+    """Cut ``n_sets`` data sets of ``n`` rows into batches whose size depends on n alone."""
+    size = min(BATCH_SETS, max(1, BATCH_ROWS // n))
+    return [(start, min(start + size, n_sets)) for start in range(0, n_sets, size)]
+
+
+def stream(seed: int, world: str, n: int, batch: int) -> np.random.Generator:
+    """Return the generator of one batch; ``world`` is its identity."""
+    digest = hashlib.sha256(f"{world}\n{n}".encode()).digest()
+    key = (int.from_bytes(digest[:8], "little"), batch)
+    return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=key))
+
+
+def world_identity(world: object) -> str:
+    """Say what a world draws from: worlds that draw alike are one, whatever else they say."""
+    if isinstance(world, World) and type(world).draw_many is World.draw_many:
+        return identity(("World", world.scores, world.curve))
+    return identity(world)
+
+
+def identity(value: object) -> str:
+    """Describe a value the same way in every run: as its repr, but in full and without addresses.
+
+    A function is known by its name alone.
+    """
+    text = _described(value)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _described(value: Any) -> str:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _call(value, {field.name: getattr(value, field.name) for field in fields(value)})
+    if isinstance(value, np.ndarray):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array({value.dtype.str}, {value.shape}, sha256:{digest})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{k!r}: {_described(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "(" + ", ".join(map(_described, value)) + ")"
+    if isinstance(value, partial):
+        return f"partial({_described((value.func, value.args, value.keywords))})"
+    if hasattr(value, "__qualname__"):
+        owner = getattr(value, "__self__", None)
+        bound = owner is not None and not isinstance(owner, ModuleType)
+        prefix = _described(owner) if bound else str(getattr(value, "__module__", ""))
+        return f"{prefix}.{value.__qualname__}"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if vars(type(value)).get("__repr__", object.__repr__) is object.__repr__:
+        return _call(value, getattr(value, "__dict__", {}))
+    return repr(value)
+
+
+def _call(value: object, inside: Mapping[str, Any]) -> str:
+    arguments = ", ".join(f"{name}={_described(inner)}" for name, inner in inside.items())
+    return f"{type(value).__qualname__}({arguments})"

@@ -1,0 +1,204 @@
+"""One engine for every simulation study: worlds × measures × n, over many data sets."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from trueup.checks import check_whole
+from trueup.engines.threads import get_threads, run, set_threads
+from trueup.errors import must_be
+from trueup.simulate.studies.batch_scoring import Measure, Numbers, draw_sets, score_sets
+from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
+from trueup.simulate.studies.progress import Progress
+from trueup.simulate.studies.random_streams import batches, stream, world_identity
+from trueup.simulate.studies.settings import (
+    check_measures,
+    seed_of,
+    settings_of,
+    sizes_of,
+    worlds_by_name,
+)
+from trueup.simulate.studies.study_result import Study, StudyRow
+from trueup.simulate.studies.true_values import Truth, check_truth, truths_of
+
+__all__ = ["study"]
+
+
+def study(
+    worlds: Any,
+    measures: Mapping[str, Measure],
+    n: int | Sequence[int],
+    *,
+    n_sets: int = 1000,
+    rng: int | np.random.Generator | None = 0,
+    truth: Truth = None,
+    path: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Study:
+    """Draw many data sets from worlds, and see what measures say of them.
+
+    The rows depend on the arguments alone: not on the number of workers, on the order of the
+    work, on whether it was interrupted, or on what else is studied. All measures see the same
+    data sets.
+
+    Parameters
+    ----------
+    worlds
+        A world, or worlds by name: anything that draws like `World` or like `TableWorld`.
+    measures
+        By name: estimators, named metrics, or any function of (probs, labels) that returns a
+        number, or a mapping or record of numbers, which get rows ``name.key`` (what is no number
+        in a record is left out). `BinnedError` without correction over `UniformWidth` or
+        `FixedEdges` is computed for many data sets at once. Functions may run on several
+        threads at a time.
+    n
+        Rows of a data set, one number or several.
+    n_sets
+        Data sets for each world and n.
+    rng
+        A whole number; or a Generator or None, with which a study cannot be resumed.
+    truth
+        What measures should say: for each name a number or a function of the world, or one
+        function of the world for all. An estimator that is not mentioned is held against the
+        world's true error in its norm.
+    path
+        Where to keep finished batches. If the file is there the study goes on from it; it must
+        be of the same rng, n_sets, worlds and measures. A function is known by its name there:
+        delete the file after changing what one does.
+    workers
+        Threads; None for all cores.
+    progress
+        Whether to show progress; None for only on a terminal.
+
+    Examples
+    --------
+    >>> from trueup import BinnedError
+    >>> from trueup.simulate import Identity, Uniform, World
+    >>> world = World(Uniform(), Identity())
+    >>> found = study({"calibrated": world}, {"ece": BinnedError()}, [100, 1000], n_sets=200)
+    >>> [(row.n, round(row.bias, 2)) for row in found.rows]
+    [(100, 0.12), (1000, 0.04)]
+    """
+    named = worlds_by_name(worlds)
+    check_measures(measures)
+    sizes = sizes_of(n)
+    check_whole("n_sets", n_sets, 1)
+    check_truth(truth)
+    if workers is not None:
+        check_whole("workers", workers, 1)
+    truths = {
+        (name, key): value
+        for name, world in named.items()
+        for key, value in truths_of(world, measures, truth).items()
+    }
+    seed = seed_of(rng, path)
+    keys = [
+        BatchKey(name, size, batch)
+        for name in named
+        for size in sizes
+        for batch in range(len(batches(size, n_sets)))
+    ]
+    saved = None
+    if path is not None:
+        saved = Checkpoint(path, settings_of(named, measures, int(n_sets), seed))
+    finished = {} if saved is None else saved.finished
+    identities = {name: world_identity(world) for name, world in named.items()}
+
+    def score(key: BatchKey) -> Numbers:
+        start, stop = batches(key.n, n_sets)[key.batch]
+        chance = stream(seed, identities[key.world], key.n, key.batch)
+        sets = draw_sets(named[key.world], stop - start, key.n, chance)
+        numbers = score_sets(sets, measures)
+        if saved is not None:
+            saved.add(key, numbers)
+        return numbers
+
+    todo = [key for key in keys if key not in finished]
+    line = Progress(len(keys), len(keys) - len(todo), progress)
+    try:
+        with _on_threads(workers):
+            fresh = _all_scored(score, todo, line)
+    finally:
+        line.close()
+        if saved is not None:
+            saved.close()
+    found = _collected(named, measures, sizes, {**finished, **fresh}, truths, truth)
+    check_truth(truth, {row.measure for row in found.rows})
+    return found
+
+
+def _all_scored(score: Any, todo: list[BatchKey], line: Progress) -> dict[BatchKey, Numbers]:
+    """Score batches on threads; the first failure, or an interrupt, stops all of them."""
+    stopped = threading.Event()
+
+    def work(first: int, last: int) -> list[Numbers]:
+        if stopped.is_set():
+            return []
+        try:
+            scored = [score(key) for key in todo[first:last]]
+        except BaseException:
+            stopped.set()
+            raise
+        line.advance()
+        return scored
+
+    parts = run(work, [(i, i + 1) for i in range(len(todo))])
+    return dict(zip(todo, (numbers for part in parts for numbers in part), strict=True))
+
+
+def _collected(
+    worlds: Mapping[str, Any],
+    measures: Mapping[str, Measure],
+    sizes: list[int],
+    scored: Mapping[BatchKey, Numbers],
+    truths: dict[tuple[str, str], float],
+    truth: Truth,
+) -> Study:
+    rows, values = [], {}
+    for world in worlds:
+        for n in sizes:
+            mine = sorted(key for key in scored if (key.world, key.n) == (world, n))
+            parts = [scored[key] for key in mine]
+            for name in _names(parts, measures):
+                column = np.concatenate([part[name] for part in parts])
+                column.flags.writeable = False
+                if (world, name) not in truths:
+                    truths[world, name] = truths_of(worlds[world], {name: None}, truth)[name]
+                values[world, name, n] = column
+                rows.append(StudyRow.of(world, name, n, column, truths[world, name]))
+    return Study(tuple(rows), values)
+
+
+def _names(parts: list[Numbers], measures: Mapping[str, Measure]) -> list[str]:
+    """Names of the numbers of a cell, in the order of the measures."""
+    names = list(parts[0])
+    if any(list(part) != names for part in parts):
+        rule = "functions that return numbers of the same names for every data set"
+        raise must_be("measures", rule, sorted({name for part in parts for name in part}))
+    order = list(measures)
+    return sorted(names, key=lambda name: order.index(_measure_of(name, order)))
+
+
+def _measure_of(name: str, measures: list[str]) -> str:
+    if name in measures:
+        return name
+    return max((m for m in measures if name.startswith(f"{m}.")), key=len)
+
+
+@contextmanager
+def _on_threads(workers: int | None) -> Iterator[None]:
+    before = get_threads()
+    if workers is not None:
+        set_threads(int(workers))
+    try:
+        yield
+    finally:
+        if workers is not None:
+            set_threads(before)

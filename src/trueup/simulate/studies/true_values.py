@@ -1,0 +1,77 @@
+"""What a measure should have said: the truth of a world, where it is known."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from trueup.checks import is_number
+from trueup.errors import must_be
+from trueup.estimators.base import known_estimator
+from trueup.lens import Binary, Canonical, TopLabel
+
+__all__ = ["Truth", "check_truth", "truths_of"]
+
+Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | None
+"""A number or a function of the world for each measure, or one function for all of them."""
+
+
+def check_truth(truth: Any, names: Collection[str] | None = None) -> None:
+    """Refuse what can say nothing, and a truth of a number that the study does not have."""
+    values = truth.values() if isinstance(truth, Mapping) else [truth]
+    if not all(value is None or callable(value) or is_number(value) for value in values) or (
+        is_number(truth)
+    ):
+        rule = "a function of the world, or a number or such a function for each measure"
+        raise must_be("truth", rule, truth)
+    if names is not None and isinstance(truth, Mapping) and not set(truth) <= set(names):
+        raise must_be("truth", f"name {', '.join(sorted(names))}", sorted(set(truth) - set(names)))
+
+
+def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str, float]:
+    """Return what ``truth`` says of each measure, else the true error in its norm, else NaN."""
+    known: dict[Any, float] = {}  # an integral is worked out once for all that share it
+    found = {}
+    for name, measure in measures.items():
+        given = truth.get(name) if isinstance(truth, Mapping) else truth
+        if is_number(given):
+            found[name] = float(given)  # type: ignore[arg-type]
+        elif given is not None:
+            found[name] = float(given(world))  # type: ignore[operator]
+        elif known_estimator(measure) is not None and is_number(getattr(measure, "norm", None)):
+            usual = {"norm": None, "lens": None, "distance": "tv", "equal_shares": False}
+            key = tuple(getattr(measure, field, default) for field, default in usual.items())
+            if key not in known:
+                known[key] = _true_error(world, measure)
+            found[name] = known[key]
+        else:
+            found[name] = math.nan
+    return found
+
+
+def _true_error(world: Any, estimator: Any) -> float:
+    """The world's true error through the estimator's lens; NaN where the world cannot tell."""
+    lens, norm = estimator.lens, estimator.norm
+    if getattr(estimator, "equal_shares", False):  # bins of equal say have another target
+        return math.nan
+    if not _draws_matrices(world):
+        return float(world.true_error(norm)) if lens in (None, Binary()) else math.nan
+    lens = TopLabel() if lens is None else lens
+    options: dict[str, Any] = {}
+    takes = inspect.signature(world.true_error).parameters
+    if "distance" in takes and lens.induces == "simplex":
+        options["distance"] = estimator.distance
+    if "lens" in takes:
+        return float(world.true_error(norm, lens=lens, **options))
+    return float(world.true_error(norm, **options)) if lens == Canonical() else math.nan
+
+
+def _draws_matrices(world: Any) -> bool:
+    chance = np.random.default_rng(0)
+    if hasattr(world, "draw_many"):
+        return np.ndim(world.draw_many(1, 1, chance)[0]) == 3
+    return bool(world.draw(1, chance).is_matrix)

@@ -1,0 +1,182 @@
+"""Worlds where the truth is known: a score distribution with a calibration curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats, Ints
+from trueup.checks import check_whole
+from trueup.errors import must_be
+from trueup.estimators.base import check_norm, root_of
+from trueup.forecasts import Forecasts
+from trueup.simulate.worlds.calibration_curves import Curve, Identity
+from trueup.simulate.worlds.score_distributions import Drawn, Points, ScoreDistribution, Uniform
+from trueup.specification import Specification
+
+__all__ = ["BinTruth", "DataSets", "World", "generator"]
+
+Seed = int | np.random.Generator | None
+
+
+class DataSets(NamedTuple):
+    """Many simulated data sets at once: row r of each array is data set r."""
+
+    probs: Floats
+    labels: NDArray[np.uint8] | Ints
+
+
+class BinTruth(NamedTuple):
+    """What is true of each bin: its share, its mean score and its rate of positives."""
+
+    share: Floats
+    mean_score: Floats
+    mean_label: Floats
+
+
+@dataclass(frozen=True, repr=False)
+class World(Specification):
+    """A world of scores whose true calibration curve is known (Roelofs et al. 2022, §3).
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> world = World(Beta(2.0, 1.0), Power(2))
+    >>> round(world.true_error(norm=1), 6)
+    0.166667
+    >>> world.draw(100, rng=0)
+    Forecasts(100 samples, binary)
+    """
+
+    scores: ScoreDistribution = Uniform()
+    curve: Curve = Identity()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scores, ScoreDistribution):
+            raise must_be("scores", "a score distribution, such as Beta(2, 1)", self.scores)
+        if not isinstance(self.curve, Curve):
+            raise must_be("curve", "a curve, such as Identity()", self.curve)
+
+    def draw(self, n: int, rng: Seed = None) -> Forecasts:
+        """Draw one data set of ``n`` rows."""
+        sets = self.draw_many(1, n, rng)
+        return Forecasts.of(sets.probs[0], sets.labels[0].astype(bool))
+
+    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
+        """Draw many independent data sets of ``n`` rows at once."""
+        check_whole("n_sets", n_sets, 1)
+        check_whole("n", n, 1)
+        chance = generator(rng)
+        score, complement = self.scores.draw((n_sets, n), chance)
+        truth = self.curve(score, complement)
+        return DataSets(score, (chance.random((n_sets, n)) < truth).view(np.uint8))
+
+    def true_error(self, norm: float = 1) -> float:
+        """Return (E |c − T(c)|^p)^(1/p), the calibration error that no binning can hide."""
+        check_norm(norm)
+        if math.isinf(norm):
+            return self._largest_gap()
+        return root_of(self._average(lambda c, d, truth: np.abs(c - truth) ** norm), norm)
+
+    def bin_truth(self, inner_edges: Any) -> BinTruth:
+        """Return what is true of the right-closed bins between these inner edges."""
+        edges = np.concatenate([[0.0], np.asarray(inner_edges, np.float64), [1.0]])
+        if not np.all(np.diff(edges) > 0):
+            raise must_be("inner_edges", "increasing, between 0 and 1", inner_edges)
+        pairs = list(pairwise(edges))
+        share = np.array(
+            [self.scores.expect(lambda c, d: np.ones_like(c), *ends) for ends in pairs]
+        )
+        score = np.array([self.scores.expect(lambda c, d: c, *ends) for ends in pairs])
+        label = np.array([self._average(lambda c, d, truth: truth, *ends) for ends in pairs])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return BinTruth(share, score / share, label / share)
+
+    def binned_error(self, inner_edges: Any, norm: float = 1) -> float:
+        """Return the error of infinitely many rows in these bins: what binned errors estimate.
+
+        Never above `true_error`, since errors of opposite sign in one bin cancel.
+        """
+        check_norm(norm)
+        truth = self.bin_truth(inner_edges)
+        full = truth.share > 0
+        gaps = np.abs(truth.mean_score[full] - truth.mean_label[full])
+        if math.isinf(norm):
+            return float(gaps.max())
+        return root_of(float(np.sum(truth.share[full] * gaps**norm)), norm)
+
+    def calibrated(self) -> World:
+        """Return the twin with the same scores and no error at all."""
+        return World(self.scores, Identity())
+
+    def _average(self, function: Any, low: float = 0.0, high: float = 1.0) -> float:
+        """Average a function of score, complement and truth, split where it may have a kink."""
+
+        def along(curve: Curve) -> float:
+            breaks = self._kinks(curve)
+            return self.scores.expect(lambda c, d: function(c, d, curve(c, d)), low, high, breaks)
+
+        curves = self._curves()
+        return math.fsum(along(curve) for curve in curves) / len(curves)
+
+    def _curves(self) -> tuple[Curve, ...]:
+        """The curves to average over: of finitely many scores each has tossed its coin."""
+        return (self.curve,) if isinstance(self.scores, Points) else self.curve.alternatives()
+
+    def _kinks(self, curve: Curve) -> Drawn:
+        """Where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
+        low, high = LOGITS[:-1], LOGITS[1:]
+        sign = np.sign(_gap(curve, LOGITS))
+        crossing = sign[:-1] * sign[1:] < 0
+        low, high, falling = low[crossing], high[crossing], sign[:-1][crossing]
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            before = np.sign(_gap(curve, middle)) == falling
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        jumps = np.asarray(self.curve.jumps(), np.float64)
+        score, complement = _at_logit(low)
+        return Drawn(np.append(score, jumps), np.append(complement, 1 - jumps))
+
+    def _largest_gap(self) -> float:
+        """Largest |c − T(c)|: exact for points, over a fine grid in logit(c) otherwise."""
+        if isinstance(self.scores, Points):
+            score = np.array(self.scores.scores)
+            return float(np.abs(score - self.curve(score, 1 - score)).max())
+        least, most = self.scores.support
+        score, complement = _at_logit(LOGITS)
+        inside = (score >= least) & (score <= most)
+        ends = np.array([least, most])
+        at = Drawn(np.append(score[inside], ends), np.append(complement[inside], 1 - ends))
+        return max(float(np.abs(at.score - t(*at)).max()) for t in self._curves())
+
+
+# Fine where scores usually are, and out to the last score that float64 can tell from 0 or 1.
+LOGITS = np.concatenate(
+    [-np.geomspace(700, 40, 200), np.linspace(-39.9, 39.9, 8001), np.geomspace(40, 700, 200)]
+)
+
+
+def _at_logit(z: Floats) -> Drawn:
+    half = np.exp(-np.abs(z))
+    small, large = half / (1 + half), 1 / (1 + half)
+    return Drawn(np.where(z < 0, small, large), np.where(z < 0, large, small))
+
+
+def _gap(curve: Curve, z: Floats) -> Floats:
+    """C − T(c) at each logit of c."""
+    score, complement = _at_logit(z)
+    return np.asarray(score - curve(score, complement))
+
+
+def generator(rng: Seed) -> np.random.Generator:
+    """Return a generator: the one given, or a new one from a seed."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is not None and (not isinstance(rng, int | np.integer) or isinstance(rng, bool)):
+        raise must_be("rng", "a whole number, a numpy Generator or None", rng)
+    return np.random.default_rng(rng)

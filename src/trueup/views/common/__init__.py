@@ -1,0 +1,1 @@
+"""What all plots share: style, figures, columns and series."""

@@ -1,0 +1,1 @@
+"""Charts with one row per class, group or model."""

@@ -1,0 +1,1 @@
+"""Reliability diagrams on the triangle and the tetrahedron."""

@@ -1,0 +1,131 @@
+"""`trueup plot`: every picture that can be asked for."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from support.command_line import overconfident, three_classes
+from trueup import Forecasts
+from trueup.cli.commands.plot import OF_ONE_MODEL
+from trueup.cli.figures import save_figure
+from trueup.errors import InputError
+from trueup.evaluation import Evaluation, evaluate
+from trueup.evaluation.findings import Asked
+from trueup.evaluation.on_demand import PARTS, OnDemand
+from trueup.views.overview import figure_of, parts_of
+from trueup.views.registry import FIGURES, KINDS
+
+OF_MORE = ("groups", "local", "recalibration")
+OF_THREE = sorted(set(OF_ONE_MODEL) - set(OF_MORE))
+
+
+@pytest.fixture(scope="module")
+def three_rows() -> Forecasts:
+    columns = three_classes()
+    probs = np.column_stack([columns[name] for name in columns if name != "label"])
+    return Forecasts.of(probs, columns["label"], classes=["dog", "cat", "eel"])
+
+
+@pytest.fixture(scope="module")
+def three(three_rows) -> Evaluation:
+    return evaluate(three_rows, n_resamples=99, recalibrate=False, advice=False)
+
+
+@pytest.fixture(scope="module")
+def more_rows() -> Forecasts:
+    columns = overconfident()
+    features = np.random.default_rng(0).normal(size=(600, 2))
+    groups = np.arange(600) % 3
+    return Forecasts.of(columns["p"], columns["y"], features=features, groups=groups)
+
+
+@pytest.fixture(scope="module")
+def with_more(more_rows) -> Evaluation:
+    return evaluate(more_rows, n_resamples=99, advice=False)
+
+
+def on_demand(forecasts: Forecasts) -> OnDemand:
+    return OnDemand(forecasts, Asked.checked(n_resamples=99))
+
+
+def png(figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", OF_THREE)
+def test_every_picture_of_three_classes(three, kind, tmp_path) -> None:
+    save_figure(three.plot(kind), str(tmp_path / "picture.svg"))
+    assert (tmp_path / "picture.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize("kind", OF_MORE)
+def test_pictures_of_more(with_more, kind, tmp_path) -> None:
+    save_figure(with_more.plot(kind), str(tmp_path / "picture.pdf"))
+    assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("groups", "`groups` to evaluate"), ("local", "`features` to evaluate")]
+)
+def test_pictures_that_need_more(three, three_rows, kind, said) -> None:
+    for parts in (parts_of(three), on_demand(three_rows)):
+        with pytest.raises(InputError, match=f"there are: overview, .*{said}"):
+            figure_of(parts, kind)
+
+
+@pytest.mark.parametrize("kind", sorted({*OF_THREE, *OF_MORE} - {"overview"}))
+def test_a_picture_is_that_of_the_whole_evaluation(
+    three, three_rows, with_more, more_rows, kind
+) -> None:
+    found, data = (with_more, more_rows) if kind in OF_MORE else (three, three_rows)
+    assert png(figure_of(on_demand(data), kind)) == png(found.plot(kind))
+
+
+def test_models_have_a_picture_and_other_words_have_none(with_more) -> None:
+    both = evaluate(
+        labels=[0, 1] * 50,
+        models={"a": np.full(100, 0.4), "b": np.full(100, 0.6)},
+        n_resamples=99,
+        recalibrate=False,
+        advice=False,
+    )
+    assert both.plot("models").axes
+    with pytest.raises(InputError, match="`kind` 'models' is not available"):
+        with_more.plot("models")
+    with pytest.raises(InputError, match="`kind` must be one of 'overview', "):
+        with_more.plot("pie")
+
+
+def test_a_picture_computes_only_what_it_needs(three_rows) -> None:
+    parts = on_demand(three_rows)
+    figure_of(parts, "reliability")
+    made = {name for name in PARTS if parts.made(name) is not None}
+    assert made == {"reliability", "band"}
+    with pytest.raises(InputError, match="there are: overview, reliability"):
+        figure_of(parts, "local")
+    assert made == {name for name in PARTS if parts.made(name) is not None}
+
+
+def test_every_entry_names_parts_that_there_are() -> None:
+    named = {part for entry in FIGURES for part in (*entry.needs, *entry.uses)}
+    assert named - set(PARTS) == {"models"}
+    assert set(OF_ONE_MODEL) == set(KINDS) - {"models"}
+
+
+def test_the_command(run, files) -> None:
+    result = run("plot", "wrong.csv", "-o", "p.png")
+    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert result.stdout == ""
+    assert "the picture is in p.png" in result.stderr
+    result = run("plot", "wrong.csv", "--kind", "simplex", "-o", "s.png", code=2)
+    assert "three or four classes" in result.stderr
+
+
+@pytest.mark.parametrize(("path", "said"), [("picture", "*.png"), ("no/p.png", "no directory")])
+def test_refused_before_the_file_is_read(run, files, path, said) -> None:
+    assert said in run("plot", "missing.csv", "-o", path, code=2).stderr

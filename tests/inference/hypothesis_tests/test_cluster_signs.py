@@ -1,0 +1,107 @@
+"""The test by signs of clusters: rows that share something do not look miscalibrated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import trueup as tu
+from trueup.engines import set_threads, using
+from trueup.engines.draw_keys import keys_of
+from trueup.engines.select import engine
+from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.calibration_test import calibration_test
+
+
+def clustered(seed: int, n_clusters: int, size: int) -> Forecasts:
+    """Calibrated rows whose labels share a normal number in each cluster."""
+    from scipy.special import ndtr
+
+    rng = np.random.default_rng(seed)
+    cluster = np.repeat(np.arange(n_clusters), size)
+    p = rng.random(len(cluster))
+    shared = rng.standard_normal(n_clusters)[cluster]
+    y = ndtr(math.sqrt(0.5) * (shared + rng.standard_normal(len(p)))) < p
+    return Forecasts.of(p, y, clusters=cluster)
+
+
+def test_the_pvalue_by_hand() -> None:
+    f = clustered(1, 30, 4)
+    found = calibration_test(f, method="cluster_signs", n_resamples=50, rng=2)
+    seed = int(np.random.default_rng(2).integers(1 << 63))
+    table = tu.BinnedError(binning=tu.EqualMass(15)).measure(f).table
+    index = np.searchsorted(table.edges[1:-1], f.scores)
+    even = np.full(30, 1 << 63, np.uint64)
+    signs = [np.ones(30), *(2.0 * engine.draws.draw_labels(even, k) - 1 for k in keys_of(seed, 50))]
+    powers = []
+    for sign in signs:
+        gaps = np.bincount(index, sign[f.clusters] * (f.scores - f.labels), table.made)
+        powers.append(np.sum((gaps / table.count) ** 2 * table.count) / f.n)
+    assert found.statistic == pytest.approx(powers[0], rel=1e-9)
+    assert found.pvalue == (1 + np.sum(np.array(powers[1:]) >= powers[0] - 1e-12)) / 51
+    assert found.notes["clusters"] == 30
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        None,
+        tu.CumulativeError(),
+        tu.SmoothError(),
+        tu.BinnedError(tu.ClassWise()),
+        tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3)),
+        tu.BinnedError(tu.TopLabel(where=(0.5, 1))),
+    ],
+    ids=repr,
+)
+def test_same_pvalue_everywhere(statistic) -> None:
+    pytest.importorskip("trueup.engines.native", reason="not built", exc_type=ImportError)
+    probs, labels = tu.simulate.DirichletWorld((1, 1, 1)).draw_many(1, 120, 0)
+    f = Forecasts.of(probs[0], labels[0], clusters=np.arange(120) % 40)
+    found = set()
+    for name in ("native", "reference"):
+        for threads in (1, 2):
+            set_threads(threads)
+            with using(name):
+                test = calibration_test(
+                    f, statistic=statistic, method="cluster_signs", n_resamples=19, rng=3
+                )
+            set_threads(None)
+            found.add(test.pvalue)
+    assert len(found) == 1
+
+
+def test_size() -> None:
+    """Clusters of ten: the test holds 5 %, the one that ignores clusters rejects too often."""
+    by_signs = ignoring = 0
+    for seed in range(300):
+        f = clustered(seed, 50, 10)
+        test = calibration_test(f, method="cluster_signs", n_resamples=39, rng=seed)
+        by_signs += test.pvalue <= 0.05
+        alone = Forecasts.of(f.scores, f.labels)
+        ignoring += calibration_test(alone, n_resamples=39, rng=seed).pvalue <= 0.05
+    assert by_signs <= 15 + 4 * math.sqrt(15 * 0.95)
+    assert ignoring > 20
+
+
+def test_a_wrong_model_is_found() -> None:
+    f = clustered(4, 200, 5)
+    wrong = Forecasts.of(f.scores**2, f.labels, clusters=f.clusters)
+    assert calibration_test(wrong, method="cluster_signs", n_resamples=99, rng=0).pvalue == 0.01
+
+
+def test_refusals() -> None:
+    f = clustered(0, 10, 3)
+    for statistic in (tu.SweepError(), tu.BinnedError(norm=2, debias=True), tu.Brier()):
+        with pytest.raises(tu.InputError, match="got a statistic of more than score − label"):
+            calibration_test(f, statistic=statistic, method="cluster_signs")
+    with pytest.raises(
+        tu.InputError,
+        match=r"This test requires `clusters`\. Hint: set `clusters` in Forecasts\.of",
+    ):
+        calibration_test(f.scores, f.labels, method="cluster_signs")
+    soft = Forecasts.of(f.scores, f.scores, soft_labels=True, clusters=f.clusters)
+    with pytest.raises(tu.InputError, match="`labels` must be classes"):
+        calibration_test(soft, method="cluster_signs")

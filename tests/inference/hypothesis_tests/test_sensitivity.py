@@ -1,0 +1,160 @@
+"""Which error a test would have found: against direct simulation and `trueup.power`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import trueup as tu
+from trueup.errors import InputError
+from trueup.estimators import BinnedError
+from trueup.inference.hypothesis_tests.sensitivity import (
+    TEMPERATURES,
+    Sensitivity,
+    _shift,
+    sensitivity,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def rejections(p: np.ndarray, truth: np.ndarray, weights=None, sets: int = 100) -> float:
+    rng = np.random.default_rng(1)
+    found = [
+        tu.calibration_test(
+            p, rng.random(len(p)) < truth, weights=weights, n_resamples=99, rng=seed
+        ).pvalue
+        <= 0.05
+        for seed in range(sets)
+    ]
+    return float(np.mean(found))
+
+
+def planted(p: np.ndarray, error: float, temperature: float, weights=None) -> np.ndarray:
+    """True rates that are off by a root mean squared error, in the shape looked for."""
+    shift = _shift(p, temperature)
+    truth = p + shift * error / math.sqrt(np.average(shift * shift, weights=weights))
+    assert truth.min() >= 0
+    assert truth.max() <= 1
+    return truth
+
+
+SCORES = {
+    "uniform": RNG.uniform(0.02, 0.98, 1000),
+    "ties": RNG.choice([0.1, 0.3, 0.6, 0.8], 400),
+    "near 1": RNG.beta(20, 1, 1500).clip(0, 0.999),
+}
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_a_planted_error_is_found_four_times_in_five(kind) -> None:
+    p = SCORES[kind]
+    found = sensitivity(p, RNG.random(len(p)) < p, n_resamples=999, rng=0)
+    error = found.smallest_error(0.8)
+    shares = []
+    for temperature in TEMPERATURES:
+        alone = found._smallest(temperature, 0.8)
+        if alone is not None:
+            shares.append(rejections(p, planted(p, alone, temperature)))
+            assert alone <= error
+    assert shares
+    for share in shares:  # three standard errors of 100 sets are 0.12
+        assert 0.66 <= share <= 0.94
+    assert rejections(p, p) <= 0.12
+
+
+def test_weights() -> None:
+    p, w = RNG.uniform(0.05, 0.95, 800), RNG.exponential(size=800) + 0.05
+    y = RNG.random(800) < p
+    found = sensitivity(p, y, weights=w, n_resamples=499, rng=0)
+    plain = sensitivity(p, y, n_resamples=499, rng=0)
+    assert found.rows < 800 == round(plain.rows)
+    error = found._smallest(2.0, 0.8)
+    assert error > plain._smallest(2.0, 0.8)
+    assert 0.6 <= rejections(p, planted(p, error, 2.0, w), w) <= 0.98
+
+
+def test_it_agrees_with_power() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.05, 0.95, 600)
+    truth = planted(p, 0.08, 2.0)
+    y = rng.random(600) < truth
+    found = sensitivity(p, y, n_resamples=499, rng=0)
+    share = rejections(p, truth)
+    strength = 0.08 / found._error(2.0, 1.0)
+    assert found._finder(2.0, strength)(found.rows) == pytest.approx(share, abs=0.13)
+
+
+def test_more_rows_find_smaller_errors_and_both_answers_agree() -> None:
+    p = RNG.random(1000)
+    found = sensitivity(p, RNG.random(1000) < p, n_resamples=499, rng=0)
+    error = found.smallest_error(0.8)
+    rows = found.rows_for(error, 0.8)
+    assert rows == pytest.approx(1000, rel=0.1)
+    assert found.rows_for(error / 2) > 2.5 * rows
+    assert found.rows_for(0.02) < found.rows_for(0.01) < found.rows_for(0.005)
+    assert found.smallest_error(0.5) < error < found.smallest_error(0.95)
+    again = sensitivity(np.tile(p, 4), np.tile(RNG.random(1000) < p, 4), n_resamples=499, rng=0)
+    assert again.smallest_error(0.8) == pytest.approx(error / 2, rel=0.15)
+
+
+def test_resamples_are_those_of_the_test() -> None:
+    g = RNG.dirichlet(np.ones(3), 300)
+    y = (RNG.random(300)[:, None] > np.cumsum(g, axis=1)).sum(axis=1)
+    for probs, labels in ((g, y), (g[:, 0], y == 0)):
+        found = sensitivity(probs, labels, n_resamples=99, rng=7)
+        test = tu.calibration_test(probs, labels, n_resamples=99, rng=7)
+        assert found.observed == test.statistic
+        assert (1 + np.sum(found.null >= found.observed)) / 100 == test.pvalue
+
+
+def test_threshold_is_where_the_test_begins_to_reject() -> None:
+    table = BinnedError().table([0.2, 0.2, 0.9], [0, 1, 1])
+    for many, alpha in ((999, 0.05), (99, 0.05), (39, 0.025), (99, 0.1), (19, 0.05)):
+        null = np.random.default_rng(many).normal(size=many)
+        found = Sensitivity(null, 0.0, alpha, table)
+        for value, rejects in ((found.threshold, False), (found.threshold + 1e-9, True)):
+            pvalue = (1 + np.sum(null >= value)) / (1 + many)
+            assert (pvalue <= alpha + 1e-12) == rejects
+    assert Sensitivity(null[:10], 0.0, 0.05, table).threshold == math.inf
+    assert Sensitivity(null[:10], 0.0, 0.05, table).smallest_error() is None
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_few_rows_find_nothing(n) -> None:
+    p = np.linspace(0.2, 0.7, n)
+    found = sensitivity(p, np.arange(n) % 2, n_resamples=99, rng=0)
+    assert found.smallest_error(0.8) is None
+    assert found.rows_for(0.1) > 50
+
+
+def test_scores_all_one_leave_room_on_one_side() -> None:
+    found = sensitivity(np.ones(30), np.ones(30, int), n_resamples=99, rng=0)
+    assert 1 - 0.2 ** (1 / 30) <= found.smallest_error(0.8) < 0.15  # one wrong row, or two
+    assert found.threshold == 0
+
+
+def test_what_it_refuses() -> None:
+    p = RNG.random(30)
+    y = RNG.random(30) < p
+    for statistic in (
+        BinnedError(),
+        BinnedError(norm=2),
+        BinnedError(norm=2, debias="residual"),
+        "ece",
+    ):
+        with pytest.raises(InputError, match="`statistic` must be a debiased BinnedError"):
+            sensitivity(p, y, statistic=statistic)
+    wide = BinnedError(tu.ClassWise(), norm=2, debias=True)
+    with pytest.raises(InputError, match="one outcome per row"):
+        sensitivity(np.c_[p, 1 - p], y, statistic=wide)
+    found = sensitivity(p, y, n_resamples=99, rng=0)
+    for call in (lambda: found.smallest_error(1.0), lambda: sensitivity(p, y, alpha=0)):
+        with pytest.raises(InputError, match="above 0 and below 1"):
+            call()
+    with pytest.raises(InputError, match="`error` must be above 0 and at most 1; got 0"):
+        found.rows_for(0)
+    with pytest.raises(InputError, match="`clusters`"):
+        sensitivity(tu.Forecasts.of(p, y, clusters=np.arange(30) // 2))

@@ -1,0 +1,1 @@
+"""Helpers of the tests: random data, files, and what a figure shows."""

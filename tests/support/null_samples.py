@@ -1,0 +1,43 @@
+"""Data sets of calibrated models, and a short way to run a test on them by its name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.named_tests import TESTS
+from trueup.results import HypothesisResult
+
+# The p-value of the other one is a bound and no share of anything.
+RESAMPLED = [name for name in TESTS if name != "skce_distribution_free"]
+
+
+def scores(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Uniform scores, scores piled near 1, or few distinct ones."""
+    if kind == "uniform":
+        return rng.random(n)
+    if kind == "piled":
+        return rng.beta(2.8, 0.05, n)
+    return rng.choice([0.1, 0.3, 0.5, 0.8, 0.95], n)
+
+
+def calibrated(kind: str, n: int, seed: int | list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of a kind, with labels that follow them."""
+    rng = np.random.default_rng(seed)
+    p = scores(kind, n, rng)
+    return p, rng.random(n) < p
+
+
+def simplex(n: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distributions over k classes, with labels that follow them."""
+    rng = np.random.default_rng(seed)
+    g = rng.dirichlet(np.ones(k), n)
+    return g, (rng.random(n)[:, None] > np.cumsum(g, axis=1)).sum(axis=1)
+
+
+def run(
+    name: str, probs: object, labels: object, rng: int = 0, **options: object
+) -> HypothesisResult:
+    """What a named test finds."""
+    weights = options.pop("weights", None)
+    return TESTS[name](Forecasts.of(probs, labels, weights=weights), rng=rng, **options)
