@@ -143,7 +143,7 @@ class Given(NamedTuple):
 
 
 def half_precision_of(predictions: Any) -> str:
-    """Return "float16" or "bfloat16", or nothing for other types."""
+    """Return "float16" or "bfloat16", and an empty string for other types."""
     kinds = getattr(predictions, "dtypes", getattr(predictions, "dtype", ""))
     kinds = kinds if isinstance(kinds, Iterable) else [kinds]  # several, of a frame
     names = {str(kind).rpartition(".")[2] for kind in kinds}
@@ -173,7 +173,7 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
 
 
 def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:
-    """Refuse (labels, probs) given for (probs, labels), where it shows."""
+    """Raise InputError if the caller visibly swapped the two arguments."""
     if soft_labels or given.are_logits or labels.dtype.kind != "f":
         return
     if _all_whole(given.values) and (labels.ndim == 2 or not _all_whole(labels)):
@@ -215,7 +215,7 @@ def check_scores(given: Given, rows: Ints | None) -> Vector:
 
 
 def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
-    """Check (n, K) rows of probabilities or logits in one read, and find their top labels."""
+    """Check (n, K) rows of probabilities or logits in one pass, and find their top labels."""
     values, are_logits = given.values, given.are_logits
     n = len(values) if rows is None else len(rows)
     n_classes = values.shape[1]
