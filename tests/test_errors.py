@@ -183,4 +183,4 @@ def test_no_message_is_rewritten() -> None:
     """Errors are rendered from their fields: nothing edits the text of one."""
     pattern = re.compile(r"str\((error|problem|caught)\)\s*\.\s*(replace|partition)\(")
     assert [path.name for path in SOURCE.rglob("*.py") if pattern.search(path.read_text())] == []
-    assert "import re" not in (SOURCE / "cli" / "wording.py").read_text()
+    assert "import re" not in (SOURCE / "cli" / "messages.py").read_text()

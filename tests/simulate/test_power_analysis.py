@@ -131,7 +131,7 @@ def test_few_data_sets_leave_a_wide_range():
     for seed in range(6):
         found = sample_size(World(Beta(2, 1), Power(1.5)), true_error=0.1, n_sets=20, rng=seed)
         assert 1 <= found.low <= found.n <= found.high <= 1_000_000
-    settled = _settle(World(Beta(2, 1), Power(1.5)), None, 0.1, None, 0.05, 20, 0)
+    settled = _settle(World(Beta(2, 1), Power(1.5)), None, 0.1, None, 0.05, 20, 0, False)
     lost = settled.answer(300.0, math.inf, 0.8, [])
     assert (lost.low, lost.n, lost.high) == (1, 300, 1_000_000)
     known = settled.answer(300.0, 0.1, 0.8, [])
