@@ -26,7 +26,7 @@ help:
 	@echo "make lint       ruff, mypy, and phrases that may only become fewer"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
-	@echo "make figures    draw the pictures of docs/views.md"
+	@echo "make figures    draw the pictures of docs/plotting.md"
 	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
 	@echo "make clean      remove everything that was built, the environments included"
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import trueup as tu
 from benchmarks.timing import Task
-from trueup.inference import calibration_test, infer
+from trueup.inference import calibration_test, estimate_many
 
 ROWS, RESAMPLES, BINS = 100_000, 999, 15
 CLASSES, ROWS_OF_CLASSES = 10, 10_000
@@ -59,7 +59,7 @@ def tasks() -> list[Task]:
         ),
         Task(
             "ten metrics, intervals and p-values, 1e5",
-            lambda: infer(TEN, p, y, n_resamples=RESAMPLES, rng=0),
+            lambda: estimate_many(TEN, p, y, n_resamples=RESAMPLES, rng=0),
             "NumPy draws rows alone",
             lambda: [_rows_drawn(p, y, rng) for _ in range(RESAMPLES)],
             rounds=3,

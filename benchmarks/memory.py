@@ -28,7 +28,7 @@ def report_memory(rows: int = 200_000, classes: int = 100) -> None:
             matrix = probs.astype(kind)
             options = {"normalize": True} if kind is np.float16 else {}
             tracemalloc.start()
-            getattr(tu, name)(tu.Forecasts.of(matrix, labels, **options))
+            getattr(tu, name)(tu.Forecasts.from_arrays(matrix, labels, **options))
             shares.append(tracemalloc.get_traced_memory()[1] / matrix.nbytes)
             tracemalloc.stop()
         print(f"{name:<26}" + "".join(f"{share:>8.0%} " for share in shares))

@@ -98,7 +98,7 @@ def metrics() -> dict[str, Call]:
 
 def uncertainty() -> dict[str, Call]:
     """Intervals, tests, comparisons and certificates."""
-    test, together = tu.calibration_test, named("estimate_many", "infer")
+    test, together = tu.calibration_test, named("estimate_many", "estimate_many")
     several = [tu.ece, tu.rmsce_debiased, tu.ece_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
     few: dict[str, Any] = {"n_resamples": 199, "rng": 0}
     all_classes: dict[str, Any] = {"statistic": tu.marginal_error_debiased, **few}
@@ -173,7 +173,7 @@ def others() -> dict[str, Call]:
     features = np.random.default_rng(2).normal(size=(20_000, 3))
     world = simulate.PUBLISHED["resnet110_c10"]
     measures = {"ece": tu.ece, "sweep": tu.ece_sweep}
-    many: dict[str, Any] = {"n_sets": 300, "progress": False}
+    many: dict[str, Any] = {"n_datasets": 300, "progress": False}
     return {
         "lce, 20000 x 3": lambda: tu.lce(*binary(20_000), features),
         "study, 300 sets of 2000": lambda: simulate.study(world, measures, 2000, **many),

@@ -16,14 +16,14 @@ from trueup.simulate.worlds.world import DataSets
 WORLD = PUBLISHED["resnet110_c10"]
 ROWS = (200, 400, 800, 1600, 3200, 6400)
 BINS = (2, 4, 8, 16, 32, 64)
-MEASURES = {f"{bins} bins": tu.BinnedError(binning=tu.UniformWidth(bins), norm=2) for bins in BINS}
+MEASURES = {f"{bins} bins": tu.BinnedError(binning=tu.EqualWidth(bins), norm=2) for bins in BINS}
 SETS = 300
 SECONDS_FOR_ALL = 20  # what Figure 4 of Roelofs et al. with 1,000 repetitions may take
 
 
 def tasks() -> list[Task]:
     """Figure 4 of Roelofs et al. with 300 repetitions: scores alone, and with their draws."""
-    drawn = [WORLD.draw_many(SETS, n, rng=n) for n in ROWS]
+    drawn = [WORLD.sample_many(SETS, n, rng=n) for n in ROWS]
     return [
         Task(
             "study: score 1,800 data sets in 6 bin counts",
@@ -35,7 +35,7 @@ def tasks() -> list[Task]:
         ),
         Task(
             "study: draw and score 1,800 data sets",
-            lambda: study(WORLD, MEASURES, ROWS, n_sets=SETS, truth=lambda world: 0.0),
+            lambda: study(WORLD, MEASURES, ROWS, n_datasets=SETS, truth=lambda world: 0.0),
             "NumPy loop",
             _numpy_study,
             1 / 8,
@@ -48,7 +48,7 @@ def report_study() -> None:
     """Print scored samples per second, and the seconds of the whole figure."""
     samples = len(BINS) * sum(ROWS)
     start = time.perf_counter()
-    study(WORLD, MEASURES, ROWS, n_sets=1000)
+    study(WORLD, MEASURES, ROWS, n_datasets=1000)
     ours = time.perf_counter() - start
     start = time.perf_counter()
     _numpy_study()

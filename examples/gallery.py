@@ -1,4 +1,4 @@
-"""Draw every view once: ``python examples/gallery.py`` writes docs/figures/*.png for docs/views.md.
+"""Plot every figure of docs/plotting.md: ``python examples/gallery.py`` writes docs/figures/*.png.
 
 Digits are scikit-learn's; everything else is simulated, so the truth is known.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import trueup as tu
-from trueup import views
+from trueup import plotting
 from trueup.inference import class_tests, consistency_band, trade_off
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.local import mlce_over_bandwidths
@@ -30,7 +30,7 @@ def over_confident(n: int = 4000, n_classes: int = 10, seed: int = 0) -> tu.Fore
     odds = np.exp(logits)
     true = odds / odds.sum(axis=1, keepdims=True)
     labels = (rng.random((n, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, n_classes - 1)
-    return tu.Forecasts.of(1.6 * logits, labels, logits=True)
+    return tu.Forecasts.from_arrays(1.6 * logits, labels, logits=True)
 
 
 def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -55,36 +55,36 @@ def training() -> Any:
     for epoch in range(1, 41):
         model.partial_fit(parts[0], parts[2], classes=range(10))
         trace.record(epoch, model.predict_proba(parts[1]), parts[3])
-    return views.draw_trace(trace.table())
+    return plotting.plot_trace(trace.table())
 
 
 def reliability(form: str = "classical", binning: Any = None) -> Any:
     """Bins of the most probable class, with bars where a calibrated model would be."""
-    table = tu.BinnedError(binning=binning or tu.UniformWidth(15)).table(over_confident())
-    return views.draw_reliability(table, band=consistency_band(table), form=form)  # type: ignore[arg-type]
+    table = tu.BinnedError(binning=binning or tu.EqualWidth(15)).table(over_confident())
+    return plotting.plot_reliability(table, band=consistency_band(table), form=form)  # type: ignore[arg-type]
 
 
 def simplex(n_classes: int) -> Any:
     """Three or four classes at once."""
     grid = tu.SimplexGrid({3: 7, 4: 4}[n_classes])
     cells = tu.BinnedError(lens=tu.Canonical(), binning=grid).table(over_confident(4000, n_classes))
-    return (views.draw_simplex if n_classes == 3 else views.draw_tetrahedron)(cells)
+    return (plotting.plot_simplex if n_classes == 3 else plotting.plot_tetrahedron)(cells)
 
 
 def null() -> Any:
     """The consistency test of 300 rows."""
-    data = World(Beta(3.0, 1.0), Power(1.4)).draw(300, rng=0)
+    data = World(Beta(3.0, 1.0), Power(1.4)).sample(300, rng=0)
     found = sensitivity(data, rng=0)
     count, edges = np.histogram(found.null, 40)
-    bars = tu.Columns({"low": edges[:-1], "high": edges[1:], "count": count})
+    bars = tu.ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
     pvalue = tu.calibration_test(data, rng=0).pvalue
-    return views.draw_null(bars, found.observed, pvalue, measure="debiased squared error")
+    return plotting.plot_null(bars, found.observed, pvalue, measure="debiased squared error")
 
 
 def local(picture: str) -> Any:
     """Local errors before and after LoRe, on rows it was not fitted on."""
     fitted, new = planted(seed=1), planted(seed=2)
-    lore = tu.LocalRecalibration().fit(fitted[0], fitted[1], features=fitted[2])
+    lore = tu.LocalCalibration().fit(fitted[0], fitted[1], features=fitted[2])
     repaired = lore.predict_proba(new[0], features=new[2])[:, 1]
     error = tu.LocalError()
     tables = {
@@ -92,14 +92,14 @@ def local(picture: str) -> Any:
         "after LoRe": error.table(repaired, new[1], new[2]),
     }
     if picture == "landscape":
-        return views.draw_lce_landscape(tables["before"])
+        return plotting.plot_lce_landscape(tables["before"])
     if picture == "cdf":
-        return views.draw_lce_cdf(tables)
+        return plotting.plot_lce_cdf(tables)
     sweeps = {
         "before": mlce_over_bandwidths(*new),
         "after LoRe": mlce_over_bandwidths(repaired, new[1], new[2]),
     }
-    return views.draw_mlce(sweeps)
+    return plotting.plot_mlce(sweeps)
 
 
 def decisions(picture: str) -> Any:
@@ -109,21 +109,21 @@ def decisions(picture: str) -> Any:
     before = new.rows(slice(0, new.n))
     models = {"as they are": before, "temperature scaling": temperature.predict_proba(before)}
     if picture == "rewards":
-        tables = {k: tu.decisions.unsure_rewards(p, new.labels) for k, p in models.items()}
-        return views.draw_rewards(tables)
-    return views.draw_coverage(
-        {k: tu.decisions.accuracy_coverage(p, new.labels) for k, p in models.items()}
+        tables = {k: tu.decisions.abstention_rewards(p, new.labels) for k, p in models.items()}
+        return plotting.plot_rewards(tables)
+    return plotting.plot_coverage(
+        {k: tu.decisions.accuracy_coverage_curve(p, new.labels) for k, p in models.items()}
     )
 
 
 def error_by_bins() -> Any:
     """Plug-in and debiased errors of 500 rows for 1 to 100 bins."""
-    data = PUBLISHED["resnet110_c10"].draw(500, rng=0)
+    data = PUBLISHED["resnet110_c10"].sample(500, rng=0)
     found = tu.evaluate(data, recalibrate=False, advice=False, metrics=["ece"], n_resamples=99)
     bins = found.tables["bins"]
-    assert isinstance(bins, tu.Columns)
+    assert isinstance(bins, tu.ResultTable)
     chosen = int(bins["n_bins"][bins["sweep"]][0])
-    return views.draw_error_by_bins(bins, chosen=chosen)
+    return plotting.plot_error_by_bins(bins, chosen=chosen)
 
 
 def groups() -> Any:
@@ -133,7 +133,7 @@ def groups() -> Any:
     names = rng.choice(["north", "south", "west"], 6000, p=[0.5, 0.3, 0.2])
     labels = rng.random(6000) < np.where(names == "west", probs**1.5, probs)
     found = tu.group_errors(probs, labels, names, rng=0)
-    return views.draw_group_errors(found.table)
+    return plotting.plot_group_errors(found.table)
 
 
 def comparison() -> Any:
@@ -149,14 +149,14 @@ def comparison() -> Any:
         "low": np.array([each.low for each in found.values()]),
         "high": np.array([each.high for each in found.values()]),
     }
-    return views.draw_comparison(tu.Columns(columns))
+    return plotting.plot_comparison(tu.ResultTable(columns))
 
 
 def of_auto() -> Any:
     """Candidates of `AutoCalibration`."""
     data = over_confident()
     auto = tu.AutoCalibration().fit(data.rows(slice(0, data.n)), data.labels)
-    return views.draw_recalibrations(auto.table_)
+    return plotting.plot_recalibrations(auto.table_)
 
 
 def of_study() -> Any:
@@ -167,7 +167,9 @@ def of_study() -> Any:
         "ece_sweep": tu.SweepError(),
     }
     world = {"resnet110_c10": PUBLISHED["resnet110_c10"].calibrated()}
-    return views.draw_study(study(world, measures, [200, 500, 1000, 3000, 10000], n_sets=200))
+    return plotting.plot_study(
+        study(world, measures, [200, 500, 1000, 3000, 10000], n_datasets=200)
+    )
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
@@ -176,18 +178,18 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "reliability_tree": lambda: reliability("classical", tu.VarianceTree()),
     "simplex": lambda: simplex(3),
     "tetrahedron": lambda: simplex(4),
-    "classes": lambda: views.draw_class_errors(class_tests(over_confident(), rng=0)),
-    "psce": lambda: views.draw_psce(tu.PointwiseError().table(over_confident())),
+    "classes": lambda: plotting.plot_class_errors(class_tests(over_confident(), rng=0)),
+    "psce": lambda: plotting.plot_psce(tu.PointwiseError().table(over_confident())),
     "error_by_bins": error_by_bins,
     "null": null,
     "groups": groups,
     "comparison": comparison,
-    "decomposition": lambda: views.draw_decomposition(
-        tu.Brier().decompose(World(Beta(3.0, 1.0), Power(2.0)).draw(4000, rng=0)),
+    "decomposition": lambda: plotting.plot_decomposition(
+        tu.Brier().decompose(World(Beta(3.0, 1.0), Power(2.0)).sample(4000, rng=0)),
         score="Brier score",
     ),
-    "trade_off": lambda: views.draw_trade_off(
-        trade_off(World(Beta(2.0, 1.0), Power(2.0)).draw(40_000, rng=0), rng=0)
+    "trade_off": lambda: plotting.plot_trade_off(
+        trade_off(World(Beta(2.0, 1.0), Power(2.0)).sample(40_000, rng=0), rng=0)
     ),
     "recalibrations": of_auto,
     "trace": training,

@@ -24,11 +24,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 import trueup as tu
-from trueup.decisions import accuracy_coverage, compare_rewards
+from trueup.decisions import accuracy_coverage_curve, compare_rewards
 from trueup.local.local_error import LocalError
 from trueup.local.named_metrics import mlce, mlce_over_bandwidths
 from trueup.local.worst_groups import max_group_mce, mlce_group_correlation, with_local_errors
-from trueup.recalibrate.local_recalibration import LocalRecalibration
+from trueup.recalibrate.local_calibration import LocalCalibration
 
 FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "tabular"
 FILES = ("communities.data.gz", "compas-scores-two-years-violent.csv.gz")
@@ -133,7 +133,7 @@ def recalibrated(fit: dict[str, np.ndarray], test: dict[str, np.ndarray]) -> dic
     """What each method says of the probability that the network's own answer is right."""
     histogram = tu.HistogramBinning(lens="top-label", binning="equal-width")
     plain = {
-        "none": tu.NoRecalibration(),
+        "none": tu.IdentityCalibration(),
         "temperature": tu.TemperatureScaling(),
         "histogram": histogram,
         "isotonic": tu.IsotonicCalibration(),
@@ -143,11 +143,11 @@ def recalibrated(fit: dict[str, np.ndarray], test: dict[str, np.ndarray]) -> dic
         for name, method in plain.items()
     }
     for name, inner in (("temperature", tu.TemperatureScaling()), ("histogram", histogram)):
-        each = tu.GroupWise(inner, min_rows=30)
+        each = tu.GroupwiseCalibration(inner, min_rows=30)
         each.fit(fit["probs"], fit["labels"], groups=fit["groups"])
         answers[f"{name} by group"] = each.predict_proba(test["probs"], groups=test["groups"])
     for dims in (20, 3):
-        lore = LocalRecalibration().fit(
+        lore = LocalCalibration().fit(
             fit["probs"], fit["labels"], features=fit["features"][:, :dims]
         )
         where = test["features"][:, :dims]
@@ -224,7 +224,7 @@ def examine(table: Table, seed: int = 0) -> None:
     confidences = recalibrated(fit, test)
     show(["method", *ERRORS], [[n, *errors(p, right, test)] for n, p in confidences.items()])
 
-    lore = LocalRecalibration().fit(fit["probs"], fit["labels"], features=fit["features"])
+    lore = LocalCalibration().fit(fit["probs"], fit["labels"], features=fit["features"])
     far = int(lore.neighbours(test["probs"], features=features)["far"].sum())
     print(f"LoRe, 20-D: γ = {lore.bandwidth_:.3f}; {far} of {len(right)} rows far from all data.\n")
 
@@ -251,7 +251,9 @@ def examine(table: Table, seed: int = 0) -> None:
 
     print("Accuracy among the share of rows that each method is surest of:")
     shares = (0.25, 0.5, 0.75, 1.0)
-    curves = {n: accuracy_coverage(p, right, lens=tu.Binary()) for n, p in confidences.items()}
+    curves = {
+        n: accuracy_coverage_curve(p, right, lens=tu.Binary()) for n, p in confidences.items()
+    }
     show(
         ["method", *(f"{share:.0%}" for share in shares)],
         [
@@ -264,7 +266,17 @@ def examine(table: Table, seed: int = 0) -> None:
     by_group = tu.group_errors(confidences["none"], right, groups, rng=seed).table
     signed = LocalError().signed(confidences["none"], right, features)
     joined = with_local_errors(by_group, groups, signed)
-    columns = ["group", "n", "gap", "error", "low", "high", "pvalue_holm", "mean_signed", "max_lce"]
+    columns = [
+        "group",
+        "n",
+        "gap",
+        "error",
+        "low",
+        "high",
+        "adjusted_pvalue",
+        "mean_signed",
+        "max_lce",
+    ]
     show(columns, [[joined[c][i].item() for c in columns] for i in range(len(joined))])
 
 

@@ -36,10 +36,10 @@ THEIR_REPETITIONS = 1000
 STANDARD_ERRORS, ROUNDING = 4, 0.01
 
 
-def simulate(n_sets: int, path: str | None = None) -> Study:
+def simulate(n_datasets: int, path: str | None = None) -> Study:
     """The bias of every number of bins at every n."""
-    measures = {str(bins): tu.BinnedError(binning=tu.UniformWidth(bins), norm=2) for bins in FIGURE}
-    return study({WORLD: PUBLISHED[WORLD]}, measures, ROWS, n_sets=n_sets, path=path)
+    measures = {str(bins): tu.BinnedError(binning=tu.EqualWidth(bins), norm=2) for bins in FIGURE}
+    return study({WORLD: PUBLISHED[WORLD]}, measures, ROWS, n_datasets=n_datasets, path=path)
 
 
 def compare(found: Study) -> tuple[int, int]:
@@ -51,7 +51,7 @@ def compare(found: Study) -> tuple[int, int]:
         for n, figure in zip(ROWS, published, strict=True):
             (row,) = found.select(measure=str(bins), n=n)
             away, se = 100 * row.bias - figure, 100 * row.bias_se
-            both = se * math.sqrt(1 + row.n_sets / THEIR_REPETITIONS)
+            both = se * math.sqrt(1 + row.n_datasets / THEIR_REPETITIONS)
             good, good_both = (
                 abs(away) <= STANDARD_ERRORS * unit + ROUNDING for unit in (se, both)
             )

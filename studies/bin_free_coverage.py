@@ -26,7 +26,7 @@ from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
 from trueup.estimators.binned_errors.bias_correction import plugin_power
-from trueup.inference import infer
+from trueup.inference import estimate_many
 from trueup.simulate.worlds.published import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def bin_free(cell: Cell) -> dict[str, list[float]]:
     found = np.zeros((len(BIN_FREE), 2))
     for r in range(SETS):
         data = world.draw(cell.n, rng=1000 + r)
-        each = infer(BIN_FREE, data, n_resamples=RESAMPLES, rng=r)
+        each = estimate_many(BIN_FREE, data, n_resamples=RESAMPLES, rng=r)
         found += [_held(t, e.interval) for t, e in zip(truth, each, strict=True)]
     return _named(BIN_FREE, found)
 
@@ -92,7 +92,7 @@ def clustered(cell: Cell) -> dict[str, list[float]]:
         shared = np.repeat(chance.normal(size=cell.n // OF_FIVE), OF_FIVE)
         own = chance.normal(size=cell.n)
         u = ndtr(np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * own)
-        data = tu.Forecasts.of(score, u < world.curve(score, complement), clusters=number)
+        data = tu.Forecasts.from_arrays(score, u < world.curve(score, complement), clusters=number)
         for i, estimator in enumerate(CLUSTERED):
             held = tu.interval(estimator, data, n_resamples=RESAMPLES, rng=r)
             found[i] += _held(truth[i], held)

@@ -79,7 +79,7 @@ def measure(key: Key) -> dict[str, list[float]]:
     label = chance.random(score.shape) < truth
     totals = {name: np.zeros(len(COLUMNS)) for name in ESTIMATORS}
     for r in range(key.sets):
-        forecasts = tu.Forecasts.of(score[r], label[r])
+        forecasts = tu.Forecasts.from_arrays(score[r], label[r])
         drawn = None
         if r % NAIVE_SHARE == 0:
             rows = chance.integers(key.n, size=(NAIVE_RESAMPLES, key.n))
@@ -121,7 +121,7 @@ def _held(true: float, low: float, high: float) -> list[float]:
     return [1, float(true < low - rounding), float(true > high + rounding), high - low]
 
 
-class Kept:
+class KeptRows:
     """Finished batches in a file of JSON lines; the first says which code made it."""
 
     def __init__(self, path: Path) -> None:
@@ -162,7 +162,7 @@ def _fingerprint() -> str:
 def run(repetitions: int, workers: int) -> dict[str, dict[str, dict[int, list[float]]]]:
     """Sums by estimator, world and n."""
     measure(Key(WORLDS[0], SIZES[0], 0, 1))  # loads all that the batches will
-    kept = Kept(ROOT / "out" / "coverage.jsonl")
+    kept = KeptRows(ROOT / "out" / "coverage.jsonl")
     keys = list(batches(repetitions))
     todo = [key for key in keys if key not in kept.found]
     start = time.monotonic()

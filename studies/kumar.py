@@ -90,7 +90,7 @@ def well_specified(name: str, sets: int, by_bin: bool = False) -> dict[tuple[int
     world = PUBLISHED["kumar_a"]
     grid = (np.arange(CELLS) + 0.5) / CELLS
     truth = world.curve(grid, 1 - grid)
-    drawn = world.draw_many(sets, max(n for n, _ in SIZES), SEED)
+    drawn = world.sample_many(sets, max(n for n, _ in SIZES), SEED)
 
     def one(n: int, n_bins: int, i: int) -> float:
         model = METHODS[name](n_bins).fit(drawn.probs[i, :n], drawn.labels[i, :n])
@@ -109,7 +109,7 @@ def misspecified(sets: int, n: int = 3000, n_bins: int = 10) -> Ratio:
     world = PUBLISHED["kumar_b"]
     grid = 0.25 + 0.5 * (np.arange(CELLS) + 0.5) / CELLS
     truth = world.curve.curve(grid, 1 - grid)
-    drawn = world.draw_many(sets, n, SEED + 1)
+    drawn = world.sample_many(sets, n, SEED + 1)
     scaled, binned = np.empty(sets), np.empty(sets)
     for i in range(sets):
         model = ScalingBinning(n_bins=n_bins).fit(drawn.probs[i], drawn.labels[i])

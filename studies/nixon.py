@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data" / "netcal_cifar_probs.npz"
 SPLITS, SEED = 10, 2019
 METHODS: dict[str, Callable[[], Any]] = {
-    "as it is": tu.NoRecalibration,
+    "as it is": tu.IdentityCalibration,
     "temperature": tu.TemperatureScaling,
     "vector": tu.VectorScaling,
     "matrix": tu.MatrixScaling,

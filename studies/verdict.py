@@ -20,7 +20,7 @@ from scipy.special import expit, logit
 import trueup as tu
 from trueup.atomic_write import write_atomically
 from trueup.engines.threads import set_threads
-from trueup.evaluation.findings import Asked, findings, headline
+from trueup.evaluation.findings import Settings, findings, headline
 from trueup.inference import holm
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
@@ -70,8 +70,8 @@ def share_against(cell: Cell) -> float:
     against = 0
     for r in range(cell.sets):
         rng = np.random.default_rng([SEED, cell.n, r])
-        asked = Asked(15, LEVEL, RESAMPLES, r)
-        decide = findings(tu.Forecasts.of(*_drawn(cell, rng)), [], asked)
+        asked = Settings(15, LEVEL, RESAMPLES, r)
+        decide = findings(tu.Forecasts.from_arrays(*_drawn(cell, rng)), [], asked)
         against += holm([found.pvalue for found in decide]).min() <= 1 - LEVEL
     return against / cell.sets
 

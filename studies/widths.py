@@ -104,7 +104,7 @@ def measure(cell: Cell) -> list[float]:
         score, complement = world.scores.draw((cell.n,), chance)
         truth = world.curve(score, complement)
         label = chance.random(cell.n) < truth
-        forecasts = tu.Forecasts.of(score, label)
+        forecasts = tu.Forecasts.from_arrays(score, label)
         edges = ESTIMATOR.measure(forecasts).table.edges[1:-1]
         here = true_error(ESTIMATOR, edges, score, truth, label)
         sums = engine.bins.bin_sums(many, rates, None, edges)

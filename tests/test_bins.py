@@ -82,7 +82,7 @@ def samples(draw: st.DrawFn, n_bins: int = 15) -> Data:
 @given(st.data(), st.integers(1, 30))
 def test_uniform_width_against_the_oracle(data: st.DataObject, n_bins: int) -> None:
     sample = data.draw(samples(n_bins))
-    assert_bins(tu.UniformWidth(n_bins), sample, oracle.uniform_width(sample[0], n_bins))
+    assert_bins(tu.EqualWidth(n_bins), sample, oracle.uniform_width(sample[0], n_bins))
 
 
 @given(samples(), st.integers(1, 50))
@@ -109,11 +109,11 @@ def test_uniform_edges_are_nearest_floats_and_belong_to_the_bin_below(engine: st
     with tu.engines.using(engine):
         for n_bins in range(1, 201):
             exact = np.array([k / n_bins for k in range(1, n_bins + 1)])
-            assert edges_of(tu.UniformWidth(n_bins), exact) == exact[:-1].tolist()
-            error = tu.BinnedError(binning=tu.UniformWidth(n_bins))
+            assert edges_of(tu.EqualWidth(n_bins), exact) == exact[:-1].tolist()
+            error = tu.BinnedError(binning=tu.EqualWidth(n_bins))
             ones = np.ones(n_bins, int)
             table = error.table(exact, ones)
-            assert table.made == n_bins
+            assert table.n_bins == n_bins
             assert table.count.tolist() == ones.tolist()
             assert table.sums.score.tolist() == exact.tolist()
             above = error.table(np.append(np.nextafter(exact[:-1], 2), 0.0), ones)
@@ -124,7 +124,7 @@ def test_uniform_edges_are_nearest_floats_and_belong_to_the_bin_below(engine: st
 def test_float32_scores_are_compared_as_the_numbers_they_are() -> None:
     """The float32 nearest to 0.1 is above 1/10, that nearest to 0.7 below 7/10."""
     p = np.array([0.1, 0.7], np.float32)
-    count = tu.BinnedError(binning=tu.UniformWidth(10)).table(p, [0, 1]).count
+    count = tu.BinnedError(binning=tu.EqualWidth(10)).table(p, [0, 1]).count
     assert np.flatnonzero(count).tolist() == [1, 6]
 
 
@@ -170,12 +170,12 @@ def test_half_way_goes_to_the_lower_boundary() -> None:
 def test_ties_leave_fewer_bins_and_the_table_says_so() -> None:
     p = np.array([0.0] * 90 + [0.5] * 5 + [1.0] * 5)
     found = tu.BinnedError(binning=tu.EqualMass(10)).measure(p, p > 0.4)
-    assert (found.table.asked, found.table.made) == (10, 2)
-    assert found.notes == {"asked": 10, "made": 2}
+    assert (found.table.n_bins_requested, found.table.n_bins) == (10, 2)
+    assert found.notes == {"n_bins_requested": 10, "n_bins": 2}
     assert found.table.edges.tolist() == [0.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("binning", [tu.UniformWidth(7), tu.EqualMass(7), tu.VarianceTree(1)])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(7), tu.EqualMass(7), tu.VarianceTree(1)])
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
 def test_one_row(binning: object, score: float) -> None:
     table = tu.BinnedError(binning=binning).table([score], [1])
@@ -183,30 +183,30 @@ def test_one_row(binning: object, score: float) -> None:
     assert tu.BinnedError(binning=binning)([score], [1]) == pytest.approx(1 - score, abs=1e-15)
 
 
-@pytest.mark.parametrize("binning", [tu.UniformWidth("auto"), tu.EqualMass("auto")])
+@pytest.mark.parametrize("binning", [tu.EqualWidth("auto"), tu.EqualMass("auto")])
 def test_auto_is_the_exact_cube_root_rounded_up(binning: object) -> None:
-    assert [binning.asked(n) for n in range(1, 800)] == [
+    assert [binning.n_bins_for(n) for n in range(1, 800)] == [
         oracle.auto_n_bins(n) for n in range(1, 800)
     ]
     for root in (10, 64, 100, 215, 464, 1000, 99_999, 10**6 + 3):
-        assert binning.asked(root**3 - 1) == root
-        assert binning.asked(root**3) == root
-        assert binning.asked(root**3 + 1) == root + 1
+        assert binning.n_bins_for(root**3 - 1) == root
+        assert binning.n_bins_for(root**3) == root
+        assert binning.n_bins_for(root**3 + 1) == root + 1
 
 
 def test_auto_counts_the_rows_that_are_used() -> None:
     p, y = np.linspace(0, 1, 100), np.ones(100, int)
     weights = np.r_[np.ones(27), np.zeros(73)]
-    error = tu.BinnedError(binning=tu.UniformWidth("auto"))
-    assert error.table(p, y).made == 5
-    assert error.table(p, y, weights=weights).made == 3
+    error = tu.BinnedError(binning=tu.EqualWidth("auto"))
+    assert error.table(p, y).n_bins == 5
+    assert error.table(p, y, weights=weights).n_bins == 3
 
 
 @pytest.mark.parametrize("bad", [0, -3, 2.5, 3.0, True, None, "15", "Auto", float("nan")])
 @pytest.mark.parametrize(
     ("binning", "rule"),
     [
-        (tu.UniformWidth, WHOLE),
+        (tu.EqualWidth, WHOLE),
         (tu.EqualMass, WHOLE),
         (tu.SimplexGrid, "a whole number of at least 1"),
     ],
@@ -242,7 +242,7 @@ def test_bad_sizes_of_a_tree_are_refused(name: str, bad: object) -> None:
         tu.VarianceTree(**{name: bad})
 
 
-@pytest.mark.parametrize("binning", [tu.UniformWidth(5), tu.EqualMass(5), tu.FixedEdges((0.5,))])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(5), tu.EqualMass(5), tu.FixedEdges((0.5,))])
 def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
     message = (
         "`binning` must be a binning of a simplex, VarianceTree() or SimplexGrid(B); "

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import trueup as tu
 from support.samples import binary_samples, draw_matrix
-from trueup.decisions import RATIOS, accuracy_coverage, compare_rewards, unsure_rewards
+from trueup.decisions import RATIOS, abstention_rewards, accuracy_coverage_curve, compare_rewards
 
 
 def cost_of(confidence, right, ratio, weights) -> float:
@@ -29,11 +29,11 @@ def cost_of(confidence, right, ratio, weights) -> float:
 def test_rewards_against_a_loop(sample, ratio) -> None:
     p, y, w = sample.probs, sample.labels, sample.weights
     weights = np.ones(len(p)) if w is None else w
-    table = unsure_rewards(p, y, ratios=[ratio], lens=tu.Binary(), weights=w)
+    table = abstention_rewards(p, y, ratios=[ratio], lens=tu.Binary(), weights=w)
     expected = -cost_of(p, y, ratio, weights)
     assert table["reward"][0] == pytest.approx(expected, abs=1e-9)
     assert table["mean_reward"][0] == pytest.approx(expected / weights.sum(), abs=1e-9)
-    top = unsure_rewards(p, y, ratios=[ratio], weights=w)
+    top = abstention_rewards(p, y, ratios=[ratio], weights=w)
     predicted = p > 0.5
     wanted = -cost_of(np.maximum(p, 1 - p), predicted == y, ratio, weights)
     assert top["reward"][0] == pytest.approx(wanted, abs=1e-9)
@@ -44,7 +44,7 @@ def test_rewards_against_a_loop(sample, ratio) -> None:
 def test_a_confidence_at_the_threshold_answers(ratio) -> None:
     share = 1 - 1 / Fraction(ratio)
     confidence = share.numerator / share.denominator  # as 2 of 3, for a ratio of 3
-    table = unsure_rewards([confidence] * 2, [1, 0], ratios=[ratio], lens=tu.Binary())
+    table = abstention_rewards([confidence] * 2, [1, 0], ratios=[ratio], lens=tu.Binary())
     assert table["answered"][0] == 1
     assert table["reward"][0] == -ratio
 
@@ -52,8 +52,8 @@ def test_a_confidence_at_the_threshold_answers(ratio) -> None:
 def test_a_matrix_and_its_confidences() -> None:
     sample = draw_matrix(0, 500, 4, "smooth")
     probs, labels = sample.probs, sample.labels
-    one = unsure_rewards(probs, labels)
-    other = unsure_rewards(probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary())
+    one = abstention_rewards(probs, labels)
+    other = abstention_rewards(probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary())
     for name in one:
         np.testing.assert_allclose(one[name], other[name])
     assert one["ratio"].tolist() == list(RATIOS)
@@ -66,9 +66,9 @@ def test_calibrated_confidences_keep_their_promise_and_others_do_not() -> None:
     p = rng.uniform(0.5, 1, 200_000)
     right = rng.random(200_000) < p
     ratios = [3, 10, 50]
-    honest = unsure_rewards(p, right, ratios=ratios, lens=tu.Binary())
+    honest = abstention_rewards(p, right, ratios=ratios, lens=tu.Binary())
     np.testing.assert_allclose(honest["mean_reward"], honest["promised"], atol=0.02)
-    boastful = unsure_rewards(1 - (1 - p) ** 2, right, ratios=ratios, lens=tu.Binary())
+    boastful = abstention_rewards(1 - (1 - p) ** 2, right, ratios=ratios, lens=tu.Binary())
     assert (boastful["mean_reward"] < honest["mean_reward"]).all()
     assert (boastful["mean_reward"] < boastful["promised"] - 0.02).all()
     models = {"honest": p, "boastful": 1 - (1 - p) ** 2}
@@ -84,7 +84,7 @@ def test_calibrated_confidences_keep_their_promise_and_others_do_not() -> None:
 def test_coverage_against_a_loop(sample) -> None:
     p, y, w = sample.probs, sample.labels, sample.weights
     weights = np.ones(len(p)) if w is None else w
-    table = accuracy_coverage(p, y, lens=tu.Binary(), weights=w)
+    table = accuracy_coverage_curve(p, y, lens=tu.Binary(), weights=w)
     assert table["threshold"].tolist() == sorted(set(p.tolist()), reverse=True)
     for row, threshold in enumerate(table["threshold"]):
         answered = p >= threshold
@@ -98,27 +98,29 @@ def test_coverage_against_a_loop(sample) -> None:
 def test_coverage_depends_on_the_order_alone() -> None:
     sample = draw_matrix(1, 300, 3, "smooth")
     probs, labels = sample.probs, sample.labels
-    one = accuracy_coverage(probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary())
-    two = accuracy_coverage(
+    one = accuracy_coverage_curve(
+        probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary()
+    )
+    two = accuracy_coverage_curve(
         probs.max(axis=1) ** 3, probs.argmax(axis=1) == labels, lens=tu.Binary()
     )
     assert np.array_equal(one["accuracy"], two["accuracy"])
-    assert np.array_equal(one["accuracy"], accuracy_coverage(probs, labels)["accuracy"])
+    assert np.array_equal(one["accuracy"], accuracy_coverage_curve(probs, labels)["accuracy"])
 
 
 def test_soft_labels_and_forecasts() -> None:
-    soft = tu.Forecasts.of([0.9, 0.6], [0.75, 0.5], soft_labels=True)
-    table = unsure_rewards(soft, ratios=[4])
+    soft = tu.Forecasts.from_arrays([0.9, 0.6], [0.75, 0.5], soft_labels=True)
+    table = abstention_rewards(soft, ratios=[4])
     assert table["reward"][0] == pytest.approx(-(4 * 0.25 + 1))
-    assert accuracy_coverage(soft)["accuracy"].tolist() == pytest.approx([0.75, 0.625])
+    assert accuracy_coverage_curve(soft)["accuracy"].tolist() == pytest.approx([0.75, 0.625])
 
 
 def test_refusals() -> None:
     for ratios in ([1], [0.5], [], [np.inf], [[2.0]], [np.nan]):
         with pytest.raises(tu.InputError, match="`ratios` must be finite numbers above 1"):
-            unsure_rewards([0.5], [1], ratios=ratios)
+            abstention_rewards([0.5], [1], ratios=ratios)
     with pytest.raises(tu.InputError, match="one confidence per row"):
-        unsure_rewards([0.5], [1], lens=tu.ClassWise())
+        abstention_rewards([0.5], [1], lens=tu.ClassWise())
     with pytest.raises(tu.InputError, match="one of 'a'"):
         compare_rewards({"a": [0.5]}, [1], baseline="b")
     with pytest.raises(tu.InputError, match="reserved name of the column of ratios"):
@@ -128,5 +130,5 @@ def test_refusals() -> None:
 
 
 def test_one_ratio_needs_no_list() -> None:
-    one, listed = (unsure_rewards([0.9, 0.4], [1, 1], ratios=r) for r in (4, [4]))
+    one, listed = (abstention_rewards([0.9, 0.4], [1, 1], ratios=r) for r in (4, [4]))
     assert one.to_dict() == listed.to_dict()

@@ -17,7 +17,7 @@ from trueup.errors import (
     RAISE,
     Argument,
     InputError,
-    Words,
+    Verbatim,
     called,
     conflict,
     internal_error,
@@ -26,11 +26,11 @@ from trueup.errors import (
 )
 
 SOURCE = Path(tu.__file__).parent
-NORMALIZE = ("pass ", Argument("normalize", True, to="Forecasts.of"))
+NORMALIZE = ("pass ", Argument("normalize", True, to="Forecasts.from_arrays"))
 LONG = must_be(
     "labels",
     ("as long as ", Argument("probs"), ", which has 3 rows"),
-    Words("2 rows"),
+    Verbatim("2 rows"),
     row=4,
     hint=NORMALIZE,
 )
@@ -46,7 +46,7 @@ def test_fields_and_words() -> None:
     assert isinstance(LONG, ValueError)
     assert str(LONG) == (
         "`labels` must be as long as `probs`, which has 3 rows; got 2 rows in row 4. "
-        "Hint: pass normalize=True to Forecasts.of."
+        "Hint: pass normalize=True to Forecasts.from_arrays."
     )
     assert repr(LONG) == f"InputError({str(LONG)!r})"
 
@@ -131,7 +131,7 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
     )
     assert found.estimates[0].pvalue == whole.estimates[0].pvalue
     assert found.verdict == whole.verdict
-    monkeypatch.setattr(findings, "infer", broken)
+    monkeypatch.setattr(findings, "estimate_many", broken)
     monkeypatch.setattr(findings, "calibration_test", tu.calibration_test)
     assert [each.value for each in evaluated().estimates] == [
         each.value for each in whole.estimates

@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.mark.parametrize("name", ["temperature.json", "isotonic.safetensors"])
 def test_recalibrators(name: str) -> None:
-    model = tu.load(GOLDEN / name)
+    model = tu.load_recalibrator(GOLDEN / name)
     expected = json.loads((GOLDEN / "predictions.json").read_text())[name]
     np.testing.assert_array_equal(model.predict_proba(data()[0]), expected)
     again = models()[name]
@@ -58,7 +58,7 @@ def test_files_of_earlier_commits_are_refused_in_one_sentence(tmp_path: Path) ->
     earlier = json.loads((GOLDEN / "temperature.json").read_text()) | {"schema": 1}
     (tmp_path / "r.json").write_text(json.dumps(earlier))
     with pytest.raises(tu.InputError, match="which was saved by an earlier version of trueup"):
-        tu.load(tmp_path / "r.json")
+        tu.load_recalibrator(tmp_path / "r.json")
     for schema, words in ((1, "an earlier"), (99, "a newer")):
         document = json.loads((GOLDEN / "evaluation.json").read_text()) | {"schema": schema}
         with pytest.raises(tu.InputError, match=f"was written by {words} version of trueup"):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.inference import infer
+from trueup.inference import estimate_many
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.notebook import FieldsShown, TableShown, html_table, is_number
 from trueup.simulate import Beta, Identity, World, fit, study
@@ -31,15 +31,15 @@ def _made() -> dict[str, Any]:
         P, Y, n_resamples=99, groups=Z, features=G, recalibrate=True, advice=False
     )
     fitted = fit(P, Y)
-    studied = study({"world": WORLD}, {"ece": tu.ece}, n=[50], n_sets=5, rng=0)
+    studied = study({"world": WORLD}, {"ece": tu.ece}, n=[50], n_datasets=5, rng=0)
     made = [
         evaluation,
         evaluation.overview,
         evaluation.estimates[0],
         evaluation.scores[0],
         evaluation.scores[0].decomposition,
-        evaluation.detectable,
-        evaluation.repair,
+        evaluation.detectable_error,
+        evaluation.recalibration,
         evaluation.local,
         evaluation.groups,
         evaluation.tables["reliability"],
@@ -52,13 +52,13 @@ def _made() -> dict[str, Any]:
         tu.BinnedError().measure(P, Y),
         tu.BinnedError(lens=tu.ClassWise()).table(G, Z),
         tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(3)).table(G, Z),
-        tu.FineTable.of(P, Y),
+        tu.FineBinTable.of(P, Y),
         tu.cox(P, Y),
-        infer([tu.ece], P, Y, n_resamples=39, rng=0)[0],
+        estimate_many([tu.ece], P, Y, n_resamples=39, rng=0)[0],
         sensitivity(P, Y, n_resamples=39, rng=0),
         fitted,
         studied,
-        tu.which_estimator(P, Y, n_sets=5, rng=0),
+        tu.recommend_estimator(P, Y, n_datasets=5, rng=0),
     ]
     return {type(each).__name__: each for each in made}
 
@@ -84,19 +84,19 @@ def results() -> dict[str, type]:
 
 NAMES = {
     "Interval",
-    "HypothesisResult",
+    "CalibrationTestResult",
     "Comparison",
     "Certificate",
     "Estimate",
     "Decomposition",
     "GroupErrors",
-    "Inference",
+    "MetricInference",
     "BinTable",
     "CellTable",
-    "Columns",
+    "ResultTable",
     "Curve",
-    "FineTable",
-    "TableFamily",
+    "FineBinTable",
+    "BinTables",
     "Cox",
     "Advice",
     "Study",
@@ -158,16 +158,16 @@ def test_text_is_escaped_and_cut() -> None:
     long = Named("x" * 10_000, many=list(range(100_000)))._repr_html_()
     assert len(long) < 2_000
     assert "…" in long
-    columns = tu.Columns({"<name>": np.array(["<a>", "b"]), "n": np.array([1.0, np.nan])})
+    columns = tu.ResultTable({"<name>": np.array(["<a>", "b"]), "n": np.array([1.0, np.nan])})
     assert "<a>" not in columns._repr_html_()
     assert "&lt;name&gt;" in columns._repr_html_()
 
 
 def test_long_tables_say_how_many_rows_are_left_out() -> None:
-    html = tu.Columns({"n": np.arange(12_345)})._repr_html_()
+    html = tu.ResultTable({"n": np.arange(12_345)})._repr_html_()
     assert html.count("<tr>") == 21
     assert "… and 12,325 more rows" in html
-    assert tu.Columns({})._repr_html_()
+    assert tu.ResultTable({})._repr_html_()
 
 
 def test_numbers_are_set_to_the_right() -> None:

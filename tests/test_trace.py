@@ -17,7 +17,7 @@ ADDING = [
     tu.BinnedError(norm=2, debias=True),
     tu.BinnedError(binning=FIXED, norm=np.inf),
     tu.BinnedError(tu.ClassWise(), FIXED),
-    tu.BinnedError(tu.TopLabelGiven(), FIXED),
+    tu.BinnedError(tu.TopLabelByClass(), FIXED),
     tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3)),
     tu.Brier(),
     tu.LogLoss(),

@@ -29,7 +29,7 @@ def weights_of(seed: int, n: int, kind: str) -> np.ndarray | None:
 
 def cells_of(probs: np.ndarray, w: np.ndarray | None = None) -> Cells:
     labels = np.zeros(len(probs), int)
-    return tu.Canonical().cells(tu.Forecasts.of(probs, labels, weights=w))
+    return tu.Canonical().cells(tu.Forecasts.from_arrays(probs, labels, weights=w))
 
 
 def rows_of(leaves: list[Leaf]) -> list[list[int]]:

@@ -5,15 +5,15 @@ from trueup import (
     engines as engines,
     inference as inference,
     local as local,
+    plotting as plotting,
     recalibrate as recalibrate,
     simulate as simulate,
-    views as views,
 )
 from trueup.bins import (
     EqualMass as EqualMass,
+    EqualWidth as EqualWidth,
     FixedEdges as FixedEdges,
     SimplexGrid as SimplexGrid,
-    UniformWidth as UniformWidth,
     VarianceTree as VarianceTree,
 )
 from trueup.errors import CapabilityError as CapabilityError, InputError as InputError
@@ -32,7 +32,7 @@ from trueup.estimators import (
     SweepError as SweepError,
     class_errors as class_errors,
     cox as cox,
-    observed_expected as observed_expected,
+    oe_ratio as oe_ratio,
 )
 from trueup.evaluation import Evaluation as Evaluation, evaluate as evaluate
 from trueup.forecasts import Forecasts as Forecasts
@@ -54,7 +54,7 @@ from trueup.lens import (
     Pooled as Pooled,
     TopK as TopK,
     TopLabel as TopLabel,
-    TopLabelGiven as TopLabelGiven,
+    TopLabelByClass as TopLabelByClass,
 )
 from trueup.local import LocalError as LocalError, lce as lce, mlce as mlce
 from trueup.metrics import *
@@ -64,44 +64,43 @@ from trueup.recalibrate import (
     BetaCalibration as BetaCalibration,
     CalibratedModel as CalibratedModel,
     DirichletCalibration as DirichletCalibration,
-    GroupWise as GroupWise,
+    GroupwiseCalibration as GroupwiseCalibration,
     HistogramBinning as HistogramBinning,
+    IdentityCalibration as IdentityCalibration,
     IsotonicCalibration as IsotonicCalibration,
-    LocalRecalibration as LocalRecalibration,
+    LocalCalibration as LocalCalibration,
     MatrixScaling as MatrixScaling,
     MMCEScaling as MMCEScaling,
-    NoRecalibration as NoRecalibration,
-    PerClass as PerClass,
+    OneVsRestCalibration as OneVsRestCalibration,
     PlattScaling as PlattScaling,
     Recalibrator as Recalibrator,
     ScalingBinning as ScalingBinning,
     TemperatureScaling as TemperatureScaling,
-    TopLabelOnly as TopLabelOnly,
+    TopLabelCalibration as TopLabelCalibration,
     VectorScaling as VectorScaling,
     VennAbers as VennAbers,
-    load as load,
-    scorer as scorer,
+    load_recalibrator as load_recalibrator,
+    make_scorer as make_scorer,
 )
 from trueup.results import (
+    CalibrationTestResult as CalibrationTestResult,
     Certificate as Certificate,
     Comparison as Comparison,
     Decomposition as Decomposition,
     Estimate as Estimate,
-    HypothesisResult as HypothesisResult,
     Interval as Interval,
 )
 from trueup.simulate import (
     power as power,
+    recommend_estimator as recommend_estimator,
     sample_size as sample_size,
-    which_estimator as which_estimator,
 )
 from trueup.tables import (
     BinTable as BinTable,
+    BinTables as BinTables,
     CellTable as CellTable,
-    Columns as Columns,
     Curve as Curve,
-    FineTable as FineTable,
-    TableFamily as TableFamily,
+    FineBinTable as FineBinTable,
 )
 from trueup.trace import Trace as Trace
 

@@ -29,10 +29,10 @@ from trueup.variance_tree import Leaf, grow
 __all__ = [
     "Binning",
     "EqualMass",
+    "EqualWidth",
     "FixedEdges",
     "KeptBins",
     "SimplexGrid",
-    "UniformWidth",
     "VarianceTree",
     "check_binning",
 ]
@@ -54,13 +54,13 @@ class Binning(Specification):
         """Whether the groups are known before any data, so that tables of batches add up."""
         return not self.sees_scores
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
         raise NotImplementedError
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the increasing inner edges between the bins of these scores."""
-        raise must_be("binning", "a binning of scores, such as UniformWidth(15)", self)
+        raise must_be("binning", "a binning of scores, such as EqualWidth(15)", self)
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the cells of the simplex that hold these points."""
@@ -86,13 +86,13 @@ class CountedBinning(Binning):
             raise must_be("n_bins", 'a whole number of at least 1, or "auto"', self.n_bins)
         object.__setattr__(self, "n_bins", int(self.n_bins))
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return how many bins are asked for with ``n`` rows."""
         return _cube_root(n) if self.n_bins == "auto" else int(self.n_bins)
 
 
 @dataclass(frozen=True, repr=False)
-class UniformWidth(CountedBinning):
+class EqualWidth(CountedBinning):
     """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
 
     sees_scores: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class UniformWidth(CountedBinning):
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return k/B for k = 1 … B−1, each the float64 nearest to it."""
-        return uniform_edges(self.asked(len(pairs)))
+        return uniform_edges(self.n_bins_for(len(pairs)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +118,7 @@ class EqualMass(CountedBinning):
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the smaller score at each cut."""
-        n_bins = self.asked(len(pairs))
+        n_bins = self.n_bins_for(len(pairs))
         if pairs.w is None:
             return engine.order.equal_mass_edges(pairs.p, n_bins)
         value, cumulative = ranked(pairs.p, pairs.w)
@@ -144,7 +144,7 @@ class FixedEdges(Binning):
             raise must_be("edges", rule, self.edges)
         object.__setattr__(self, "edges", tuple(edges.tolist()))  # ours, and hashable
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return the number of bins, whatever ``n``."""
         return len(self._inner()) + 1
 
@@ -175,7 +175,7 @@ class VarianceTree(Binning):
         for name in ("min_samples", "min_leaf"):
             check_whole(name, getattr(self, name), 1)
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return about how many cells are asked for: enough that each holds ``min_samples``."""
         return max(1, math.ceil(n / self.min_samples))
 
@@ -201,7 +201,7 @@ class SimplexGrid(Binning):
     def __post_init__(self) -> None:
         check_whole("n_bins", self.n_bins, 1)
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return the number of intervals of a coordinate."""
         return self.n_bins
 
@@ -233,9 +233,9 @@ class KeptBins(Binning):
 
     table: BinTable
 
-    def asked(self, n: int) -> int:
+    def n_bins_for(self, n: int) -> int:
         """Return the number of bins that the table was asked for."""
-        return self.table.asked
+        return self.table.n_bins_requested
 
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the edges of the table."""

@@ -14,15 +14,15 @@ from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.lens import Lens, Pairs, TopLabel
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
-__all__ = ["accuracy_coverage", "compare_rewards", "unsure_rewards"]
+__all__ = ["abstention_rewards", "accuracy_coverage_curve", "compare_rewards"]
 
 RATIOS = tuple(1.5 * 2 ** (step / 2) for step in range(13))
 """Costs of a wrong answer, in costs of an "unsure" one: from 1.5 to 96."""
 
 
-def unsure_rewards(
+def abstention_rewards(
     probs: object,
     labels: object = None,
     *,
@@ -30,7 +30,7 @@ def unsure_rewards(
     lens: Lens | None = None,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     r"""Return what a model earns that may say "unsure" (Luo et al. 2022, §5.4).
 
     A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
@@ -47,11 +47,11 @@ def unsure_rewards(
     lens
         Whose confidence counts; by default `TopLabel`, for 1-D probabilities max(p, 1 − p). For
         stored confidences and whether the answer was right (as after a recalibration that keeps
-        predictions, `LocalRecalibration.predict_confidence`), pass ``Binary()``.
+        predictions, `LocalCalibration.predict_confidence`), pass ``Binary()``.
 
     Returns
     -------
-    Columns
+    ResultTable
         For each ratio: the ``threshold`` 1 − u/w; the share ``answered`` and, of all rows, the
         share ``wrong`` that was answered and wrong; ``reward``, minus the total cost in units of
         u, and ``mean_reward`` a row; ``promised``, the mean reward that the confidences led to
@@ -60,7 +60,7 @@ def unsure_rewards(
 
     Examples
     --------
-    >>> table = unsure_rewards([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0], ratios=[4])
+    >>> table = abstention_rewards([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0], ratios=[4])
     >>> table["threshold"], table["answered"], table["reward"]  # answers three, one of them wrong
     (array([0.75]), array([0.75]), array([-5.]))
     """
@@ -78,7 +78,7 @@ def unsure_rewards(
         sums += [weight[:, 0] @ term for term in terms]
         total += float(weight.sum())
     answered, wrong, cost, believed, perfect = sums
-    return Columns(
+    return ResultTable(
         {
             "ratio": ratio,
             "threshold": threshold,
@@ -101,7 +101,7 @@ def compare_rewards(
     lens: Lens | None = None,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     """Return the total reward of several models or recalibrators, side by side (Luo Figure 5).
 
     Parameters
@@ -110,7 +110,7 @@ def compare_rewards(
         For each name probabilities of the same rows; or, with ``labels=None``, a `Forecasts`, or a
         pair (probs, labels) where labels differ, as whether each model's own answer was right.
     labels, ratios, lens, weights
-        As for `unsure_rewards`.
+        As for `abstention_rewards`.
     baseline
         Name of the model whose reward is subtracted from all; None to subtract nothing.
 
@@ -130,23 +130,23 @@ def compare_rewards(
     options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights, "logits": logits}
     for name, given in models.items():
         probs, own = given if labels is None and isinstance(given, tuple) else (given, labels)
-        table = unsure_rewards(probs, own, **options)
+        table = abstention_rewards(probs, own, **options)
         columns.setdefault("ratio", table["ratio"])
         columns[name] = table["reward"]
     if baseline is not None:
         start = columns[baseline].copy()
         columns |= {name: columns[name] - start for name in models}
-    return Columns(columns)
+    return ResultTable(columns)
 
 
-def accuracy_coverage(
+def accuracy_coverage_curve(
     probs: object,
     labels: object = None,
     *,
     lens: Lens | None = None,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     """Return how accurate a model is on the share of rows it is surest of.
 
     One row for each distinct confidence, from the highest down: answer where the confidence is at
@@ -159,17 +159,17 @@ def accuracy_coverage(
     probs, labels, weights, logits
         As for every metric, or one `Forecasts`.
     lens
-        As for `unsure_rewards`.
+        As for `abstention_rewards`.
 
     Returns
     -------
-    Columns
+    ResultTable
         ``threshold``, ``coverage``, the share of rows that are answered, ``accuracy`` among them,
         ``confidence``, their mean confidence, and ``risk``, 1 − accuracy.
 
     Examples
     --------
-    >>> curve = accuracy_coverage([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0])
+    >>> curve = accuracy_coverage_curve([0.95, 0.9, 0.6, 0.8], [1, 1, 0, 0])
     >>> curve["coverage"], curve["accuracy"].round(2)
     (array([0.25, 0.5 , 0.75, 1.  ]), array([1.  , 1.  , 0.67, 0.5 ]))
     """
@@ -180,7 +180,7 @@ def accuracy_coverage(
     correct = np.cumsum(np.bincount(place, weight * right))
     believed = np.cumsum(np.bincount(place, weight * confidence))
     accuracy = np.clip(correct / answered, 0, 1)
-    return Columns(
+    return ResultTable(
         {
             "threshold": -threshold,
             "coverage": answered / answered[-1],
@@ -197,7 +197,7 @@ def _pairs(
     chosen = TopLabel() if lens is None else lens
     if not chosen.one_score:
         raise must_be("lens", "yield one confidence per row", chosen)
-    return chosen.pairs(Forecasts.of(probs, labels, weights=weights, logits=logits))
+    return chosen.pairs(Forecasts.from_arrays(probs, labels, weights=weights, logits=logits))
 
 
 def _parts(pairs: Pairs, rows: slice = slice(None)) -> tuple[Floats, Floats, Floats]:

@@ -13,7 +13,7 @@ __all__ = [
     "CapabilityError",
     "InputError",
     "Text",
-    "Words",
+    "Verbatim",
     "called",
     "conflict",
     "internal_error",
@@ -48,7 +48,7 @@ RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
 """Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
 
 
-class Words(str):
+class Verbatim(str):
     """A description to print as it stands, where a plain string would be quoted."""
 
 
@@ -105,7 +105,7 @@ class InputError(ValueError):
         self,
         argument: str | None,
         rule: Text,
-        got: object = Words(),
+        got: object = Verbatim(),
         row: int | str | None = None,
         column: int | str | None = None,
         file: str | None = None,
@@ -113,7 +113,7 @@ class InputError(ValueError):
     ) -> None:
         self.argument = argument
         self.rule = (rule,) if isinstance(rule, str) else rule
-        self.got = Words(short(got))  # in words: a value may be large, or impossible to pickle
+        self.got = Verbatim(short(got))  # in words: a value may be large, or impossible to pickle
         self.row = row
         self.column = column
         self.file = file
@@ -202,7 +202,7 @@ def must_be(
 
     >>> print(must_be("probs", "between 0 and 1", 1.5, row=3, hint="clip rounding errors"))
     `probs` must be between 0 and 1; got 1.5 in row 3. Hint: clip rounding errors.
-    >>> print(must_be("probs", "have at least one row", Words("none")))
+    >>> print(must_be("probs", "have at least one row", Verbatim("none")))
     `probs` must have at least one row; got none.
     """
     parts = (rule,) if isinstance(rule, str) else rule
@@ -278,7 +278,7 @@ def _sentence(text: str) -> str:
 
 def short(got: object) -> str:
     """A value as a person would write it, never longer than a line."""
-    if isinstance(got, Words):
+    if isinstance(got, Verbatim):
         return str(got)
     if isinstance(got, type):
         return f"the class {got.__name__}"

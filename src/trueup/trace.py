@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError, Words, must_be, required
+from trueup.errors import InputError, Verbatim, must_be, required
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 __all__ = ["Trace"]
 
@@ -72,11 +72,11 @@ class Trace:
         logits: bool = False,
     ) -> None:
         """Add a batch to the step under way; refused data leaves the step as it was."""
-        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
         if self._batches and kind != self._kind:
             rule = f"match the other batches of the step ({_words(*self._kind)})"
-            raise must_be("probs", rule, Words(_words(*kind)))
+            raise must_be("probs", rule, Verbatim(_words(*kind)))
         sums, whole = {}, {}
         for name, metric in self._metrics.items():
             known = self._known[name]
@@ -126,10 +126,10 @@ class Trace:
         self._begin()
         return found
 
-    def table(self) -> Columns:
+    def table(self) -> ResultTable:
         """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
         values = {name: np.array(column) for name, column in self._values.items()}
-        return Columns({"step": _column(self._steps), "rows": np.array(self._rows)} | values)
+        return ResultTable({"step": _column(self._steps), "rows": np.array(self._rows)} | values)
 
     def to_frame(self, library: Any = None) -> Any:
         """Return `table` as a data frame (pandas, polars or pyarrow)."""

@@ -16,7 +16,7 @@ import numpy as np
 import trueup as tu
 from studies.frozen.record import Record
 from studies.frozen.samples import Sample, matrix, sample, some
-from trueup import inference, simulate, views
+from trueup import inference, plotting, simulate
 
 LEFT_OUT = ("versions", "fingerprint")
 """Parts of an evaluation that depend on the machine, or only repeat the input."""
@@ -83,7 +83,7 @@ def evaluations(record: Record) -> None:
 def _arguments(name: str) -> Sample:
     given = dict(sample(name))
     if "logits" in given or "soft_labels" in given:
-        return {"probs": tu.Forecasts.of(**given)}
+        return {"probs": tu.Forecasts.from_arrays(**given)}
     return given
 
 
@@ -116,7 +116,7 @@ def figures(record: Record) -> None:
 
 def _figures() -> dict[str, Callable[[], Any]]:
     """What draws each of the other figures."""
-    binary, four, three = (tu.Forecasts.of(**each) for each in _three())
+    binary, four, three = (tu.Forecasts.from_arrays(**each) for each in _three())
     table = tu.BinnedError(binning=tu.EqualMass(10)).table(binary)
     band, confidence = inference.consistency_band(table), inference.confidence_band(table)
     grid = tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4))
@@ -127,7 +127,7 @@ def _figures() -> dict[str, Callable[[], Any]]:
     sweep = tu.local.mlce_over_bandwidths(given["probs"], given["labels"], features)
     world = simulate.PUBLISHED["resnet110_c10"]
     measures: dict[str, Any] = {"ece": tu.BinnedError(), "sweep": tu.SweepError()}
-    studied = simulate.study(world, measures, [50, 200], n_sets=50, progress=False)
+    studied = simulate.study(world, measures, [50, 200], n_datasets=50, progress=False)
     trace = tu.Trace({"ece": tu.ece, "brier": tu.brier})
     for step in (1, 2, 3):
         trace.record(step, given["probs"] ** step, given["labels"])
@@ -141,28 +141,28 @@ def _figures() -> dict[str, Callable[[], Any]]:
     }
     few: dict[str, Any] = {"rng": 0, "n_resamples": 99}
     return {
-        "reliability": lambda: views.draw_reliability(table, band=band),
-        "deviation": lambda: views.draw_reliability(
+        "reliability": lambda: plotting.plot_reliability(table, band=band),
+        "deviation": lambda: plotting.plot_reliability(
             table, band=band, confidence=confidence, form="deviation", zoom="auto"
         ),
-        "classes": lambda: views.draw_class_errors(inference.class_tests(four, **few)),
-        "groups": lambda: views.draw_group_errors(
+        "classes": lambda: plotting.plot_class_errors(inference.class_tests(four, **few)),
+        "groups": lambda: plotting.plot_group_errors(
             tu.group_errors(four, groups=groups, **few).table
         ),
-        "comparison": lambda: views.draw_comparison(tu.Columns(models)),
-        "simplex": lambda: views.draw_simplex(grid.table(three)),
-        "tetrahedron": lambda: views.draw_tetrahedron(grid.table(four)),
-        "pointwise": lambda: views.draw_psce(tu.PointwiseError().table(four)),
-        "decomposition": lambda: views.draw_decomposition(tu.Brier().decompose(binary)),
-        "trade-off": lambda: views.draw_trade_off(inference.trade_off(binary, rng=0)),
-        "recalibrations": lambda: views.draw_recalibrations(auto.table_),
-        "trace": lambda: views.draw_trace(trace.table()),
-        "landscape": lambda: views.draw_lce_landscape(landscape),
-        "local-distribution": lambda: views.draw_lce_cdf(landscape),
-        "local-bandwidths": lambda: views.draw_mlce(sweep),
-        "rewards": lambda: views.draw_rewards(tu.decisions.unsure_rewards(binary)),
-        "coverage": lambda: views.draw_coverage(tu.decisions.accuracy_coverage(binary)),
-        "study": lambda: views.draw_study(studied),
+        "comparison": lambda: plotting.plot_comparison(tu.ResultTable(models)),
+        "simplex": lambda: plotting.plot_simplex(grid.table(three)),
+        "tetrahedron": lambda: plotting.plot_tetrahedron(grid.table(four)),
+        "pointwise": lambda: plotting.plot_psce(tu.PointwiseError().table(four)),
+        "decomposition": lambda: plotting.plot_decomposition(tu.Brier().decompose(binary)),
+        "trade-off": lambda: plotting.plot_trade_off(inference.trade_off(binary, rng=0)),
+        "recalibrations": lambda: plotting.plot_recalibrations(auto.table_),
+        "trace": lambda: plotting.plot_trace(trace.table()),
+        "landscape": lambda: plotting.plot_lce_landscape(landscape),
+        "local-distribution": lambda: plotting.plot_lce_cdf(landscape),
+        "local-bandwidths": lambda: plotting.plot_mlce(sweep),
+        "rewards": lambda: plotting.plot_rewards(tu.decisions.abstention_rewards(binary)),
+        "coverage": lambda: plotting.plot_coverage(tu.decisions.accuracy_coverage_curve(binary)),
+        "study": lambda: plotting.plot_study(studied),
     }
 
 

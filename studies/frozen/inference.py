@@ -52,7 +52,7 @@ TESTED: dict[str, Any] = {
     "kuiper": tu.kuiper,
     "mmce": tu.mmce,
     "ece_kde": tu.ece_kde,
-    "binned/width": tu.BinnedError(binning=tu.UniformWidth(10), norm=2),
+    "binned/width": tu.BinnedError(binning=tu.EqualWidth(10), norm=2),
     "binned/norm-inf": ESTIMATORS["binned/norm-inf"],
     "binned/residual": ESTIMATORS["binned/residual"],
     "binned/label": ESTIMATORS["binned/label"],
@@ -182,8 +182,8 @@ def comparisons(record: Record) -> None:
         other /= other.sum(axis=1, keepdims=True) if other.ndim == 2 else 1
         models = {
             "a": forecasts(name),
-            "b": tu.Forecasts.of(other, given["labels"], **beside),
-            "c": tu.Forecasts.of((given["probs"] + other) / 2, given["labels"], **beside),
+            "b": tu.Forecasts.from_arrays(other, given["labels"], **beside),
+            "c": tu.Forecasts.from_arrays((given["probs"] + other) / 2, given["labels"], **beside),
         }
         for key, measure in measures.items():
             options: dict[str, Any] = {"estimator": measure, **few}
@@ -230,7 +230,7 @@ def parts(record: Record) -> None:
         "ece_sweep": tu.ece_sweep,
         "ks_error": tu.ks_error,
     }
-    measures |= {"width": tu.BinnedError(binning=tu.UniformWidth(10))}
+    measures |= {"width": tu.BinnedError(binning=tu.EqualWidth(10))}
     for name in some("binary", "binary-weights", "two", "four", "four-weights", "hundred"):
         for key, measure in measures.items():
             options: dict[str, Any] = {"estimator": measure, **few}
@@ -260,7 +260,9 @@ def together(record: Record) -> None:
     for name in some("binary", "binary-ties", "binary-weights", "four", "real-games"):
         chosen = [METRICS[key] for key in several]
         few: dict[str, Any] = {"n_resamples": RESAMPLES, "rng": 7}
-        found = record(f"infer/{name}/count", inference.infer, chosen, forecasts(name), **few)
+        found = record(
+            f"infer/{name}/count", inference.estimate_many, chosen, forecasts(name), **few
+        )
         for key, one in zip(several, found or [], strict=False):
             record.keep(f"infer/{name}/{key}/interval", one.interval)
             record.keep(f"infer/{name}/{key}/test", one.test)

@@ -79,7 +79,7 @@ ESTIMATORS: dict[str, Any] = {
     "binned/one-class": tu.BinnedError(tu.OneVsRest(1), FIXED),
     "binned/top": tu.BinnedError(tu.TopLabel(), FIXED),
     "binned/top-where": tu.BinnedError(tu.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4)),
-    "binned/top-by-class": tu.BinnedError(tu.TopLabelGiven(), tu.EqualMass(4), norm=2),
+    "binned/top-by-class": tu.BinnedError(tu.TopLabelByClass(), tu.EqualMass(4), norm=2),
     "binned/pooled": tu.BinnedError(tu.Pooled(), FIXED),
     "binned/all-classes": tu.BinnedError(tu.ClassWise(), FIXED, norm=2),
     "binned/all-classes-inf": tu.BinnedError(tu.ClassWise(), FIXED, norm=math.inf),
@@ -97,7 +97,7 @@ ESTIMATORS: dict[str, Any] = {
     "density/all-classes": tu.DensityError(tu.ClassWise(), norm=2),
     "density/bandwidth": tu.DensityError(norm=3, bandwidth=0.05),
     "smooth/all-classes": tu.SmoothError(tu.ClassWise(where=(0.05, 1.0))),
-    "smooth/top-by-class": tu.SmoothError(tu.TopLabelGiven()),
+    "smooth/top-by-class": tu.SmoothError(tu.TopLabelByClass()),
     "kernel/top": tu.KernelError(tu.TopLabel(), bandwidth=0.3, form="biased"),
     "kernel/gaussian": tu.KernelError(tu.ClassWise(), "gaussian", 0.2, "biased"),
     "kernel/whole": tu.KernelError(tu.Canonical(), bandwidth=0.3, form="biased"),
@@ -181,7 +181,7 @@ def scores(record: Record) -> None:
         "default": None,
         "top": tu.TopLabel(),
         "all-classes": tu.ClassWise(),
-        "top-by-class": tu.TopLabelGiven(),
+        "top-by-class": tu.TopLabelByClass(),
         "one-class": tu.OneVsRest(1),
     }
     small = [name for name in MEASURED if name != "hundred"]  # its tables would be very many
@@ -199,7 +199,7 @@ def clinical(record: Record) -> None:
     for name in available():
         for lens, chosen in (("default", None), ("one-class", tu.OneVsRest(1))):
             record(f"cox/{name}/{lens}", tu.cox, forecasts(name), lens=chosen)
-            record(f"ratio/{name}/{lens}", tu.observed_expected, forecasts(name), lens=chosen)
+            record(f"ratio/{name}/{lens}", tu.oe_ratio, forecasts(name), lens=chosen)
 
 
 def checks(record: Record) -> None:

@@ -16,7 +16,7 @@ from studies.frozen.samples import Sample, binary, forecasts, matrix, sample, so
 LOGITS: dict[str, Any] = {"logits": True}
 
 RECALIBRATORS: dict[str, Callable[..., Any]] = {
-    "none": tu.NoRecalibration,
+    "none": tu.IdentityCalibration,
     "temperature": tu.TemperatureScaling,
     "platt": tu.PlattScaling,
     "platt/smoothed": lambda **kwargs: tu.PlattScaling(target="platt", **kwargs),
@@ -50,8 +50,8 @@ RECALIBRATORS: dict[str, Callable[..., Any]] = {
     "venn-abers": tu.VennAbers,
     "venn-abers/squared": lambda **kwargs: tu.VennAbers(loss="squared", **kwargs),
     "mmce": tu.MMCEScaling,
-    "per-class": lambda **kwargs: tu.PerClass(tu.PlattScaling(), **kwargs),
-    "top-label": lambda **kwargs: tu.TopLabelOnly(tu.IsotonicCalibration(), **kwargs),
+    "per-class": lambda **kwargs: tu.OneVsRestCalibration(tu.PlattScaling(), **kwargs),
+    "top-label": lambda **kwargs: tu.TopLabelCalibration(tu.IsotonicCalibration(), **kwargs),
 }
 
 FITTED = (
@@ -158,12 +158,12 @@ def grouped(record: Record) -> None:
         asked = given["probs"], given["labels"], given.get("weights")
         record(f"fit-groups/{name}", _by_group, asked, new)
         for key, options in local.items():
-            method = tu.LocalRecalibration(**options)
+            method = tu.LocalCalibration(**options)
             record(f"fit-local/{name}/{key}", _local, method, asked, features, new, around)
 
 
 def _by_group(asked: Any, new: np.ndarray) -> np.ndarray:
-    copies = tu.GroupWise(tu.PlattScaling(), min_rows=50)
+    copies = tu.GroupwiseCalibration(tu.PlattScaling(), min_rows=50)
     probs, labels, weights = asked
     fitted = copies.fit(probs, labels, weights, groups=np.arange(len(probs)) % 3)
     return fitted.predict_proba(new, groups=np.arange(len(new)) % 3)
@@ -236,7 +236,7 @@ def _scored(metric: str) -> list[float]:
     from sklearn.model_selection import cross_val_score
     from sklearn.naive_bayes import GaussianNB
 
-    return list(cross_val_score(GaussianNB(), *_data(), cv=3, scoring=tu.scorer(metric)))
+    return list(cross_val_score(GaussianNB(), *_data(), cv=3, scoring=tu.make_scorer(metric)))
 
 
 def saved(record: Record) -> None:
@@ -256,7 +256,7 @@ def _round_trip(make: Callable[..., Any], given: Sample, new: np.ndarray, path: 
     options: dict[str, Any] = {"classes": given["classes"]} if "classes" in given else {}
     fitted = make(**options).fit(given["probs"], given["labels"])
     fitted.save(path)
-    loaded = tu.load(path)
+    loaded = tu.load_recalibrator(path)
     return {
         "probs": loaded.predict_proba(new),
         "same": bool((loaded.predict_proba(new) == fitted.predict_proba(new)).all()),

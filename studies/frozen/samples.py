@@ -1,4 +1,4 @@
-"""Fixed inputs: what `Forecasts.of` takes, by name."""
+"""Fixed inputs: what `Forecasts.from_arrays` takes, by name."""
 
 from __future__ import annotations
 
@@ -171,14 +171,14 @@ FOUND: dict[str, Callable[[], Sample]] = {
 
 @cache
 def sample(name: str) -> Sample:
-    """Return the arguments of `Forecasts.of`; those of a missing file raise FileNotFoundError."""
+    """Return the arguments of `Forecasts.from_arrays`; a missing file raises an error."""
     return (MADE | FOUND)[name]()
 
 
 @cache
 def forecasts(name: str) -> Any:
     """Return a sample as checked data."""
-    return tu.Forecasts.of(**sample(name))
+    return tu.Forecasts.from_arrays(**sample(name))
 
 
 @cache

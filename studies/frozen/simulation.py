@@ -45,9 +45,9 @@ def worlds(record: Record) -> None:
             record(f"world/{name}/true-error/{norm}", world.true_error, norm=norm)
             edges = [0.25, 0.5, 0.75]
             record(f"world/{name}/binned-error/{norm}", world.binned_error, edges, norm=norm)
-        record(f"world/{name}/draw", world.draw_many, 3, 50, rng=1)
+        record(f"world/{name}/draw", world.sample_many, 3, 50, rng=1)
     for name, world in SEVERAL_CLASSES.items():
-        record(f"world/{name}/draw", world.draw_many, 2, 50, rng=1)
+        record(f"world/{name}/draw", world.sample_many, 2, 50, rng=1)
         for lens, chosen in (("top", tu.TopLabel()), ("classes", tu.ClassWise())):
             record(f"world/{name}/true-error/{lens}", world.true_error, lens=chosen, norm=2)
 
@@ -55,19 +55,19 @@ def worlds(record: Record) -> None:
 def studies(record: Record) -> None:
     """Record studies, fitted worlds, power, sample sizes and advice."""
     for name, world in (WORLDS | SEVERAL_CLASSES).items():
-        options: dict[str, Any] = {"n_sets": 120, "rng": 2, "progress": False}
+        options: dict[str, Any] = {"n_datasets": 120, "rng": 2, "progress": False}
         record(f"study/{name}", simulate.study, world, MEASURES, [50, 200], **options)
     for name in some("binary", "binary-ties", "binary-weights", "four", "real-games"):
         fitted = record(f"world-fit/{name}", simulate.fit, forecasts(name))
         record(f"world-fit/{name}/true-error", lambda fitted=fitted: fitted.world.true_error(2))
     for name in some("binary", "four", "real-games"):
         data = forecasts(name)
-        few: dict[str, Any] = {"n_sets": 100, "rng": 3}
+        few: dict[str, Any] = {"n_datasets": 100, "rng": 3}
         record(f"power/{name}", tu.power, data, true_error=0.05, n=300, **few)
         record(f"sample-size/{name}", tu.sample_size, data, true_error=0.1, **few)
-        record(f"advice/{name}", tu.which_estimator, data, n_sets=40, rng=4)
+        record(f"advice/{name}", tu.recommend_estimator, data, n_datasets=40, rng=4)
     world = WORLDS["beta-power"]
-    options = {"true_error": 0.03, "n": 200, "n_sets": 100, "rng": 5}
+    options = {"true_error": 0.03, "n": 200, "n_datasets": 100, "rng": 5}
     for key, statistic in (("ks", tu.CumulativeError()), ("sweep", tu.SweepError(norm=2))):
         record(f"power/world/{key}", tu.power, world, statistic=statistic, **options)
 
@@ -126,8 +126,10 @@ def decided(record: Record) -> None:
         data = forecasts(name)
         for lens, chosen in (("default", None), ("one-class", tu.OneVsRest(1))):
             key = f"{name}/{lens}"
-            record(f"decisions/rewards/{key}", decisions.unsure_rewards, data, lens=chosen)
-            record(f"decisions/coverage/{key}", decisions.accuracy_coverage, data, lens=chosen)
+            record(f"decisions/rewards/{key}", decisions.abstention_rewards, data, lens=chosen)
+            record(
+                f"decisions/coverage/{key}", decisions.accuracy_coverage_curve, data, lens=chosen
+            )
     p, y = sample("binary")["probs"], sample("binary")["labels"]
     models = {"raw": p, "less": p**1.5}
     for key, baseline in (("none", None), ("raw", "raw")):
@@ -155,7 +157,7 @@ def _trace() -> Any:
 
 def _fine(name: str) -> Any:
     given = sample(name)
-    fine = tu.FineTable.of(given["probs"], given["labels"], given.get("weights"))
+    fine = tu.FineBinTable.of(given["probs"], given["labels"], given.get("weights"))
     return fine, fine.rebin(np.array([0.25, 0.5, 0.75])), fine.equal_mass(7)
 
 

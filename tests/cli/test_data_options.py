@@ -42,7 +42,7 @@ def test_all_options_together(read) -> None:
     assert found.classes == ("x", "y", "z") or found.classes == (0, 1, 2)
     assert found.weights is not None
     np.testing.assert_array_equal(found.labels, labels)
-    expected = Forecasts.of(logits, labels, logits=True)
+    expected = Forecasts.from_arrays(logits, labels, logits=True)
     np.testing.assert_allclose(found.rows(slice(0, 300)), expected.rows(slice(0, 300)))
 
 

@@ -83,7 +83,7 @@ def test_python_m_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "text"),
     [
         (["evaluat"], "No such command 'evaluat'"),
         (["evaluate"], "Missing argument 'FILE'"),
@@ -118,7 +118,7 @@ def test_a_fault_of_ours_is_not_taken_for_a_condition(run, files, monkeypatch) -
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "words"),
+    ("error", "code", "text"),
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
         (MemoryError(), 2, "memory"),
@@ -173,14 +173,14 @@ def test_completion(run, shell) -> None:
 
 
 def test_completion_knows_commands_and_options() -> None:
-    def words(typed: str) -> str:
+    def text(typed: str) -> str:
         env = {"_TRUEUP_COMPLETE": "bash_complete", "COMP_WORDS": f"trueup {typed}"}
         env["COMP_CWORD"] = str(len(typed.split(" ")))
         return CliRunner().invoke(program, [], env=env).output
 
-    assert "plain,evaluate" in words("ev")
-    assert "plain,--labels" in words("evaluate --la")
-    assert "plain,temperature" in words("fit p.csv --method te")
+    assert "plain,evaluate" in text("ev")
+    assert "plain,--labels" in text("evaluate --la")
+    assert "plain,temperature" in text("fit p.csv --method te")
 
 
 def test_an_ascii_terminal_gets_its_answer(files: Path) -> None:

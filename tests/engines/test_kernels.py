@@ -17,7 +17,7 @@ import hashlib, os, numpy as np, trueup as tu
 from trueup.engines.draw_keys import binned_limits, keys_of
 from trueup.engines.select import engine
 from trueup.engines.types import KernelSet
-from trueup.inference import infer
+from trueup.inference import estimate_many
 assert tu.engines.in_use() == "native"
 assert engine.bins.__file__.startswith(os.environ["PYTHONPATH"])  # these kernels and no others
 found = hashlib.sha256()
@@ -46,7 +46,7 @@ for seed in range(120):
     found.update(engine.draws.count_labels(drawn, keys_of(seed, 20)).tobytes())
     metrics = [tu.ece_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
     if seed % 20 == 0:
-        for each in infer(metrics, p, y, n_resamples=40, rng=seed):
+        for each in estimate_many(metrics, p, y, n_resamples=40, rng=seed):
             found.update(repr((each.interval, each.test)).encode())
     logits, scale, shift = matrix * 9, rng.random(k), rng.random(k)
     sums = engine.softmax.scaled_sums(logits, labels, rng.random(n), scale, shift)

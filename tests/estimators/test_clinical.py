@@ -13,7 +13,7 @@ from hypothesis import assume, given
 import trueup as tu
 from oracles import clinical as oracle
 from support.samples import KINDS, Sample, binary_samples, draw_binary, draw_matrix
-from trueup.estimators.clinical import Cox, cox, observed_expected
+from trueup.estimators.clinical import Cox, cox, oe_ratio
 
 EPS = 2.0**-52
 
@@ -196,7 +196,7 @@ def test_scores_that_all_but_order_the_labels():
 def test_soft_labels_are_shares_of_a_row():
     p, _ = draw(40)
     soft = np.random.default_rng(5).random(40)
-    found = cox(tu.Forecasts.of(p, soft, soft_labels=True))
+    found = cox(tu.Forecasts.from_arrays(p, soft, soft_labels=True))
     split = cox(np.tile(p, 2), np.repeat([1, 0], 40), weights=np.r_[soft, 1 - soft])
     assert found.slope == pytest.approx(split.slope, rel=1e-10)
     assert found.in_the_large == pytest.approx(split.in_the_large, rel=1e-10)
@@ -229,8 +229,8 @@ def test_observed_over_expected(sample: Sample):
     p, y, w = sample.probs, sample.labels, sample.weights
     if p.sum() == 0:
         return
-    ours = observed_expected(p, y, weights=w)
-    assert ours == pytest.approx(oracle.observed_expected(p, y, w), rel=1e-12)
+    ours = oe_ratio(p, y, weights=w)
+    assert ours == pytest.approx(oracle.oe_ratio(p, y, w), rel=1e-12)
 
 
 THREE = [[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
@@ -244,14 +244,14 @@ ONE_SET = "`lens` must yield one set of scores, such as OneVsRest(c); got "
     ("make", "message"),
     [
         (lambda: cox(THREE, [0, 2]), NEEDS_LENS),
-        (lambda: observed_expected(THREE, [0, 2]), NEEDS_LENS),
+        (lambda: oe_ratio(THREE, [0, 2]), NEEDS_LENS),
         (lambda: cox(THREE, [0, 2], lens=tu.Canonical()), ONE_SET + "Canonical()."),
         (
             lambda: cox(THREE, [0, 2], lens=tu.OneVsRest),
             "`lens` must be a lens, such as TopLabel(), or None; got the class OneVsRest.",
         ),
         (
-            lambda: observed_expected([0.0, 0.0], [0, 1]),
+            lambda: oe_ratio([0.0, 0.0], [0, 1]),
             "`probs` must contain a positive value; the ratio is undefined if all are zero.",
         ),
     ],

@@ -20,7 +20,7 @@ from trueup.results import Decomposition
 
 SCORES = [tu.Brier(), tu.LogLoss()]
 BINNINGS = [
-    (tu.UniformWidth(7), lambda p, w: bins.uniform_width(p, 7)),
+    (tu.EqualWidth(7), lambda p, w: bins.uniform_width(p, 7)),
     (tu.EqualMass(5), lambda p, w: bins.equal_mass(p, 5, w)),
     (tu.FixedEdges([0.2, 0.5]), lambda p, w: bins.fixed_edges(p, [0, 0.2, 0.5, 1])),
 ]
@@ -99,7 +99,7 @@ def test_binned_parts_by_naive_sums(sample: Sample):
 def test_spread_inside_bins_is_not_lost_in_rounding():
     """Squares of scores near 1 differ by less than float64 tells."""
     p = 1 - np.array([1, 2, 3, 4]) * 1e-12
-    notes = tu.Brier().decompose(p, [1, 1, 0, 1], binning=tu.UniformWidth(1)).notes
+    notes = tu.Brier().decompose(p, [1, 1, 0, 1], binning=tu.EqualWidth(1)).notes
     assert notes["within_bin_variance"] == pytest.approx(1.25e-24, rel=1e-3)
     assert notes["within_bin_covariance"] == pytest.approx(2 * 0.125e-12, rel=1e-3)
 
@@ -121,7 +121,7 @@ def test_scikit_learn_gives_the_same_parts(seed: int, n: int):
 @given(sample=binary_samples, seed=st.integers(0, 10**6))
 def test_soft_labels_add_up(score, binning, sample: Sample, seed: int):
     soft = np.round(np.random.default_rng(seed).random(len(sample.probs)), 1)
-    data = tu.Forecasts.of(sample.probs, soft, weights=sample.weights, soft_labels=True)
+    data = tu.Forecasts.from_arrays(sample.probs, soft, weights=sample.weights, soft_labels=True)
     found = score.decompose(data, binning=binning)
     assert adds_up(found)
     assert found.score == pytest.approx(score(data), rel=1e-12, abs=1e-15)
@@ -136,7 +136,7 @@ def test_soft_labels_add_up(score, binning, sample: Sample, seed: int):
 def test_the_same_data_in_other_forms(score, binning, sample: Sample):
     p, y, w = sample.probs, sample.labels, sample.weights
     found = score.decompose(p, y, weights=w, binning=binning)
-    soft = tu.Forecasts.of(p, y.astype(float), weights=w, soft_labels=True)
+    soft = tu.Forecasts.from_arrays(p, y.astype(float), weights=w, soft_labels=True)
     assert close(found, score.decompose(soft, binning=binning))
     columns = np.column_stack([1 - p, p])
     assert close(found, score.decompose(columns, y, weights=w, binning=binning))
@@ -208,7 +208,7 @@ def test_top_label_lenses(score, binning, sample: Sample):
     p, right = np.array(p), np.array(right).astype(int)
     found = score.decompose(probs, y, lens=tu.TopLabel(), binning=binning, weights=w)
     assert close(found, score.decompose(p, right, binning=binning, weights=w), 1e-11)
-    given_class = score.decompose(probs, y, lens=tu.TopLabelGiven(), binning=binning, weights=w)
+    given_class = score.decompose(probs, y, lens=tu.TopLabelByClass(), binning=binning, weights=w)
     assert adds_up(given_class)
     assert given_class.score == pytest.approx(found.score, rel=1e-12, abs=1e-15)
     assert len(given_class.table.columns()["class"]) > 0
@@ -217,7 +217,7 @@ def test_top_label_lenses(score, binning, sample: Sample):
 def test_logits_and_both_columns_are_read_exactly():
     """1 − p is 0 in float64 for a logit of 40, and −log of it is not 708 but 40."""
     logits = np.array([-2.0, 40.0, 1.0, 3.0])
-    data = tu.Forecasts.of(logits, [0, 0, 1, 1], logits=True)
+    data = tu.Forecasts.from_arrays(logits, [0, 0, 1, 1], logits=True)
     found = tu.LogLoss().decompose(data)
     assert found.score == tu.LogLoss()(data)
     assert found.score < 15
@@ -233,8 +233,8 @@ def test_certain_mistakes_are_clipped_and_counted(dtype):
     assert found.notes == {"clipped": 2}
     assert found.score == tu.log_loss(p, [1, 0, 1, 0])
     assert adds_up(found)
-    binned = tu.LogLoss().decompose(p, [1, 0, 1, 0], binning=tu.UniformWidth(4))
-    assert binned.notes == {"asked": 4, "made": 4, "clipped": 2}
+    binned = tu.LogLoss().decompose(p, [1, 0, 1, 0], binning=tu.EqualWidth(4))
+    assert binned.notes == {"n_bins_requested": 4, "n_bins": 4, "clipped": 2}
     assert binned.within == pytest.approx(0, abs=1e-12)  # one score in each bin
     assert adds_up(binned)
     three = np.array([[1, 0, 0], [0, 1, 0], [0.5, 0.5, 0]], dtype)
@@ -249,7 +249,7 @@ def test_constant_labels_have_no_uncertainty(score, label: int):
         assert (found.discrimination, found.uncertainty) == (0, 0)
         assert found.miscalibration == found.score
         assert math.isnan(found.skill)
-    soft = tu.Forecasts.of([0.2, 0.5, 0.9], [0.3] * 3, soft_labels=True)
+    soft = tu.Forecasts.from_arrays([0.2, 0.5, 0.9], [0.3] * 3, soft_labels=True)
     assert tu.Brier().decompose(soft).uncertainty == 0
 
 
@@ -284,9 +284,9 @@ def test_it_prints_the_sum():
     found = tu.Brier().decompose(p, y)
     text = "0.1925 = 0.0675 miscalibration − 0.1250 discrimination + 0.2500 uncertainty"
     assert repr(found) == str(found) == text
-    binned = tu.Brier().decompose(p, y, binning=tu.UniformWidth(1))
+    binned = tu.Brier().decompose(p, y, binning=tu.EqualWidth(1))
     assert repr(binned).endswith("uncertainty − 0.0581 within bins")
-    assert binned.to_dict()["table"]["asked"] == 1
+    assert binned.to_dict()["table"]["n_bins_requested"] == 1
 
 
 @each_score
@@ -312,5 +312,7 @@ def test_averages_hold_the_terms_of_their_parts():
 
 
 def test_soft_labels_of_impossible_outcomes_are_counted():
-    forecasts = tu.Forecasts.of([0.0, 1.0, 0.5, 0.0], [0.5, 0.5, 0.5, 0.0], soft_labels=True)
+    forecasts = tu.Forecasts.from_arrays(
+        [0.0, 1.0, 0.5, 0.0], [0.5, 0.5, 0.5, 0.0], soft_labels=True
+    )
     assert tu.LogLoss().decompose(forecasts).notes["clipped"] == 2

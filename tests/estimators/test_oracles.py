@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("each_engine")
 
 def binnings(n_bins):
     return [
-        (tu.UniformWidth(n_bins), lambda p, w: bins.uniform_width(p, n_bins)),
+        (tu.EqualWidth(n_bins), lambda p, w: bins.uniform_width(p, n_bins)),
         (tu.EqualMass(n_bins), lambda p, w: bins.equal_mass(p, n_bins, w)),
         (
             tu.FixedEdges([0, 0.2, 0.5, 1]),
@@ -57,8 +57,8 @@ def test_debiased(sample: Sample, n_bins: int):
         ):
             estimator = tu.BinnedError(binning=binning, norm=norm, debias=debias)
             estimate = estimator.measure(p, y, weights=w)
-            assert close(estimate.power, oracle, 1e-11)
-            assert estimate.value == max(0.0, estimate.power) ** (1 / norm)
+            assert close(estimate.pth_power, oracle, 1e-11)
+            assert estimate.value == max(0.0, estimate.pth_power) ** (1 / norm)
 
 
 @given(matrix_samples, st.sampled_from([1, 4, 15]), st.sampled_from(NORMS))
@@ -76,7 +76,7 @@ def test_class_wise(sample: Sample, n_bins: int, norm: float):
                     probs, y, weights=w
                 )
                 oracle = classes.class_wise_power(probs, y, rule, norm, True, class_weights, w)
-                assert close(estimate.power, oracle, 1e-11)
+                assert close(estimate.pth_power, oracle, 1e-11)
 
 
 @given(matrix_samples, st.sampled_from([1, 4, 15]), st.sampled_from(NORMS))
@@ -86,7 +86,7 @@ def test_top_label_and_given_the_predicted_class(sample: Sample, n_bins: int, no
     for binning, rule in binnings(n_bins):
         ours = tu.BinnedError(tu.TopLabel(), binning, norm)(probs, y, weights=w)
         assert close(ours, errors.plug_in(p, right, rule(p, w), norm, w))
-        ours = tu.BinnedError(tu.TopLabelGiven(), binning, norm)(probs, y, weights=w)
+        ours = tu.BinnedError(tu.TopLabelByClass(), binning, norm)(probs, y, weights=w)
         assert close(ours, classes.top_label_given_error(probs, y, rule, norm, False, w))
 
 
@@ -134,11 +134,11 @@ def test_sweep(sample: Sample, norm: float):
     if w is not None and np.all(np.diff(rates) >= 0):
         # every b is monotone: the finest bins, which n equal-mass bins of weighted rows may not be
         finest = [np.flatnonzero(p == score).tolist() for score in scores]
-        assert estimate.notes["made"] == len(finest)
+        assert estimate.notes["n_bins"] == len(finest)
         assert close(estimate.value, errors.plug_in(p, y, finest, norm, w))
         return
     oracle = sweep.sweep(p, y, norm, w)
-    assert (estimate.notes["chosen"], estimate.notes["made"]) == (oracle.b, oracle.bins_made)
+    assert (estimate.notes["chosen"], estimate.notes["n_bins"]) == (oracle.b, oracle.bins_made)
     assert close(estimate.value, oracle.value)
 
 
@@ -147,7 +147,7 @@ def test_equal_width_sweep(sample: Sample, norm: float):
     p, y = sample.probs, sample.labels
     oracle = sweep.sweep(p, y, norm, None, "width")
     estimate = tu.SweepError(norm=norm, bins="width").measure(p, y)
-    assert (estimate.notes["chosen"], estimate.notes["made"]) == (oracle.b, oracle.bins_made)
+    assert (estimate.notes["chosen"], estimate.notes["n_bins"]) == (oracle.b, oracle.bins_made)
     assert close(estimate.value, oracle.value)
 
 

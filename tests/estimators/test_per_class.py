@@ -30,7 +30,7 @@ def test_each_class_is_its_binary_problem(sample: Sample):
         if hasattr(metric, "lens"):
             one = tu.BinnedError(None, tu.EqualMass(5), norm=2, debias=True)
             one = tu.SweepError() if isinstance(metric, tu.SweepError) else one
-        rows = tu.Forecasts.of(sample.probs, sample.labels).rows(slice(None))
+        rows = tu.Forecasts.from_arrays(sample.probs, sample.labels).rows(slice(None))
         for k, error in enumerate(table["error"]):
             labels = sample.labels == k
             assert error == pytest.approx(one(rows[:, k], labels, weights=sample.weights))
@@ -48,7 +48,7 @@ def test_the_average_is_the_class_wise_error():
 
 def test_by_predicted_class():
     sample = draw_matrix(5, 300, 4, "smooth")
-    estimator = tu.BinnedError(tu.TopLabelGiven())
+    estimator = tu.BinnedError(tu.TopLabelByClass())
     table = tu.class_errors(estimator, sample.probs, sample.labels)
     assert table["share"].sum() == pytest.approx(1)
     whole = estimator(sample.probs, sample.labels)
@@ -66,7 +66,7 @@ def test_an_empty_region_has_no_error_to_show():
 def test_binary_data_names_and_frames():
     table = tu.class_errors(tu.ece, [0.2, 0.9], [0, 1])
     assert table["class"].tolist() == [1]
-    forecasts = tu.Forecasts.of([[0.7, 0.3], [0.2, 0.8]], ["a", "b"], classes=["a", "b"])
+    forecasts = tu.Forecasts.from_arrays([[0.7, 0.3], [0.2, 0.8]], ["a", "b"], classes=["a", "b"])
     table = tu.class_errors(tu.ece, forecasts)
     assert table["class"].tolist() == ["a", "b"]
     assert list(table.to_frame("pandas").columns) == list(table.columns())

@@ -27,7 +27,7 @@ def _kinds() -> dict[str, tuple[tuple[Any, ...], dict[str, Any]]]:
     p, g = rng.random(N), rng.dirichlet(np.ones(3), N)
     y, z = (rng.random(N) < p).astype(int), drawn(g, rng)
     wide = rng.dirichlet(np.full(100, 0.1), N)
-    soft = tu.Forecasts.of(g, rng.dirichlet(np.ones(3), N), soft_labels=True)
+    soft = tu.Forecasts.from_arrays(g, rng.dirichlet(np.ones(3), N), soft_labels=True)
     mixed = np.array([["a", 1, 7][k] for k in z], object)
     full = FAST | {"recalibrate": True, "advice": True}
     return {
@@ -77,6 +77,6 @@ def data() -> Callable[[str], tu.Forecasts]:
     def of(kind: str) -> tu.Forecasts:
         given, options = KINDS[kind]
         names = ("weights", "groups", "features", "clusters", "classes")
-        return tu.Forecasts.of(*given, **{k: v for k, v in options.items() if k in names})
+        return tu.Forecasts.from_arrays(*given, **{k: v for k, v in options.items() if k in names})
 
     return of

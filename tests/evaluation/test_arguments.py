@@ -13,7 +13,7 @@ from trueup.errors import InputError
 RNG = np.random.default_rng(0)
 P = RNG.random(50_000)
 Y = (RNG.random(50_000) < P).astype(int)
-ONE = tu.Forecasts.of(P, Y)
+ONE = tu.Forecasts.from_arrays(P, Y)
 
 REFUSED = {
     "metrics that are a text": ({"metrics": "ece"}, "`metrics` must be a list of metrics"),
@@ -71,7 +71,7 @@ def test_models(case) -> None:
 
 
 def test_models_of_other_samples() -> None:
-    other = tu.Forecasts.of(P, 1 - Y)
+    other = tu.Forecasts.from_arrays(P, 1 - Y)
     refused("same samples as `a`; got other labels", models={"a": ONE, "b": other})
     refused("is a Forecasts, pass no other data", models={"a": ONE, "b": ONE}, weights=P)
 

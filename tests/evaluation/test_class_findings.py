@@ -12,9 +12,9 @@ from trueup.evaluation.class_findings import (
     frequency_pvalue,
     test_of_classes as choice,
 )
-from trueup.evaluation.findings import Asked
+from trueup.evaluation.findings import Settings
 
-ASKED = Asked(15, 0.95, 99, 0)
+ASKED = Settings(15, 0.95, 99, 0)
 
 
 def uneven(rng: np.random.Generator, n: int, mean: float) -> np.ndarray:
@@ -61,7 +61,7 @@ def test_frequency_finds_rare_classes() -> None:
 def test_which_test_and_how_fine() -> None:
     def of(n: int, k: int, **beside) -> tu.Forecasts:
         g = np.full((n, k), 1 / k)
-        return tu.Forecasts.of(g, np.arange(n) % k, **beside)
+        return tu.Forecasts.from_arrays(g, np.arange(n) % k, **beside)
 
     assert choice(of(50, 3), 99) == ("consistency", 299)
     assert choice(of(50, 3), 999) == ("consistency", 999)
@@ -76,9 +76,9 @@ def test_one_bad_class_of_many_is_found() -> None:
     g = rng.dirichlet(np.full(30, 0.3), 1500)
     y = np.minimum((rng.random(1500)[:, None] > np.cumsum(g, axis=1)).sum(axis=1), 29)
     y = np.where(y == 7, 8, y)
-    table = class_findings(tu.Forecasts.of(g, y), ASKED)
-    assert table["pvalue_holm"][7] <= 0.05
-    assert np.sum(table["pvalue_holm"] <= 0.05) <= 3
+    table = class_findings(tu.Forecasts.from_arrays(g, y), ASKED)
+    assert table["adjusted_pvalue"][7] <= 0.05
+    assert np.sum(table["adjusted_pvalue"] <= 0.05) <= 3
 
 
 def test_many_classes_by_frequency(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +87,11 @@ def test_many_classes_by_frequency(monkeypatch: pytest.MonkeyPatch) -> None:
     g = rng.dirichlet(np.ones(3), 200)
     y = (rng.random(200)[:, None] > np.cumsum(g, axis=1)).sum(axis=1)
     for weights in (None, rng.random(200)):
-        table = class_findings(tu.Forecasts.of(g, y, weights=weights), ASKED)
+        table = class_findings(tu.Forecasts.from_arrays(g, y, weights=weights), ASKED)
         for k in range(3):
             by_hand = frequency_pvalue(g[:, k], (y == k).astype(float), weights)
             assert table["pvalue"][k] == pytest.approx(by_hand)
-        assert (table["pvalue_holm"] >= table["pvalue"]).all()
+        assert (table["adjusted_pvalue"] >= table["pvalue"]).all()
 
 
 def test_names_stay_what_they_are(found) -> None:
@@ -101,4 +101,4 @@ def test_names_stay_what_they_are(found) -> None:
     assert "pvalue" in found("three").tables["classes"]
     soft = found("soft").tables["classes"]
     assert np.isnan(soft["pvalue"]).all()
-    assert "pvalue_holm" not in soft
+    assert "adjusted_pvalue" not in soft

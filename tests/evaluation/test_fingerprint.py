@@ -16,7 +16,7 @@ G = np.array([[0.25, 0.25, 0.5], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
 
 
 def of(*data, **beside) -> str:
-    return fingerprint_of(tu.Forecasts.of(*data, **beside))
+    return fingerprint_of(tu.Forecasts.from_arrays(*data, **beside))
 
 
 def test_the_form_of_the_data_does_not_matter() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.decisions import accuracy_coverage, unsure_rewards
-from trueup.evaluation.findings import Asked, headline
+from trueup.decisions import abstention_rewards, accuracy_coverage_curve
+from trueup.evaluation.findings import Settings, headline
 from trueup.evaluation.on_demand import OnDemand
 from trueup.inference import class_tests, compare_many, consistency_band, trade_off
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
@@ -46,7 +46,7 @@ def test_clusters_are_tested_by_their_signs(found, data) -> None:
     )
     assert first.interval == tu.interval(tu.rmsce_debiased, forecasts, n_resamples=99, rng=0)
     assert not any(name.startswith("band") for name in evaluation.tables)
-    assert evaluation.detectable is None
+    assert evaluation.detectable_error is None
 
 
 def test_further_tests_and_scores(found, data) -> None:
@@ -62,13 +62,13 @@ def test_further_tests_and_scores(found, data) -> None:
 @pytest.mark.parametrize("kind", ["binary", "three", "weights"])
 def test_tables_are_those_of_the_estimators(found, data, kind) -> None:
     forecasts, tables = data(kind), found(kind).tables
-    endings = {"": tu.UniformWidth(15), "_mass": tu.EqualMass(15), "_tree": tu.VarianceTree()}
+    endings = {"": tu.EqualWidth(15), "_mass": tu.EqualMass(15), "_tree": tu.VarianceTree()}
     for ending, binning in endings.items():
         table = tu.BinnedError(binning=binning).table(forecasts)
         assert tables[f"reliability{ending}"] == table
         assert tables[f"band{ending}"].to_dict() == consistency_band(table).to_dict()
-    assert tables["rewards"].to_dict() == unsure_rewards(forecasts).to_dict()
-    exact = accuracy_coverage(forecasts)
+    assert tables["rewards"].to_dict() == abstention_rewards(forecasts).to_dict()
+    exact = accuracy_coverage_curve(forecasts)
     assert set(tables["coverage"]["coverage"]) <= set(exact["coverage"])
     bins = tables["bins"]
     for k in range(len(bins)):
@@ -82,8 +82,8 @@ def test_tables_are_those_of_the_estimators(found, data, kind) -> None:
 
 def test_trade_off_and_simplex(found, data) -> None:
     p = np.random.default_rng(3).random(400)
-    forecasts = tu.Forecasts.of(p, np.random.default_rng(4).random(400) < p)
-    assert OnDemand(forecasts, Asked(15, 0.9, 999, 5)).get("trade_off").to_dict() == (
+    forecasts = tu.Forecasts.from_arrays(p, np.random.default_rng(4).random(400) < p)
+    assert OnDemand(forecasts, Settings(15, 0.9, 999, 5)).get("trade_off").to_dict() == (
         trade_off(forecasts, confidence_level=0.9, rng=5).to_dict()
     )
     grid = tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(6))
@@ -93,9 +93,9 @@ def test_trade_off_and_simplex(found, data) -> None:
 def test_coverage_of_many_rows_is_exact_at_its_points() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(20_001).round(3)
-    forecasts = tu.Forecasts.of(p, rng.random(len(p)) < p)
-    curve = OnDemand(forecasts, Asked.checked()).get("coverage")
-    exact = accuracy_coverage(forecasts)
+    forecasts = tu.Forecasts.from_arrays(p, rng.random(len(p)) < p)
+    curve = OnDemand(forecasts, Settings.checked()).get("coverage")
+    exact = accuracy_coverage_curve(forecasts)
     assert 50 < len(curve) <= 200
     for k in range(len(curve)):
         j = int(np.argmin(np.abs(exact["coverage"] - curve["coverage"][k])))
@@ -127,12 +127,18 @@ def test_groups_are_those_of_group_errors(found, data) -> None:
 
 
 def test_repair_is_that_of_auto_calibration(found, data) -> None:
-    forecasts, repair = data("binary"), found("binary").repair
+    forecasts, recalibration = data("binary"), found("binary").recalibration
     auto = AutoCalibration(rng=0).fit(forecasts.scores, forecasts.labels)
-    assert repair.table.to_dict() == auto.table_.to_dict()
-    assert (repair.recommended, repair.specification) == (auto.best_name_, repr(auto.best_))
+    assert recalibration.table.to_dict() == auto.table_.to_dict()
+    assert (recalibration.recommended, recalibration.specification) == (
+        auto.best_name_,
+        repr(auto.best_),
+    )
     names = auto.table_["candidate"].tolist()
-    for line, name in ((repair.before, "NoRecalibration"), (repair.after, auto.best_name_)):
+    for line, name in (
+        (recalibration.before, "IdentityCalibration"),
+        (recalibration.after, auto.best_name_),
+    ):
         row = names.index(name)
         assert line["log_loss"] == auto.table_["score"][row]
         assert line["log_loss_se"] == auto.table_["score_se"][row]
@@ -143,12 +149,12 @@ def test_repair_is_that_of_auto_calibration(found, data) -> None:
 def test_what_could_be_seen_is_that_of_sensitivity(found, data) -> None:
     seen = sensitivity(data("binary"), n_resamples=99, rng=0)
     evaluation = found("binary")
-    assert evaluation.detectable.error == seen.smallest_error(0.8)
+    assert evaluation.detectable_error.error == seen.smallest_error(0.8)
     assert evaluation.tables["null"]["count"].sum() == 99
     test = evaluation.estimates[0].test
     assert test.statistic == seen.observed
     assert test.pvalue == (1 + np.sum(seen.null >= seen.observed)) / 100
-    two = found("three").detectable  # two tests decide there, so each has half the level
+    two = found("three").detectable_error  # two tests decide there, so each has half the level
     assert two.alpha == pytest.approx(0.025)
 
 

@@ -12,7 +12,7 @@ import pytest
 import trueup as tu
 from trueup.codec import read_back, written
 from trueup.errors import InputError
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 
 def differences(a, b, place: str = "it") -> list[str]:
@@ -68,8 +68,8 @@ def test_values_of_every_kind() -> None:
     assert again["a"][4:] == [math.inf, -math.inf]
     assert [type(item) for item in again["a"][:4]] == [int, float, type(None), bool]
     assert math.isnan(again[3]["x"])
-    columns = Columns({"name": np.array(["x", 3], object), "n": np.array([1, 2])})
-    back = read_back(Columns, json.loads(json.dumps(written(columns))))
+    columns = ResultTable({"name": np.array(["x", 3], object), "n": np.array([1, 2])})
+    back = read_back(ResultTable, json.loads(json.dumps(written(columns))))
     assert differences(columns, back) == []
 
 

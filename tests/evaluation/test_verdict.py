@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.evaluation.evidence import Grounds
+from trueup.evaluation.evidence import Evidence
 from trueup.evaluation.findings import headline
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
@@ -251,22 +251,27 @@ def test_an_impossible_outcome_speaks_against_any_model() -> None:
     p, y = rows(2000)
     p[:3], y[:3] = 0.0, 1
     found = tu.evaluate(p, y, **FAST)
-    assert found.overview.impossible == 3
+    assert found.overview.n_zero_prob_outcomes == 3
     assert found.verdict.startswith("The probabilities cannot all be true: 3 outcomes that were")
     assert "may be chance" not in found.verdict
     assert "Nothing needs fixing" not in found.verdict
     assert found.scores[1].interval.notes == {"clipped": 3}
     assert "log_loss (3 of probability 0 cut off)" in str(found)
     matrix = tu.evaluate(np.c_[1 - p, p], y, **FAST)
-    assert matrix.overview.impossible == 3
+    assert matrix.overview.n_zero_prob_outcomes == 3
     logits = np.where(p > 0, logit(np.maximum(p, 1e-9)), -800.0)
-    assert tu.evaluate(tu.Forecasts.of(logits, y, logits=True), **FAST).overview.impossible == 0
+    assert (
+        tu.evaluate(
+            tu.Forecasts.from_arrays(logits, y, logits=True), **FAST
+        ).overview.n_zero_prob_outcomes
+        == 0
+    )
 
 
 def test_scores_of_one_half_have_an_error_that_can_be_found() -> None:
     found = tu.evaluate(np.full(10_000, 0.5), np.arange(10_000) % 2, **FAST)
-    assert 0.01 < found.detectable.error < 0.02
-    assert (found.detectable.table["rows"] < 10**6).all()
+    assert 0.01 < found.detectable_error.error < 0.02
+    assert (found.detectable_error.table["rows"] < 10**6).all()
 
 
 def test_one_of_very_many_groups_can_stand_out() -> None:
@@ -308,9 +313,9 @@ def test_an_error_is_large_beside_rare_outcomes() -> None:
 
 def test_weighted_rows_are_worth_fewer() -> None:
     p, y = rows(1000)
-    plain = tu.evaluate(p, y, metrics=[], **FAST).detectable.table
+    plain = tu.evaluate(p, y, metrics=[], **FAST).detectable_error.table
     weights = np.random.default_rng(1).exponential(size=1000) ** 3
-    heavy = tu.evaluate(p, y, weights=weights, metrics=[], **FAST).detectable.table
+    heavy = tu.evaluate(p, y, weights=weights, metrics=[], **FAST).detectable_error.table
     k, j = (table["error"].tolist().index(0.05) for table in (plain, heavy))
     assert heavy["rows"][j] > 4 * plain["rows"][k]
 
@@ -346,10 +351,10 @@ def test_other_tests_that_see_more_are_told() -> None:
 def test_the_side_of_the_level_is_seen_in_the_digits(found, pvalue, text) -> None:
     headline_found = found("binary").estimates[0]
     test = replace(headline_found.test, pvalue=pvalue)
-    parts = dict.fromkeys(Grounds._fields) | {"alpha": 0.05}
-    grounds = Grounds(**parts | {"headline": replace(headline_found, test=test)})
-    assert grounds.p(grounds.headline) == f"p = {text}"
-    assert grounds.rejects(grounds.headline) == (float(text) <= 0.05)
+    parts = dict.fromkeys(Evidence._fields) | {"alpha": 0.05}
+    evidence = Evidence(**parts | {"headline": replace(headline_found, test=test)})
+    assert evidence.p(evidence.headline) == f"p = {text}"
+    assert evidence.rejects(evidence.headline) == (float(text) <= 0.05)
 
 
 def test_comparisons_have_the_bins_of_the_headline() -> None:
@@ -372,10 +377,10 @@ def test_what_speaks_against_is_a_field(found) -> None:
         evaluation = found(kind)
         decide = [f.pvalue for f in evaluation.estimates if f.metric in DECIDING]
         assert evaluation.pvalue == pytest.approx(tu.inference.holm(decide).min())
-        assert evaluation.against == (evaluation.pvalue <= 0.05)
+        assert evaluation.miscalibrated == (evaluation.pvalue <= 0.05)
     assert found("soft").pvalue is None
     p, y = rows(500)
     p[0], y[0] = 0.0, 1
     impossible = tu.evaluate(p, y, metrics=[], **FAST)
-    assert impossible.against
+    assert impossible.miscalibrated
     assert impossible.pvalue > 0.05

@@ -171,7 +171,7 @@ def test_weights_of_every_kind(make: Callable[[np.ndarray], Any]) -> None:
 
 @pytest.mark.parametrize("make", KINDS)
 def test_soft_labels_of_every_kind(make: Callable[[np.ndarray], Any]) -> None:
-    f = tu.Forecasts.of(MATRIX, make(MATRIX), soft_labels=True)
+    f = tu.Forecasts.from_arrays(MATRIX, make(MATRIX), soft_labels=True)
     np.testing.assert_array_equal(f.labels, MATRIX)
 
 
@@ -197,15 +197,15 @@ def test_short_floats_are_worth_what_they_round_to(short: Callable[[np.ndarray],
     assert tu.ece(rounded, BINARY) == tu.ece(same.astype(np.float64), BINARY)
     rows = np.random.default_rng(2).dirichlet(np.ones(K), N)
     rounded, same = short(rows)
-    got = tu.Forecasts.of(rounded, LABELS, normalize=True)
-    wide = tu.Forecasts.of(same.astype(np.float64), LABELS, normalize=True)
+    got = tu.Forecasts.from_arrays(rounded, LABELS, normalize=True)
+    wide = tu.Forecasts.from_arrays(same.astype(np.float64), LABELS, normalize=True)
     for metric in (tu.ece, tu.sce, tu.brier):
         assert metric(got) == metric(wide)
 
 
 def test_forecasts_pass_through() -> None:
-    f = tu.Forecasts.of(MATRIX, LABELS)
-    assert tu.Forecasts.of(f) is f
+    f = tu.Forecasts.from_arrays(MATRIX, LABELS)
+    assert tu.Forecasts.from_arrays(f) is f
     assert repr(f) == "Forecasts(240 samples, 3 classes)"
-    weighed = tu.Forecasts.of(SCORES, BINARY, weights=SCORES + 1, groups=BINARY)
+    weighed = tu.Forecasts.from_arrays(SCORES, BINARY, weights=SCORES + 1, groups=BINARY)
     assert repr(weighed) == "Forecasts(240 samples, binary, with weights, groups)"

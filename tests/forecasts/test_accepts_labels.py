@@ -94,13 +94,13 @@ NAMES = np.array(["cat", "dog", "bird"])
 )
 @pytest.mark.parametrize("classes", [NAMES, NAMES.tolist(), tuple(NAMES), pd.Index(NAMES)])
 def test_names(make: Callable[[np.ndarray], Any], classes: Any) -> None:
-    f = tu.Forecasts.of(MATRIX, make(NAMES[LABELS]), classes=classes)
+    f = tu.Forecasts.from_arrays(MATRIX, make(NAMES[LABELS]), classes=classes)
     np.testing.assert_array_equal(f.labels, LABELS)
     assert f.class_name(2) == "bird"
 
 
 def test_names_of_the_positive_class_come_second() -> None:
-    f = tu.Forecasts.of(SCORES, np.array(["no", "yes"])[BINARY], classes=["no", "yes"])
+    f = tu.Forecasts.from_arrays(SCORES, np.array(["no", "yes"])[BINARY], classes=["no", "yes"])
     assert tu.ece(f) == tu.ece(SCORES, BINARY)
 
 
@@ -110,22 +110,22 @@ def test_numbers_as_names(classes: Any, kind: type) -> None:
     labels = np.asarray(classes)[BINARY]
     if kind is np.int64 and labels.dtype.kind == "f":
         pytest.skip("1.5 is no whole number")
-    f = tu.Forecasts.of(SCORES, labels.astype(kind), classes=classes)
+    f = tu.Forecasts.from_arrays(SCORES, labels.astype(kind), classes=classes)
     np.testing.assert_array_equal(f.labels, BINARY)
 
 
 def test_numbers_with_names_for_show() -> None:
-    f = tu.Forecasts.of(MATRIX, LABELS, classes=NAMES)
+    f = tu.Forecasts.from_arrays(MATRIX, LABELS, classes=NAMES)
     np.testing.assert_array_equal(f.labels, LABELS)
 
 
 def test_booleans_as_names() -> None:
-    f = tu.Forecasts.of(SCORES, BINARY == 0, classes=[True, False])
+    f = tu.Forecasts.from_arrays(SCORES, BINARY == 0, classes=[True, False])
     np.testing.assert_array_equal(f.labels, BINARY)
 
 
 def test_one_hot_labels() -> None:
-    hot = tu.Forecasts.of(MATRIX, np.eye(K, dtype=np.int8)[LABELS], soft_labels=True)
+    hot = tu.Forecasts.from_arrays(MATRIX, np.eye(K, dtype=np.int8)[LABELS], soft_labels=True)
     assert tu.ece(hot) == pytest.approx(tu.ece(MATRIX, LABELS), abs=1e-15)
     assert tu.sce(hot) == pytest.approx(tu.sce(MATRIX, LABELS), abs=1e-15)
     assert tu.brier(hot) == tu.brier(MATRIX, LABELS)
@@ -133,8 +133,8 @@ def test_one_hot_labels() -> None:
 
 def test_soft_labels_of_a_binary_problem() -> None:
     soft = np.random.default_rng(3).random(N)
-    flat = tu.Forecasts.of(SCORES, soft, soft_labels=True)
-    columns = tu.Forecasts.of(SCORES, np.column_stack([1 - soft, soft]), soft_labels=True)
+    flat = tu.Forecasts.from_arrays(SCORES, soft, soft_labels=True)
+    columns = tu.Forecasts.from_arrays(SCORES, np.column_stack([1 - soft, soft]), soft_labels=True)
     assert tu.ece(flat) == tu.ece(columns)
     assert tu.ece(flat) != tu.ece(SCORES, BINARY)
 
@@ -142,12 +142,14 @@ def test_soft_labels_of_a_binary_problem() -> None:
 def test_soft_rows_are_made_to_sum_to_one() -> None:
     rows = np.array([[0.2504, 0.75], [1, 0]])
     expected = 0.75 / 1.0004
-    assert tu.Forecasts.of([0.5, 0.5], rows, soft_labels=True).labels[0] == expected
-    assert tu.Forecasts.of([[0.5, 0.5]] * 2, rows, soft_labels=True).labels[0, 1] == expected
+    assert tu.Forecasts.from_arrays([0.5, 0.5], rows, soft_labels=True).labels[0] == expected
+    assert (
+        tu.Forecasts.from_arrays([[0.5, 0.5]] * 2, rows, soft_labels=True).labels[0, 1] == expected
+    )
 
 
 def test_a_class_may_be_missing() -> None:
-    assert tu.Forecasts.of(MATRIX, np.zeros(N, int)).n_classes == K
+    assert tu.Forecasts.from_arrays(MATRIX, np.zeros(N, int)).n_classes == K
     assert tu.sce(MATRIX, np.zeros(N, int)) > 0
 
 
@@ -170,14 +172,14 @@ def test_a_class_may_be_missing() -> None:
 )
 def test_ignored_numbers(mark: Any, make: Callable[[np.ndarray], Any]) -> None:
     rows = LABELS != 2
-    f = tu.Forecasts.of(MATRIX, make(LABELS), ignore_label=mark)
+    f = tu.Forecasts.from_arrays(MATRIX, make(LABELS), ignore_label=mark)
     assert (f.n, tu.sce(f)) == (rows.sum(), tu.sce(MATRIX[rows], LABELS[rows]))
 
 
 def test_other_missing_labels_are_not_ignored() -> None:
     labels = [None if y == 1 else -1 if y == 2 else y for y in LABELS.tolist()]
     with pytest.raises(tu.InputError, match="present in every row"):
-        tu.Forecasts.of(MATRIX, labels, ignore_label=-1)
+        tu.Forecasts.from_arrays(MATRIX, labels, ignore_label=-1)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_other_missing_labels_are_not_ignored() -> None:
 )
 def test_ignored_names(mark: Any, make: Callable[[np.ndarray], Any]) -> None:
     rows = LABELS != 2
-    f = tu.Forecasts.of(MATRIX, make(NAMES[LABELS]), classes=NAMES, ignore_label=mark)
+    f = tu.Forecasts.from_arrays(MATRIX, make(NAMES[LABELS]), classes=NAMES, ignore_label=mark)
     assert (f.n, tu.sce(f)) == (rows.sum(), tu.sce(MATRIX[rows], LABELS[rows]))
 
 
@@ -200,16 +202,18 @@ def test_dropped_rows_may_hold_anything() -> None:
     broken = np.where(LABELS[:, None] == 2, np.nan, MATRIX)
     rows, labels = LABELS != 2, np.where(LABELS == 2, 77, LABELS)
     expected = tu.sce(MATRIX[rows], LABELS[rows])
-    assert tu.sce(tu.Forecasts.of(broken, labels, ignore_label=77)) == expected
+    assert tu.sce(tu.Forecasts.from_arrays(broken, labels, ignore_label=77)) == expected
     assert tu.sce(broken, labels, weights=np.where(rows, 2.0, 0.0)) == pytest.approx(expected)
     logits = np.log(MATRIX + 0.01)
-    expected = tu.sce(tu.Forecasts.of(logits[rows], LABELS[rows], logits=True))
+    expected = tu.sce(tu.Forecasts.from_arrays(logits[rows], LABELS[rows], logits=True))
     logits[~rows] = -np.inf
-    assert tu.sce(tu.Forecasts.of(logits, labels, logits=True, ignore_label=77)) == expected
+    assert (
+        tu.sce(tu.Forecasts.from_arrays(logits, labels, logits=True, ignore_label=77)) == expected
+    )
 
 
 def test_what_stands_beside_loses_the_same_rows() -> None:
-    f = tu.Forecasts.of(
+    f = tu.Forecasts.from_arrays(
         MATRIX,
         LABELS,
         weights=np.arange(N),
@@ -227,5 +231,5 @@ def test_what_stands_beside_loses_the_same_rows() -> None:
 
 
 def test_certain_predictions_with_missing_labels_are_not_swapped() -> None:
-    f = tu.Forecasts.of([0.0, 1.0, 1.0], [0, np.nan, 1], ignore_label=np.nan)
+    f = tu.Forecasts.from_arrays([0.0, 1.0, 1.0], [0, np.nan, 1], ignore_label=np.nan)
     assert (f.n, tu.ece(f)) == (2, 0.0)

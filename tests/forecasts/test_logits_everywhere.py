@@ -45,7 +45,8 @@ def test_a_softmax_before_or_inside_is_the_same() -> None:
         again = function(P, y, n_resamples=99, rng=0)
         assert repr(found) == repr(again) or found.observed == pytest.approx(again.observed)
     ends, again = (
-        tu.interval(tu.ece, *data) for data in ((tu.Forecasts.of(z, y, logits=True),), (P, y))
+        tu.interval(tu.ece, *data)
+        for data in ((tu.Forecasts.from_arrays(z, y, logits=True),), (P, y))
     )
     assert ends.low == pytest.approx(again.low, abs=1e-12)
     assert tu.interval(tu.ece, z, y, logits=True).low == ends.low

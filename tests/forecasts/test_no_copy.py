@@ -109,8 +109,8 @@ def too_large(f: tu.Forecasts, metrics: list[Callable[..., float]]) -> dict[str,
 def test_no_metric_copies_the_matrix(data: Data, request: pytest.FixtureRequest) -> None:
     matrix, labels, options = data
     before = matrix[:: N // 50].copy()
-    assert peak(lambda: tu.Forecasts.of(matrix, labels, **options)) < HALF_A_COPY
-    f = tu.Forecasts.of(matrix, labels, **options)
+    assert peak(lambda: tu.Forecasts.from_arrays(matrix, labels, **options)) < HALF_A_COPY
+    f = tu.Forecasts.from_arrays(matrix, labels, **options)
     every = EVERY_METRIC in request.node.name
     assert too_large(f, METRICS if every else EACH_WAY) == {}
     np.testing.assert_array_equal(matrix[:: N // 50], before)
@@ -119,22 +119,22 @@ def test_no_metric_copies_the_matrix(data: Data, request: pytest.FixtureRequest)
 def test_the_reference_engine_copies_no_matrix() -> None:
     matrix, _ = rows_of("float32")
     with tu.engines.using("reference"):
-        assert peak(lambda: tu.Forecasts.of(matrix, LABELS)) < HALF_A_COPY
-        f = tu.Forecasts.of(matrix, LABELS)
+        assert peak(lambda: tu.Forecasts.from_arrays(matrix, LABELS)) < HALF_A_COPY
+        f = tu.Forecasts.from_arrays(matrix, LABELS)
         assert too_large(f, [tu.ece, tu.ece_sweep, tu.sce, tu.brier]) == {}
 
 
-@pytest.mark.parametrize("lens", [tu.OneVsRest(7), tu.TopLabel(), tu.TopLabelGiven()])
+@pytest.mark.parametrize("lens", [tu.OneVsRest(7), tu.TopLabel(), tu.TopLabelByClass()])
 def test_no_lens_copies_the_matrix(lens: Any, data: Data) -> None:
     matrix, labels, options = data
-    f = tu.Forecasts.of(matrix, labels, **options)
+    f = tu.Forecasts.from_arrays(matrix, labels, **options)
     assert peak(lambda: tu.BinnedError(lens)(f)) < HALF_A_COPY
 
 
 def test_scores_are_shared_not_copied() -> None:
     scores = np.random.default_rng(2).random(1000)
     for array in (scores, scores.astype(np.float32)):
-        f = tu.Forecasts.of(array, np.zeros(1000, np.int64))
+        f = tu.Forecasts.from_arrays(array, np.zeros(1000, np.int64))
         assert np.shares_memory(f.scores, array)
 
 
@@ -152,9 +152,9 @@ def test_nothing_of_the_caller_is_changed() -> None:
     }
     for array in given.values():
         array.flags.writeable = False
-    f = tu.Forecasts.of(**given)
+    f = tu.Forecasts.from_arrays(**given)
     for metric in METRICS:
         metric(f)
     logits = np.log(p + 0.01)
     logits.flags.writeable = False
-    tu.log_loss(tu.Forecasts.of(logits, given["labels"], logits=True))
+    tu.log_loss(tu.Forecasts.from_arrays(logits, given["labels"], logits=True))

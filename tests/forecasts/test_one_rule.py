@@ -21,7 +21,7 @@ LABELS = np.arange(N) % K
 
 Accept = Callable[..., Any]
 DOORS: dict[str, Accept] = {
-    "Forecasts.of": lambda p, y, **options: tu.Forecasts.of(p, y, **options),
+    "Forecasts.from_arrays": lambda p, y, **options: tu.Forecasts.from_arrays(p, y, **options),
     "a recalibrator": lambda p, y, **options: tu.TemperatureScaling(**options).fit(p, y),
     "evaluate": lambda p, y, **options: tu.evaluate(
         p, y, metrics=(), n_resamples=39, recalibrate=False, advice=False, **options
@@ -117,8 +117,8 @@ def test_names_are_classes_for_scikit_learn_alone() -> None:
         fitted = tu.TemperatureScaling().fit(ROWS, labels)
         assert fitted.classes_.tolist() == np.unique(labels).tolist()
         with pytest.raises(tu.InputError):
-            tu.Forecasts.of(ROWS, labels)
-        named = tu.Forecasts.of(ROWS, labels, classes=np.unique(labels).tolist())
+            tu.Forecasts.from_arrays(ROWS, labels)
+        named = tu.Forecasts.from_arrays(ROWS, labels, classes=np.unique(labels).tolist())
         again = tu.TemperatureScaling().fit(named)
         assert again.temperature_ == fitted.temperature_
     few = np.array(["a", "b", "c", "c"])[LABELS]
@@ -132,7 +132,7 @@ def test_names_are_classes_for_scikit_learn_alone() -> None:
 def test_normalize_is_saved_and_applied(model: Any, tmp_path: Path) -> None:
     fitted = model(normalize=True).fit(3 * ROWS / 4, LABELS)
     fitted.save(tmp_path / "m.json")
-    again = tu.load(tmp_path / "m.json")
+    again = tu.load_recalibrator(tmp_path / "m.json")
     assert again.normalize
     np.testing.assert_allclose(
         again.predict_proba(ROWS / 2), model().fit(ROWS, LABELS).predict_proba(ROWS), atol=1e-9

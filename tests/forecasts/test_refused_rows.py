@@ -13,12 +13,13 @@ import trueup as tu
 NAN = float("nan")
 LATE = 65536 + 3
 SUM_HINT = (
-    "Hint: pass normalize=True to Forecasts.of if the table is rounded, "
+    "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, "
     "or logits=True if these are raw scores."
 )
 
 HALF_HINT = (
-    "Hint: these look like half-precision probabilities; pass normalize=True to Forecasts.of."
+    "Hint: these look like half-precision probabilities; "
+    "pass normalize=True to Forecasts.from_arrays."
 )
 
 
@@ -33,7 +34,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def refusal(probs: Any, labels: Any, **options: Any) -> str:
     with pytest.raises(tu.InputError) as refused:
-        tu.Forecasts.of(probs, labels, **options)
+        tu.Forecasts.from_arrays(probs, labels, **options)
     return str(refused.value)
 
 
@@ -174,13 +175,13 @@ def test_tolerance_of_sums(k: int, kind: type, tolerance: float | None, sign: in
 
     near, far = rows(allowed - step), rows(allowed + step)
     assert abs(near[1].sum(dtype=float) - 1) <= allowed < abs(far[1].sum(dtype=float) - 1)
-    f = tu.Forecasts.of(near, [0, 1, 0])
+    f = tu.Forecasts.from_arrays(near, [0, 1, 0])
     np.testing.assert_allclose(f.rows(slice(None)).sum(axis=1), 1, atol=1e-15)
     total = float(far[1].sum(dtype=float))
     hint = SUM_HINT if kind is np.float16 else HALF_HINT
     expected = f"`probs` must sum to 1 in every row; got {total} in row 1. {hint}"
     assert refusal(far, [0, 1, 0]) == expected
-    f = tu.Forecasts.of(far, [0, 1, 0], normalize=True)
+    f = tu.Forecasts.from_arrays(far, [0, 1, 0], normalize=True)
     np.testing.assert_allclose(f.rows(slice(None)).sum(axis=1), 1, atol=1e-15)
 
 

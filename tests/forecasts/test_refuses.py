@@ -19,8 +19,8 @@ MATRIX = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]
 
 
 def of(probs: Any, labels: Any, **options: Any) -> Callable[[], tu.Forecasts]:
-    """A call of `Forecasts.of` to be made in the test."""
-    return partial(tu.Forecasts.of, probs, labels, **options)
+    """A call of `Forecasts.from_arrays` to be made in the test."""
+    return partial(tu.Forecasts.from_arrays, probs, labels, **options)
 
 
 PROBS = [
@@ -40,13 +40,13 @@ PROBS = [
         "above 1",
         of([0.2, 1.5, 0.7], [0, 1, 1]),
         "`probs` must be between 0 and 1; got 1.5 in row 1. "
-        "Hint: pass logits=True to Forecasts.of if these are raw scores.",
+        "Hint: pass logits=True to Forecasts.from_arrays if these are raw scores.",
     ),
     (
         "below 0",
         of([0.2, -0.5], [0, 1]),
         "`probs` must be between 0 and 1; got -0.5 in row 1. "
-        "Hint: pass logits=True to Forecasts.of if these are raw scores.",
+        "Hint: pass logits=True to Forecasts.from_arrays if these are raw scores.",
     ),
     (
         "rounding error",
@@ -58,7 +58,7 @@ PROBS = [
         "float32 in its own digits",
         of(np.float32([0.2, 1.1]), [0, 1]),
         "`probs` must be between 0 and 1; got 1.1 in row 1. "
-        "Hint: pass logits=True to Forecasts.of if these are raw scores.",
+        "Hint: pass logits=True to Forecasts.from_arrays if these are raw scores.",
     ),
     (
         "percentages",
@@ -71,7 +71,8 @@ PROBS = [
         "percentages with decimals",
         of([20.5, 85.25], [0, 1]),
         "`probs` must be between 0 and 1; got 20.5 in row 0. "
-        "Hint: divide percentages by 100, or pass logits=True to Forecasts.of for raw scores.",
+        "Hint: divide percentages by 100, "
+        "or pass logits=True to Forecasts.from_arrays for raw scores.",
     ),
     (
         "nan in a matrix",
@@ -89,20 +90,21 @@ PROBS = [
         "outside in a matrix",
         of([[0.5, 0.5], [2.5, -1.5]], [0, 1]),
         "`probs` must be between 0 and 1; got 2.5 in row 1. "
-        "Hint: divide percentages by 100, or pass logits=True to Forecasts.of for raw scores.",
+        "Hint: divide percentages by 100, "
+        "or pass logits=True to Forecasts.from_arrays for raw scores.",
     ),
     (
         "sum too small",
         of([[0.5, 0.5], [0.5, 0.4]], [0, 1]),
         "`probs` must sum to 1 in every row; got 0.9 in row 1. "
-        "Hint: pass normalize=True to Forecasts.of if the table is rounded, or "
+        "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, or "
         "logits=True if these are raw scores.",
     ),
     (
         "sum too large",
         of([[0.5, 0.5], [0.75, 0.75]], [0, 1]),
         "`probs` must sum to 1 in every row; got 1.5 in row 1. "
-        "Hint: pass normalize=True to Forecasts.of if the table is rounded, or "
+        "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, or "
         "logits=True if these are raw scores.",
     ),
     (
@@ -110,7 +112,7 @@ PROBS = [
         of(np.round(np.full((2, 3), 1 / 3), 4), [0, 1]),
         "`probs` must sum to 1 in every row; got 0.9999 in row 0. "
         "Hint: these look like half-precision probabilities; pass normalize=True to "
-        "Forecasts.of.",
+        "Forecasts.from_arrays.",
     ),
     (
         "zero sum",
@@ -268,15 +270,15 @@ PROBS = [
     ),
     (
         "Forecasts and labels",
-        of(tu.Forecasts.of([0.5], [0]), [0]),
+        of(tu.Forecasts.from_arrays([0.5], [0]), [0]),
         "If `probs` is a Forecasts, pass no other data. "
-        "Hint: pass labels and weights to Forecasts.of.",
+        "Hint: pass labels and weights to Forecasts.from_arrays.",
     ),
     (
         "Forecasts and an option",
-        of(tu.Forecasts.of([0.5], [0]), None, normalize=True),
+        of(tu.Forecasts.from_arrays([0.5], [0]), None, normalize=True),
         "If `probs` is a Forecasts, pass no other data. "
-        "Hint: pass labels and weights to Forecasts.of.",
+        "Hint: pass labels and weights to Forecasts.from_arrays.",
     ),
 ]
 

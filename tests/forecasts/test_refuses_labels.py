@@ -18,8 +18,8 @@ MATRIX = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]
 
 
 def of(probs: Any, labels: Any, **options: Any) -> Callable[[], tu.Forecasts]:
-    """A call of `Forecasts.of` to be made in the test."""
-    return partial(tu.Forecasts.of, probs, labels, **options)
+    """A call of `Forecasts.from_arrays` to be made in the test."""
+    return partial(tu.Forecasts.from_arrays, probs, labels, **options)
 
 
 LABELS = [
@@ -59,21 +59,21 @@ LABELS = [
         "two in a binary problem",
         of([0.5, 0.4], [1, 2]),
         "`labels` must be 0 or 1; got 2 in row 1. "
-        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.from_arrays if labels have other "
         "names.",
     ),
     (
         "minus one in a binary problem",
         of([0.5, 0.4], [1, -1]),
         "`labels` must be 0 or 1; got -1 in row 1. "
-        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.from_arrays if labels have other "
         "names.",
     ),
     (
         "negative",
         of(MATRIX, [0, -1]),
         "`labels` must be whole numbers from 0 to 2; got -1 in row 1. "
-        "Hint: pass ignore_label=-1 to Forecasts.of to drop such rows.",
+        "Hint: pass ignore_label=-1 to Forecasts.from_arrays to drop such rows.",
     ),
     (
         "counted from one",
@@ -85,14 +85,14 @@ LABELS = [
         "too large",
         of(MATRIX, [0, 9]),
         "`labels` must be whole numbers from 0 to 2; got 9 in row 1. "
-        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.from_arrays, in the order of the columns, if labels "
         "have other names.",
     ),
     (
         "too large for a float label",
         of(MATRIX, [0, 1e300]),
         "`labels` must be whole numbers from 0 to 2; got 1e+300 in row 1. "
-        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.from_arrays, in the order of the columns, if labels "
         "have other names.",
     ),
     (
@@ -100,46 +100,46 @@ LABELS = [
         of(MATRIX, np.array([0, 2**64 - 1], np.uint64)),
         "`labels` must be whole numbers from 0 to 2; got 18446744073709551615 in row "
         "1. "
-        "Hint: pass `classes` to Forecasts.of, in the order of the columns, if labels "
+        "Hint: pass `classes` to Forecasts.from_arrays, in the order of the columns, if labels "
         "have other names.",
     ),
     (
         "fraction",
         of([0.5, 0.4], [1, 0.5]),
         "`labels` must be whole numbers; got 0.5 in row 1. "
-        "Hint: pass soft_labels=True to Forecasts.of if these are probabilities.",
+        "Hint: pass soft_labels=True to Forecasts.from_arrays if these are probabilities.",
     ),
     (
         "infinity",
         of([0.5, 0.4], [1, INF]),
         "`labels` must be 0 or 1; got inf in row 1. "
-        "Hint: pass classes=['negative', 'positive'] to Forecasts.of if labels have other "
+        "Hint: pass classes=['negative', 'positive'] to Forecasts.from_arrays if labels have other "
         "names.",
     ),
     (
         "nan",
         of([0.5, 0.4], [1, NAN]),
         "`labels` must be present in every row; got nan in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.from_arrays to drop such rows.",
     ),
     (
         "None",
         of([0.5, 0.4], [1, None]),
         "`labels` must be present in every row; got None in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.from_arrays to drop such rows.",
     ),
     (
         "NA",
         of([0.5, 0.4], pd.Series([1, pd.NA], dtype="boolean")),
         "`labels` must be present in every row; got <NA> in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.from_arrays to drop such rows.",
     ),
     (
         "NA among names",
         of(MATRIX, pd.Series(["a", pd.NA]), classes="abc"),
         # pandas 3 shows its NA among strings as nan, older ones as <NA>
         f"`labels` must be present in every row; got {pd.Series(['a', pd.NA])[1]!r} in row 1. "
-        "Hint: pass ignore_label=float('nan') to Forecasts.of to drop such rows.",
+        "Hint: pass ignore_label=float('nan') to Forecasts.from_arrays to drop such rows.",
     ),
     (
         "masked",
@@ -164,7 +164,7 @@ LABELS = [
         "names without classes",
         of(MATRIX, ["cat", "dog"]),
         "`labels` must be class numbers; got 'cat' in row 0. "
-        "Hint: pass `classes` to Forecasts.of, the names in the order of the columns.",
+        "Hint: pass `classes` to Forecasts.from_arrays, the names in the order of the columns.",
     ),
     (
         "unknown name",
@@ -187,7 +187,7 @@ LABELS = [
         "one-hot unasked",
         of(MATRIX, np.eye(3, dtype=int)[:2]),
         "`labels` must be one class per row; got an array of shape (2, 3). "
-        "Hint: pass soft_labels=True to Forecasts.of for one-hot or soft labels.",
+        "Hint: pass soft_labels=True to Forecasts.from_arrays for one-hot or soft labels.",
     ),
     (
         "lists",

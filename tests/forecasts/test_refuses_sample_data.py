@@ -16,8 +16,8 @@ MATRIX = [[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]]
 
 
 def of(probs: Any, labels: Any, **options: Any) -> Callable[[], tu.Forecasts]:
-    """A call of `Forecasts.of` to be made in the test."""
-    return partial(tu.Forecasts.of, probs, labels, **options)
+    """A call of `Forecasts.from_arrays` to be made in the test."""
+    return partial(tu.Forecasts.from_arrays, probs, labels, **options)
 
 
 BESIDE = [

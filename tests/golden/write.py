@@ -14,7 +14,7 @@ import numpy as np
 import trueup as tu
 from trueup.recalibrate.files import save_and_load
 from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
-from trueup.tables import Columns, FineTable
+from trueup.tables import FineTable, ResultTable
 
 HERE = Path(__file__).parent
 SETTINGS = {"rng": 7, "measures": {"ece": "BinnedError()"}, "n": [10]}
@@ -54,7 +54,7 @@ def tables() -> dict[str, dict[str, object]]:
         tu.BinnedError(tu.ClassWise()).table(probs, labels),
         tu.BinnedError(tu.Canonical(), tu.SimplexGrid(2)).table(probs, labels),
         FineTable.of(probs[:, 0], labels == 0),
-        Columns({"name": np.array(["a", "b"]), "error": np.array([0.5, np.nan])}),
+        ResultTable({"name": np.array(["a", "b"]), "error": np.array([0.5, np.nan])}),
     ]
     return {type(table).__name__: table.to_dict() for table in found}
 

@@ -16,7 +16,7 @@ def table_of(n: int = 500, seed: int = 0, weights: object = None, power: float =
     rng = np.random.default_rng(seed)
     p = rng.random(n)
     y = rng.random(n) < p**power
-    return BinnedError(binning=tu.UniformWidth(10)).table(p, y, weights=weights)
+    return BinnedError(binning=tu.EqualWidth(10)).table(p, y, weights=weights)
 
 
 @pytest.mark.parametrize("method", ["wilson", "clopper-pearson"])
@@ -25,7 +25,7 @@ def test_confidence_bands_are_those_of_scipy(method: str, simultaneous: bool) ->
     table = table_of()
     level = 1 - 0.1 / 10 if simultaneous else 0.9
     band = confidence_band(table, confidence_level=0.9, method=method, simultaneous=simultaneous)
-    for b in range(table.made):
+    for b in range(table.n_bins):
         test = stats.binomtest(int(table.sums.label[b]), int(table.count[b]))
         name = "wilson" if method == "wilson" else "exact"
         expected = test.proportion_ci(level, method=name)
@@ -59,7 +59,7 @@ def test_binomial_quantiles_are_those_of_scipy(most: float) -> None:
 
 
 def test_bins_of_few_rows_and_of_none() -> None:
-    table = BinnedError(binning=tu.UniformWidth(4)).table([0.0, 0.3, 0.3, 1.0], [0, 1, 1, 1])
+    table = BinnedError(binning=tu.EqualWidth(4)).table([0.0, 0.3, 0.3, 1.0], [0, 1, 1, 1])
     for band in (consistency_band(table), confidence_band(table)):
         assert np.isnan(band["low"]).tolist() == [False, False, True, False]
         assert np.isnan(band["high"]).tolist() == [False, False, True, False]
@@ -92,7 +92,7 @@ def test_they_hold_what_they_should() -> None:
     truth = np.bincount(index, p**2) / np.bincount(index)
     for seed in range(sets):
         rng = np.random.default_rng([seed, 6])
-        make = BinnedError(binning=tu.UniformWidth(10)).table
+        make = BinnedError(binning=tu.EqualWidth(10)).table
         null = make(p, rng.random(400) < p)
         for simultaneous in (False, True):
             band = consistency_band(null, simultaneous=simultaneous)

@@ -14,7 +14,7 @@ from trueup.errors import InputError
 from trueup.forecasts import Forecasts
 from trueup.inference.comparison import _sentence, compare, compare_many
 from trueup.inference.paired_differences import Difference, Resampled, difference_of
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 
 def two_signals(n, rng, first=1.0, second=1.0):
@@ -27,13 +27,13 @@ def two_signals(n, rng, first=1.0, second=1.0):
 def before_and_after(n, rng):
     """A published network's scores, and the same recalibrated by its true curve."""
     world = tu.simulate.PUBLISHED["densenet161_imgnet"]
-    score, complement = world.scores.draw(n, rng)
+    score, complement = world.scores.sample(n, rng)
     truth = world.curve(score, complement)
     return score, truth, (rng.random(n) < truth).astype(int)
 
 
 def difference(a, b, labels, n_resamples=99, seed=0):
-    models = (Forecasts.of(p, labels) for p in (a, b))
+    models = (Forecasts.from_arrays(p, labels) for p in (a, b))
     measure = tu.rmsce_debiased.estimator()
     return difference_of(*(Resampled.of(m, measure, n_resamples, seed) for m in models), 0.95)
 
@@ -62,7 +62,7 @@ def test_a_clear_difference_is_found():
     found = compare(*two_signals(5000, np.random.default_rng(0), 2.5), n_resamples=199, rng=1)
     assert found.pvalue == pytest.approx(2 / 200)  # the smallest there is: never 0
     assert found.interval.low > 0
-    assert found.sentence.startswith("The second model is better calibrated, by 0.1")
+    assert found.text.startswith("The second model is better calibrated, by 0.1")
     assert found.first_test.pvalue < 0.05 < found.second_test.pvalue
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
 
@@ -121,7 +121,9 @@ def test_clusters_are_drawn_together():
     a, b, labels = two_signals(300, rng, 2.5)
     cluster = np.repeat(np.arange(300), 4)  # every row four times is no more than one row
     once = compare(a, b, labels, n_resamples=499, rng=0)
-    repeated = [Forecasts.of(p[cluster], labels[cluster], clusters=cluster) for p in (a, b)]
+    repeated = [
+        Forecasts.from_arrays(p[cluster], labels[cluster], clusters=cluster) for p in (a, b)
+    ]
     together = compare(*repeated, n_resamples=499, rng=0)
     apart = compare(a[cluster], b[cluster], labels[cluster], n_resamples=499, rng=0)
     width = [c.interval.high - c.interval.low for c in (once, together, apart)]
@@ -153,7 +155,7 @@ def test_a_matrix_and_weights():
 def test_different_samples_are_refused():
     a, b, labels = two_signals(100, np.random.default_rng(0))
     with pytest.raises(InputError, match="same samples as `probs_a`; got other labels"):
-        compare(Forecasts.of(a, labels), Forecasts.of(b, 1 - labels))
+        compare(Forecasts.from_arrays(a, labels), Forecasts.from_arrays(b, 1 - labels))
     with pytest.raises(InputError, match="`n_resamples` must be a whole number of at least 39"):
         compare(a, b, labels, n_resamples=38)
     with pytest.raises(InputError, match="`estimator` must be an estimator"):
@@ -161,11 +163,13 @@ def test_different_samples_are_refused():
     with pytest.raises(InputError, match="`models` must be two models or more"):
         compare_many({"a": a}, labels)
     with pytest.raises(InputError, match="same samples as `a`"):
-        compare_many({"a": Forecasts.of(a, labels), "b": Forecasts.of(b[1:], labels[1:])})
+        compare_many(
+            {"a": Forecasts.from_arrays(a, labels), "b": Forecasts.from_arrays(b[1:], labels[1:])}
+        )
 
 
 def test_words_where_order_and_verdicts_disagree():
-    tests = [HypothesisResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
+    tests = [CalibrationTestResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
     of = tu.rmsce_debiased.estimator()
     disagree = _sentence(of, Difference(-0.01, -0.05, 0.03, 0.6), 0.95, tests)
     assert disagree.startswith("No difference in calibration is shown: -0.0100")
@@ -214,7 +218,7 @@ def test_a_proper_score_is_not_called_calibration(score, words):
     truth = rng.random(2000)
     labels = rng.random(2000) < truth
     found = compare(truth**2, truth, labels, estimator=score, n_resamples=99, rng=0)
-    assert found.sentence.startswith(f"The second model has the lower {words}, by ")
+    assert found.text.startswith(f"The second model has the lower {words}, by ")
     same = compare(truth, truth, labels, estimator=score, n_resamples=99, rng=0)
-    assert same.sentence.startswith(f"No difference in {words} is shown")
-    assert "calibrat" not in found.sentence + same.sentence
+    assert same.text.startswith(f"No difference in {words} is shown")
+    assert "calibrat" not in found.text + same.text

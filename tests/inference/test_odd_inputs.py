@@ -164,7 +164,7 @@ def test_data(name: str) -> None:
 @pytest.mark.usefixtures("no_drawing")
 def test_soft_labels_have_no_test(name: str) -> None:
     groups = GROUPS if name == "group_errors" else None
-    soft = tu.Forecasts.of(P, P, soft_labels=True, groups=groups)
+    soft = tu.Forecasts.from_arrays(P, P, soft_labels=True, groups=groups)
     ask = tu.group_errors if name == "group_errors" else partial(ASKED[name], labels=None)
     with pytest.raises(InputError, match="`labels` must be classes for a test of calibration"):
         ask(soft)
@@ -172,7 +172,7 @@ def test_soft_labels_have_no_test(name: str) -> None:
 
 @pytest.mark.usefixtures("no_drawing")
 def test_groups_of_rows_in_clusters() -> None:
-    data = tu.Forecasts.of(P, Y, groups=GROUPS, clusters=np.arange(120) // 4)
+    data = tu.Forecasts.from_arrays(P, Y, groups=GROUPS, clusters=np.arange(120) // 4)
     with pytest.raises(InputError, match="assumes independent rows, but `clusters` is set"):
         tu.group_errors(data, estimator=tu.ks_error)
 
@@ -181,14 +181,14 @@ def test_groups_of_rows_in_clusters() -> None:
 def test_any_kind_of_array(name: str) -> None:
     options: dict[str, Any] = {"n_resamples": 39} if name in RESAMPLING else {}
     options |= {"rng": 1} if name in DRAWING else {}
-    options |= {"n_sets": 20} if name in ("power", "sample_size") else {}
+    options |= {"n_datasets": 20} if name in ("power", "sample_size") else {}
     ask = partial(ASKED[name], **options)
     expected = ask(P, Y).to_dict()
     assert ask(P.tolist(), Y.tolist()).to_dict() == expected
     assert ask(pd.Series(P, index=np.arange(120)[::-1]), pd.Series(Y)).to_dict() == expected
     assert ask(pl.Series(P), pl.Series(Y)).to_dict() == expected
     if name != "group_errors":
-        assert ask(tu.Forecasts.of(P, Y), None).to_dict() == expected
+        assert ask(tu.Forecasts.from_arrays(P, Y), None).to_dict() == expected
 
 
 @pytest.mark.parametrize("name", [name for name in ASKED if name not in ("power", "sample_size")])

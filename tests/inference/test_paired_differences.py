@@ -60,14 +60,14 @@ def test_dependent_rows_are_seen_in_the_mean_of_resamples() -> None:
     p = np.repeat(rng.random(200), 4)
     y = np.repeat(rng.random(200) < p[::4], 4)
     estimator = tu.BinnedError(binning=tu.EqualMass(15), norm=2, debias=True)
-    together = tu.Forecasts.of(p, y, clusters=np.repeat(np.arange(200), 4))
+    together = tu.Forecasts.from_arrays(p, y, clusters=np.repeat(np.arange(200), 4))
     found = Resampled.of(together, estimator, 199, 0)
-    once = estimator.measure(p[::4], y[::4]).power
-    assert estimator.measure(p, y).power > once + 0.003
-    assert found.power == pytest.approx(once, abs=0.0025)
+    once = estimator.measure(p[::4], y[::4]).pth_power
+    assert estimator.measure(p, y).pth_power > once + 0.003
+    assert found.pth_power == pytest.approx(once, abs=0.0025)
     assert found.units == 200
-    alone = Resampled.of(tu.Forecasts.of(p[::4], y[::4]), estimator, 199, 0)
-    assert alone.power == pytest.approx(once, abs=0.002)
+    alone = Resampled.of(tu.Forecasts.from_arrays(p[::4], y[::4]), estimator, 199, 0)
+    assert alone.pth_power == pytest.approx(once, abs=0.002)
     assert alone.noise.mean() == pytest.approx(0, abs=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_bins_stay_those_of_the_data() -> None:
         assert table.edges[1] == 0  # a bin of zeros alone
         assert kept(p, y) == estimator(p, y)
         assert kept.table(p[3:], y[3:]).edges.tolist() == table.edges.tolist()
-        assert kept.table(p[3:], y[3:]).asked == 4
+        assert kept.table(p[3:], y[3:]).n_bins_requested == 4
 
 
 def test_few_units_cannot_be_sure() -> None:

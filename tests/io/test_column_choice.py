@@ -46,7 +46,7 @@ def test_guesses(names: list[str], probs: tuple[str, ...], label: str) -> None:
 def test_numbers_are_in_the_order_of_numbers() -> None:
     chosen = choose([*TEN, "y"])
     assert chosen.probs == tuple(f"p_{k}" for k in range(11))
-    assert chosen.sentence == "using columns p_0 … p_10, label y"
+    assert chosen.text == "using columns p_0 … p_10, label y"
     assert choose(["p_dog", "p_cat", "y"]).probs == ("p_dog", "p_cat")
 
 
@@ -72,9 +72,7 @@ def test_what_is_asked_for(asked: str | list[str], probs: tuple[str, ...]) -> No
 def test_logits_have_their_own_names() -> None:
     names = ["logit_0", "logit_1", "p_0", "p_1", "y"]
     assert choose(names, logits=True).probs == ("logit_0", "logit_1")
-    assert (
-        choose(names, logits=True).sentence == "using columns logit_0, logit_1 as logits, label y"
-    )
+    assert choose(names, logits=True).text == "using columns logit_0, logit_1 as logits, label y"
     assert choose(names).probs == ("p_0", "p_1")
     with pytest.raises(InputError, match=r"but logit_0, logit_1\. Hint: pass logits=True"):
         choose(["logit_0", "logit_1", "y"])
@@ -84,9 +82,9 @@ def test_weights_and_groups_are_said_not_guessed() -> None:
     names = ["p", "y", "weight", "group"]
     chosen = choose(names)
     assert (chosen.weights, chosen.groups) == (None, None)
-    assert chosen.sentence == "using column p, label y (weight, group not used)"
+    assert chosen.text == "using column p, label y (weight, group not used)"
     chosen = choose(names, weights="weight", groups="group")
-    assert chosen.sentence == "using column p, label y, weights weight, groups group"
+    assert chosen.text == "using column p, label y, weights weight, groups group"
 
 
 def test_one_given_the_other_of_the_same_model() -> None:

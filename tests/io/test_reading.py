@@ -19,7 +19,7 @@ PAIRS = "0.5,1\n0.25,0\n0.75,1\n"
 
 def test_two_columns_whatever_they_are_called(make_file: Make) -> None:
     found = read_forecasts(make_file("p.csv", "won,guess\n1,0.5\n0,0.25\n1,0.75\n"))
-    assert found.sentence == "using column guess, label won"
+    assert found.text == "using column guess, label won"
     assert found.forecasts.scores.tolist() == [0.5, 0.25, 0.75]
     assert found.forecasts.labels.tolist() == [1, 0, 1]
     assert found.names.probs == ("guess",)
@@ -31,7 +31,7 @@ def test_names_beat_values_in_two_columns(make_file: Make) -> None:
 
 def test_a_column_of_row_numbers_is_no_third_column(make_file: Make) -> None:
     text = ",guess,won\n0,0.5,1\n1,0.25,0\n"
-    assert read_forecasts(make_file("p.csv", text)).sentence == "using column guess, label won"
+    assert read_forecasts(make_file("p.csv", text)).text == "using column guess, label won"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_binary_labels(make_file: Make, labels: str, expected: list[int], said: 
     rows = zip(("0.5", "0.25", "0.75"), labels.split(), strict=True)
     found = read_forecasts(make_file("p.csv", "p_cat,y\n" + "".join(f"{p},{y}\n" for p, y in rows)))
     assert found.forecasts.labels.astype(int).tolist() == expected
-    assert found.sentence == "using column p_cat, label y" + said
+    assert found.text == "using column p_cat, label y" + said
 
 
 def test_words_that_could_be_either_way(make_file: Make) -> None:
@@ -90,7 +90,7 @@ def test_classes_from_the_names_of_columns(
     found = read_forecasts(make_file("p.csv", text), probs=pattern)
     assert found.forecasts.labels.astype(int).tolist() == numbers
     assert found.forecasts.classes == classes
-    # Columns are put in the order of their numbers, and the values go with them.
+    # ResultTable are put in the order of their numbers, and the values go with them.
     assert found.forecasts.rows(slice(None))[0].tolist() == (
         [0.75, 0.25] if header.startswith("p_1,p_0") else [0.25, 0.75]
     )
@@ -102,7 +102,7 @@ def test_numbers_beside_columns_of_words_are_not_guessed(make_file: Make) -> Non
         with pytest.raises(tu.InputError, match="column 'y' holds numbers, and columns p_dog, p"):
             read(path, probs=probs)
     found = read_forecasts(path, probs="p_cat,p_dog")
-    assert found.sentence.endswith("; classes in the order of columns, 0 = cat, 1 = dog")
+    assert found.text.endswith("; classes in the order of columns, 0 = cat, 1 = dog")
     assert read(path, classes="dog,cat").classes == ("dog", "cat")
 
 
@@ -118,7 +118,7 @@ def test_a_column_of_the_negative_class_is_not_taken_for_the_positive(
 
 def test_a_column_named_for_either_word_is_about_that_word(make_file: Make) -> None:
     found = read_forecasts(make_file("p.csv", "proba_no,label\n0.9,no\n0.2,yes\n"))
-    assert found.sentence.endswith("; no counts as 1")
+    assert found.text.endswith("; no counts as 1")
     assert found.forecasts.labels.tolist() == [1, 0]
 
 
@@ -153,7 +153,7 @@ def test_a_predicted_class_makes_labels_right_or_wrong(make_file: Make) -> None:
     found = read_forecasts(make_file("p.csv", "conf,pred,y\n0.5,3,3\n0.25,7,1\n0.9,2,2\n"))
     assert found.forecasts.labels.tolist() == [True, False, True]
     said = "using column conf, label y, prediction pred; right where pred equals y"
-    assert found.sentence == said
+    assert found.text == said
     words = make_file("q.csv", "conf,pred,y\n0.5,a,a\n0.25,b,c\n0.9,d,d\n")
     assert read(words).labels.tolist() == [True, False, True]
     assert read(words, prediction="pred").labels.tolist() == [True, False, True]
@@ -166,7 +166,7 @@ def test_a_confidence_beside_two_classes_is_not_guessed(make_file: Make) -> None
     assert read(path, probs="conf", labels="y").labels.tolist() == [0, 0]
     assert read(path, prediction="pred").labels.tolist() == [True, False]
     right = make_file("q.csv", "conf,pred,correct\n0.9,0,0\n0.8,1,1\n")
-    assert read_forecasts(right).sentence == "using column conf, label correct"
+    assert read_forecasts(right).text == "using column conf, label correct"
 
 
 def test_what_does_not_go_with_a_prediction(make_file: Make) -> None:
@@ -221,7 +221,7 @@ def test_missing_values_left_out_on_demand(make_file: Make) -> None:
     path = make_file("p.csv", "p,y\n0.5,1\n,0\nNA,1\n0.25,\n0.75,0\n")
     found = read_forecasts(path, drop_missing=True)
     assert found.forecasts.scores.tolist() == [0.5, 0.75]
-    assert found.sentence.endswith("; left out 3 of 5 rows with missing values")
+    assert found.text.endswith("; left out 3 of 5 rows with missing values")
     with pytest.raises(tu.InputError, match="has no row without a missing value"):
         read(make_file("q.csv", "p,y\n0.5,\n,0\n"), drop_missing=True)
 
@@ -253,7 +253,7 @@ def test_lists_of_probabilities_in_json(make_file: Make) -> None:
     lines = [{"probs": [0.25, 0.75], "label": 1, "text": "…"}, {"probs": [0.5, 0.5], "label": 0}]
     found = read_forecasts(make_file("p.jsonl", "\n".join(map(json.dumps, lines))))
     assert found.forecasts.n_classes == 2
-    assert found.sentence == "using column probs, label label"
+    assert found.text == "using column probs, label label"
 
 
 def test_scores_alone(make_file: Make) -> None:
@@ -262,7 +262,7 @@ def test_scores_alone(make_file: Make) -> None:
     assert names == ("p_0", "p_1")
     found = read_scores(make_file("q.csv", "p,y\n0.25,\n"))
     assert found.values.tolist() == [0.25]
-    assert found.sentence == "using column p"
+    assert found.text == "using column p"
     assert read_scores(make_file("r.csv", "z,y\n3,\n"), logits=True).values.tolist() == [3]
     for text, message in (
         (

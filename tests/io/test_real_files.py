@@ -20,14 +20,14 @@ from trueup.io import read, read_forecasts
 )
 def test_good_guesses(real_data: Path, name: str, said: str, ece: float) -> None:
     found = read_forecasts(real_data / name)
-    assert found.sentence == said
+    assert found.text == said
     assert 100 * tu.ece(found.forecasts) == pytest.approx(ece, abs=0.005)
 
 
 @pytest.mark.parametrize(("name", "brier"), [("logistic", 0.1398), ("naive_bayes", 0.2161)])
 def test_columns_of_tidymodels(real_data: Path, name: str, brier: float) -> None:
     found = read_forecasts(real_data / f"tabular/segment_{name}.csv")
-    assert found.sentence == "using columns .pred_poor, .pred_good, label Class"
+    assert found.text == "using columns .pred_poor, .pred_good, label Class"
     assert found.forecasts.classes == ("poor", "good")
     assert tu.brier(found.forecasts) == pytest.approx(brier, abs=5e-5)
 
@@ -37,7 +37,7 @@ def test_confidence_and_predicted_class(real_data: Path) -> None:
     with pytest.raises(tu.InputError, match=r"holds 14 sets of predictions: timm_densenetb"):
         read(path)
     found = read_forecasts(path, probs="tv_densenet161__conf")
-    assert "prediction tv_densenet161__pred" in found.sentence
+    assert "prediction tv_densenet161__pred" in found.text
     assert 100 * found.forecasts.labels.mean() == pytest.approx(77.138, abs=5e-4)
     assert 100 * tu.ece(found.forecasts) == pytest.approx(5.642, abs=5e-4)
 
@@ -57,7 +57,7 @@ def test_stated_confidence(real_data: Path) -> None:
     path = real_data / "llm_verbal_confidence.npz"
     with pytest.raises(tu.InputError, match="between 0 and 1 are stated, token"):
         read(path)
-    assert read_forecasts(path, probs="stated").sentence == "using column stated, label correct"
+    assert read_forecasts(path, probs="stated").text == "using column stated, label correct"
     with pytest.raises(tu.InputError, match="62940 of 72185 rows have missing values"):
         read(path, probs="token")
     assert read(path, probs="token", drop_missing=True).n == 72185 - 62940

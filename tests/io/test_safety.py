@@ -131,7 +131,7 @@ def test_links_made_for_odd_names_are_taken_away(tmp_path: Path) -> None:
 
 def test_names_cannot_rule_a_terminal(make_file: Make) -> None:
     found = read_forecasts(make_file("p.csv", '"p\x1b[2J","two\nlines"\n0.5,1\n0.25,0\n'))
-    assert found.sentence == "using column p?[2J, label two?lines"
+    assert found.text == "using column p?[2J, label two?lines"
     with pytest.raises(InputError) as caught:
         read(make_file("q.csv", '"a\x1b[2J","b","y"\n0.5,0.1,1\n'))
     assert "\x1b" not in str(caught.value)

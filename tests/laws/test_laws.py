@@ -110,7 +110,7 @@ def test_the_order_of_rows_changes_nothing(entry: Entry, seed: int, kind: str, w
 
 
 def counts(table) -> list:
-    if isinstance(table, tu.TableFamily):
+    if isinstance(table, tu.BinTables):
         return [None if t is None else counts(t) for t in table.tables]
     return table.count.tolist()
 
@@ -212,7 +212,7 @@ def test_one_row(entry: Entry, kind: str):
 @given(seed=seeds, kind=kinds)
 def test_forecasts_in_place_of_arrays(entry: Entry, seed: int, kind: str):
     for sample in samples(entry, seed, kind, "eighths"):
-        forecasts = tu.Forecasts.of(sample.probs, sample.labels, weights=sample.weights)
+        forecasts = tu.Forecasts.from_arrays(sample.probs, sample.labels, weights=sample.weights)
         assert entry.estimator(forecasts) == value(entry, sample)
 
 
@@ -239,7 +239,7 @@ def test_tables_of_parts_add_up(entry: Entry, seed: int, kind: str, weighting: s
 
 @given(seed=seeds, kind=kinds, norm=st.sampled_from([1, 2, 3.5, np.inf]))
 def test_plug_in_never_exceeds_label_binned(seed: int, kind: str, norm: float):
-    for binning in (tu.UniformWidth(5), tu.EqualMass(5)):
+    for binning in (tu.EqualWidth(5), tu.EqualMass(5)):
         for weighting in ("none", "eighths"):
             sample = draw_binary(seed, 40, kind, weighting)
             args = (sample.probs, sample.labels)
@@ -252,7 +252,7 @@ def test_plug_in_never_exceeds_label_binned(seed: int, kind: str, norm: float):
 def test_two_columns_are_the_binary_problem(seed: int, kind: str):
     sample = draw_binary(seed, 50, kind)
     columns = np.column_stack([1 - sample.probs, sample.probs])
-    for binning in (tu.UniformWidth(15), tu.EqualMass(15)):
+    for binning in (tu.EqualWidth(15), tu.EqualMass(15)):
         for lens in (tu.Binary(), tu.OneVsRest(1)):
             estimator = tu.BinnedError(lens, binning)
             assert estimator(columns, sample.labels) == estimator(sample.probs, sample.labels)

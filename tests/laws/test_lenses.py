@@ -13,7 +13,7 @@ from laws.estimators import ESTIMATORS, Entry
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation import findings
-from trueup.lens import Canonical, ClassWise, Lens, TopLabel, TopLabelGiven
+from trueup.lens import Canonical, ClassWise, Lens, TopLabel, TopLabelByClass
 
 MATRIX = {name: entry for name, entry in ESTIMATORS.items() if entry.matrix}
 every = pytest.mark.parametrize("entry", MATRIX.values(), ids=MATRIX)
@@ -53,7 +53,7 @@ def same_in_every_class() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
 
 def seen_below_the_top(lens: Lens) -> bool:
     """Whether a lens sees what is below the largest probability."""
-    only_top = isinstance(lens, TopLabel | TopLabelGiven) or lens == tu.TopK(1)
+    only_top = isinstance(lens, TopLabel | TopLabelByClass) or lens == tu.TopK(1)
     return not only_top
 
 
@@ -66,7 +66,7 @@ def test_what_the_lens_ignores_changes_nothing_and_what_it_sees_does(entry: Entr
     estimator = known_estimator(entry.estimator)
     assert isinstance(estimator, Estimator)
     probs, labels = model()
-    lens = estimator.lens_for(tu.Forecasts.of(probs, labels))
+    lens = estimator.lens_for(tu.Forecasts.from_arrays(probs, labels))
     before = estimator(probs, labels)
     after = estimator(*below_the_top(probs, labels))
     if seen_below_the_top(lens):  # a maximum moves only with the bin or row that attains it
@@ -82,7 +82,7 @@ def test_class_by_class_or_whole_rows(entry: Entry):
     estimator = known_estimator(entry.estimator)
     assert estimator is not None
     one, other = same_in_every_class()
-    lens = estimator.lens_for(tu.Forecasts.of(*one))
+    lens = estimator.lens_for(tu.Forecasts.from_arrays(*one))
     difference = abs(estimator(*one) - estimator(*other))
     if isinstance(lens, ClassWise):
         assert difference < 1e-12

@@ -44,10 +44,10 @@ def test_every_defect_is_tested_or_listed() -> None:
 
 def test_d01_score_of_one_has_no_phantom_bin() -> None:
     """torchmetrics, relplot, uncertainty-metrics: 1.0 fell in an eleventh bin, 0.525."""
-    error = tu.BinnedError(binning=tu.UniformWidth(10))
+    error = tu.BinnedError(binning=tu.EqualWidth(10))
     assert tu.ece([0.95, 1.0], [1, 0], n_bins=10) == pytest.approx(0.475, abs=1e-15)
     table = error.table([0.95, 1.0], [1, 0])
-    assert table.made == 10
+    assert table.n_bins == 10
     assert table.count.tolist() == [0] * 9 + [2]
 
 
@@ -76,7 +76,7 @@ def test_d03_logits_are_never_guessed() -> None:
         tu.ece([0.5, 0.6, 1.0000001], [0, 1, 1])
     logits = np.array([0.0, 0.25, 0.5, 1.0])
     labels = [0, 1, 0, 1]
-    said = tu.Forecasts.of(logits, labels, logits=True)
+    said = tu.Forecasts.from_arrays(logits, labels, logits=True)
     assert tu.ece(said) == pytest.approx(tu.ece(1 / (1 + np.exp(-logits)), labels), abs=1e-15)
     assert tu.ece(said) != pytest.approx(tu.ece(logits, labels), abs=1e-3)
 
@@ -84,8 +84,8 @@ def test_d03_logits_are_never_guessed() -> None:
 def test_d04_ten_bins_are_ten_and_one_is_one() -> None:
     """MAPIE: `linspace(0, 1, n)` made n − 1 bins, and NaN of one."""
     p, y = overconfident(4, 400)
-    assert tu.BinnedError(binning=tu.UniformWidth(10)).table(p, y).made == 10
-    assert tu.BinnedError(binning=tu.EqualMass(10)).table(p, y).made == 10
+    assert tu.BinnedError(binning=tu.EqualWidth(10)).table(p, y).n_bins == 10
+    assert tu.BinnedError(binning=tu.EqualMass(10)).table(p, y).n_bins == 10
     assert tu.ece(p, y, n_bins=10) != pytest.approx(tu.ece(p, y, n_bins=9), abs=1e-6)
     assert tu.ece(p, y, n_bins=1) == pytest.approx(abs(p.mean() - y.mean()), abs=1e-15)
 
@@ -155,8 +155,8 @@ def test_d11_fewer_bins_than_asked_are_reported() -> None:
     """uncertainty-calibration: 15 bins asked, 90 % zeros, 3 bins made, and not a word."""
     p = np.r_[np.zeros(90), np.linspace(0.1, 1, 10)]
     found = tu.BinnedError(binning=tu.EqualMass(15)).measure(p, np.r_[np.zeros(90), np.ones(10)])
-    assert found.table.asked == found.notes["asked"] == 15
-    assert found.table.made == found.notes["made"] == len(found.table.count) < 15
+    assert found.table.n_bins_requested == found.notes["n_bins_requested"] == 15
+    assert found.table.n_bins == found.notes["n_bins"] == len(found.table.count) < 15
     assert found.table.count[0] == 90
 
 
@@ -188,7 +188,7 @@ def test_d15_sweep_is_fast_orderless_and_has_classes() -> None:
     """caltrain: 326 s for 4,000 separable rows; ties made the order of rows count; no classes."""
     p = np.linspace(0, 1, 20_000)
     found = tu.SweepError().measure(p, p > 0.5)  # how long it takes: `make bench`
-    assert found.notes == {"chosen": 20_000, "made": 20_000}
+    assert found.notes == {"chosen": 20_000, "n_bins": 20_000}
     rng = np.random.default_rng(15)
     tied = rng.integers(0, 21, 600) / 20
     y = (rng.random(600) < tied).astype(int)
@@ -207,7 +207,7 @@ def test_d16_largest_score_is_not_a_bin_of_its_own() -> None:
     """robustness_metrics: edges ended at max(p), so 8 swept bins were 9."""
     p, y = overconfident(16, 800)
     found = tu.SweepError().measure(p, y)
-    assert found.notes["made"] == found.notes["chosen"] == len(found.table.count)
+    assert found.notes["n_bins"] == found.notes["chosen"] == len(found.table.count)
     assert found.table.count.min() >= 800 // found.notes["chosen"]
 
 
@@ -233,7 +233,7 @@ def test_d18_fewer_rows_than_bins() -> None:
 def test_d19_uniform_edges_do_not_move_with_the_rows() -> None:
     """Fortuna: thresholds began at 1/n_samples."""
     for n in (1, 99):
-        edges = inner_edges(tu.UniformWidth(10), [0.3] * n)
+        edges = inner_edges(tu.EqualWidth(10), [0.3] * n)
         assert edges.tolist() == [k / 10 for k in range(1, 10)]
 
 
@@ -243,10 +243,10 @@ def test_d20_edges_are_exact_zero_counts_and_softmax_is_by_row() -> None:
     Their softmax subtracted the largest logit of all rows: NaN.
     """
     for b in (20, 49):
-        assert tu.BinnedError(binning=tu.UniformWidth(b)).table([0.0, 1.0], [0, 1]).made == b
+        assert tu.BinnedError(binning=tu.EqualWidth(b)).table([0.0, 1.0], [0, 1]).n_bins == b
     assert tu.BinnedError().table([0.0, 0.0, 1.0], [0, 1, 1]).count.sum() == 3
     assert tu.ece([0.0, 0.0], [0, 1]) == 0.5
-    far = tu.Forecasts.of([[1000.0, 1001.0], [0.0, 1.0]], [1, 1], logits=True)
+    far = tu.Forecasts.from_arrays([[1000.0, 1001.0], [0.0, 1.0]], [1, 1], logits=True)
     assert tu.ece(far) == pytest.approx(1 - 1 / (1 + math.exp(-1)), abs=1e-15)
 
 
@@ -254,7 +254,7 @@ def test_d22_ties_across_quantiles_are_reported() -> None:
     """scikit-learn: a quantile curve of 5 bins came back with 2 points, silently."""
     p = np.r_[np.full(80, 0.2), np.full(20, 0.7)]
     table = tu.BinnedError(binning=tu.EqualMass(5)).table(p, p > 0.5)
-    assert (table.asked, table.made) == (5, 2)
+    assert (table.n_bins_requested, table.n_bins) == (5, 2)
     assert table.count.tolist() == [80, 20]
 
 

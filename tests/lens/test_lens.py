@@ -61,7 +61,7 @@ def same_cells(got: Cells, points: np.ndarray, rank: np.ndarray) -> None:
 def test_top_label(k: int, ties: str, weighted: bool) -> None:
     probs, labels, weights = draw(k, ties)
     w = weights if weighted else None
-    f = tu.Forecasts.of(probs, labels, weights=w)
+    f = tu.Forecasts.from_arrays(probs, labels, weights=w)
     same(tu.TopLabel().pairs(f), *oracle.top_label(probs, labels), w)
 
 
@@ -69,7 +69,7 @@ def test_top_label(k: int, ties: str, weighted: bool) -> None:
 def test_top_label_given(k: int, ties: str, weighted: bool) -> None:
     probs, labels, weights = draw(k, ties)
     w = weights if weighted else None
-    members = list(tu.TopLabelGiven().members(tu.Forecasts.of(probs, labels, weights=w)))
+    members = list(tu.TopLabelByClass().members(tu.Forecasts.from_arrays(probs, labels, weights=w)))
     expected = oracle.top_label_given(probs, labels, w)
     assert [member.name for member in members] == list(expected)
     mass = np.array([v[2].sum() if weighted else len(v[0]) for v in expected.values()])
@@ -80,7 +80,7 @@ def test_top_label_given(k: int, ties: str, weighted: bool) -> None:
 
 def test_one_vs_rest_and_class_wise(k: int, ties: str) -> None:
     probs, labels, weights = draw(k, ties)
-    f = tu.Forecasts.of(probs, labels, weights=weights)
+    f = tu.Forecasts.from_arrays(probs, labels, weights=weights)
     expected = oracle.class_wise(probs, labels)
     for c, pairs in enumerate(expected):
         same(tu.OneVsRest(c).pairs(f), *pairs, weights)
@@ -96,14 +96,14 @@ def test_one_vs_rest_and_class_wise(k: int, ties: str) -> None:
 
 def test_class_weights_and_names() -> None:
     probs, labels, _ = draw(3, "tied")
-    f = tu.Forecasts.of(probs, np.array(["a", "b", "c"])[labels], classes="abc")
+    f = tu.Forecasts.from_arrays(probs, np.array(["a", "b", "c"])[labels], classes="abc")
     members = list(tu.ClassWise((1, 2, 5)).members(f))
     assert [(m.name, m.share) for m in members] == [("a", 0.125), ("b", 0.25), ("c", 0.625)]
 
 
 def test_pooled(k: int, ties: str) -> None:
     probs, labels, weights = draw(k, ties)
-    pairs = tu.Pooled().pairs(tu.Forecasts.of(probs, labels, weights=weights))
+    pairs = tu.Pooled().pairs(tu.Forecasts.from_arrays(probs, labels, weights=weights))
     expected = oracle.pooled(probs, labels, weights)
     columns = max(k, 2)  # 1-D probabilities stand for two columns
     by_class = [part.reshape(N, columns).T.ravel() for part in expected]  # oracle: row by row
@@ -113,20 +113,20 @@ def test_pooled(k: int, ties: str) -> None:
 
 def test_canonical(k: int, ties: str) -> None:
     probs, labels, _ = draw(k, ties)
-    cells = tu.Canonical().cells(tu.Forecasts.of(probs, labels))
+    cells = tu.Canonical().cells(tu.Forecasts.from_arrays(probs, labels))
     same_cells(cells, two_columns(probs), labels)
 
 
 def test_top_k(k: int, ties: str) -> None:
     probs, labels, _ = draw(k, ties)
-    f = tu.Forecasts.of(probs, labels)
+    f = tu.Forecasts.from_arrays(probs, labels)
     for top in range(1, max(k, 2)):
         same_cells(tu.TopK(top).cells(f), *oracle.top_k(probs, labels, top))
 
 
 def test_partition(k: int, ties: str) -> None:
     probs, labels, _ = draw(k, ties)
-    f = tu.Forecasts.of(probs, labels)
+    f = tu.Forecasts.from_arrays(probs, labels)
     classes = list(range(max(k, 2)))
     for groups in (
         [[c] for c in classes],
@@ -143,20 +143,20 @@ def test_binary_of_two_columns_is_that_of_one(kind: type) -> None:
     if kind is np.float32:
         p = np.round(p * 2**20) / np.float32(2**20)  # so that 1 - p is exact
     y = rng.integers(0, 2, len(p))
-    one = tu.Forecasts.of(p, y)
-    two = tu.Forecasts.of(np.column_stack([1 - p, p]), y)
+    one = tu.Forecasts.from_arrays(p, y)
+    two = tu.Forecasts.from_arrays(np.column_stack([1 - p, p]), y)
     for lens in (tu.Binary(), tu.OneVsRest(1), tu.OneVsRest(0)):
         a, b = lens.pairs(one), lens.pairs(two)
         np.testing.assert_array_equal(a.p, b.p)
         np.testing.assert_array_equal(a.y, b.y)
-        for binning in (tu.UniformWidth(15), tu.EqualMass(15)):
+        for binning in (tu.EqualWidth(15), tu.EqualMass(15)):
             estimator = tu.BinnedError(lens, binning)
             assert estimator(one) == estimator(two)
 
 
 def test_top_label_of_one_dimension() -> None:
     p = np.array([0.2, 0.5, 0.8, 0.0, 1.0])
-    pairs = tu.TopLabel().pairs(tu.Forecasts.of(p, [0, 1, 1, 1, 0]))
+    pairs = tu.TopLabel().pairs(tu.Forecasts.from_arrays(p, [0, 1, 1, 1, 0]))
     np.testing.assert_array_equal(pairs.p, np.maximum(p, 1 - p))
     np.testing.assert_array_equal(pairs.y, [True, False, True, False, False])  # 0.5 predicts 0
 
@@ -180,16 +180,16 @@ def test_the_lowest_class_wins_a_tie(engine: str) -> None:
     try:
         with tu.engines.using(engine):
             for kind in (np.float64, np.float32, np.float16):
-                _, top_class = tu.Forecasts.of(rows.astype(kind), first).top
+                _, top_class = tu.Forecasts.from_arrays(rows.astype(kind), first).top
                 np.testing.assert_array_equal(top_class, np.minimum(first, second))
-            _, top_class = tu.Forecasts.of(rows * 30, first, logits=True).top
+            _, top_class = tu.Forecasts.from_arrays(rows * 30, first, logits=True).top
             np.testing.assert_array_equal(top_class, np.minimum(first, second))
     except tu.CapabilityError as missing:
         pytest.skip(str(missing))
 
 
 def test_ties_in_rank_keep_the_order_of_classes() -> None:
-    f = tu.Forecasts.of([[0.25, 0.25, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25]], [1, 3])
+    f = tu.Forecasts.from_arrays([[0.25, 0.25, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25]], [1, 3])
     cells = tu.TopK(2).cells(f)
     np.testing.assert_array_equal(cells.rows(cells.kept), [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
     np.testing.assert_array_equal(cells.outcomes(cells.kept), [[0, 0, 1], [0, 0, 1]])
@@ -205,7 +205,7 @@ REGIONS = [
 @pytest.mark.parametrize(("where", "region"), REGIONS)
 def test_regions_of_pairs(where: Any, region: Any) -> None:
     probs, labels, weights = draw(3, "tied")
-    f = tu.Forecasts.of(probs, labels, weights=weights)
+    f = tu.Forecasts.from_arrays(probs, labels, weights=weights)
     for lens, pairs in (
         (tu.TopLabel(where=where), oracle.top_label(probs, labels)),
         (tu.OneVsRest(2, where=where), oracle.one_vs_rest(probs, labels, 2)),
@@ -215,14 +215,14 @@ def test_regions_of_pairs(where: Any, region: Any) -> None:
         tu.ClassWise(where=where).members(f), oracle.class_wise(probs, labels), strict=True
     ):
         same(member.pairs, *oracle.restrict(*pairs, region, weights))
-    kept = list(tu.TopLabelGiven(where=where).members(f))
+    kept = list(tu.TopLabelByClass(where=where).members(f))
     inside = oracle.restrict(*oracle.top_label(probs, labels), region)[0]
     assert sum(len(member.pairs) for member in kept) == len(inside)
 
 
 def test_a_region_of_rows() -> None:
     probs, labels, _ = draw(3, "tied")
-    f = tu.Forecasts.of(probs, labels)
+    f = tu.Forecasts.from_arrays(probs, labels)
     cells = tu.Canonical(where=lambda rows: rows[:, 0] > 0.5).cells(f)
     np.testing.assert_array_equal(cells.kept, np.flatnonzero(probs[:, 0] > 0.5))
 
@@ -236,14 +236,14 @@ EMPTY = "`where` selects no predictions."
         tu.TopLabel(where=(0, 0.1)),
         tu.OneVsRest(1, where=lambda p: p > 2),
         tu.Pooled(where=(2, 3)),
-        tu.TopLabelGiven(where=(0, 0.1)),
+        tu.TopLabelByClass(where=(0, 0.1)),
         tu.Canonical(where=lambda rows: rows[:, 0] > 2),
         tu.TopK(1, where=lambda rows: rows[:, 0] > 2),
     ],
     ids=lambda lens: type(lens).__name__,
 )
 def test_an_empty_region_is_refused(lens: Any) -> None:
-    f = tu.Forecasts.of(*draw(3, "tied")[:2])
+    f = tu.Forecasts.from_arrays(*draw(3, "tied")[:2])
     with pytest.raises(tu.InputError) as refused:
         tu.BinnedError(lens)(f)
     assert str(refused.value) == EMPTY
@@ -317,7 +317,7 @@ def test_refused_when_made(make: Any, message: str) -> None:
     ],
 )
 def test_refusals(lens: Any, message: str) -> None:
-    f = tu.Forecasts.of(*draw(3, "tied")[:2])
+    f = tu.Forecasts.from_arrays(*draw(3, "tied")[:2])
     with pytest.raises(tu.InputError) as refused:
         tu.BinnedError(lens)(f)
     assert str(refused.value) == message
@@ -327,7 +327,7 @@ SPECIFICATIONS = [
     (tu.Binary(), "Binary()"),
     (tu.TopLabel(), "TopLabel()"),
     (tu.TopLabel(where=(0.9, 1)), "TopLabel(where=(0.9, 1))"),
-    (tu.TopLabelGiven(), "TopLabelGiven()"),
+    (tu.TopLabelByClass(), "TopLabelByClass()"),
     (tu.OneVsRest(4), "OneVsRest(class_number=4)"),
     (tu.ClassWise(), "ClassWise(class_weights=None)"),
     (tu.ClassWise((1, 2)), "ClassWise(class_weights=(1, 2))"),
@@ -355,7 +355,7 @@ def test_a_region_is_not_rounded_to_the_type_of_the_scores(where: tuple[float, f
     """float32(0.8) is above 0.8, and lies on that side of a region as it does of a bin."""
     p = np.array([0.8, 0.8, 0.9, 0.2], np.float32)
     short, long = (
-        tu.Binary(where=where).pairs(tu.Forecasts.of(scores, [1, 0, 1, 0]))
+        tu.Binary(where=where).pairs(tu.Forecasts.from_arrays(scores, [1, 0, 1, 0]))
         for scores in (p, p.astype(float))
     )
     assert short.p.tolist() == long.p.tolist()

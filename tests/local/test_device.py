@@ -8,7 +8,7 @@ import pytest
 import trueup as tu
 from trueup.local import device, kernel_sums_by_bin, mlce_group_correlation, mlce_over_bandwidths
 from trueup.local.device import Device, device_of, sums_on
-from trueup.recalibrate.local_recalibration import LocalRecalibration
+from trueup.recalibrate.local_calibration import LocalCalibration
 
 torch = pytest.importorskip("torch")
 
@@ -85,8 +85,8 @@ def test_local_recalibration(dtype, kernel, gamma) -> None:
     p, y, x = draw(500, 6, dtype)
     p, y, x, new_p, new_x = p[:300], y[:300], x[:300], p[300:], x[300:].copy()
     new_x[:2] *= 1e25  # far away, where squares overflow in float32
-    here = LocalRecalibration(kernel=kernel, bandwidth=gamma).fit(p, y, features=x)
-    there = LocalRecalibration(kernel=kernel, bandwidth=gamma)
+    here = LocalCalibration(kernel=kernel, bandwidth=gamma).fit(p, y, features=x)
+    there = LocalCalibration(kernel=kernel, bandwidth=gamma)
     there.fit(p, y, features=torch.tensor(x, dtype=dtype))
     assert there.fit_["log_loss_after"] == pytest.approx(here.fit_["log_loss_after"], abs=1e-5)
     where = torch.tensor(new_x, dtype=dtype)
@@ -99,7 +99,7 @@ def test_local_recalibration(dtype, kernel, gamma) -> None:
     assert np.array_equal(one["far"], other["far"])
     assert np.isfinite(other["nearest"]).all()
     stacked = torch.tensor(np.column_stack([new_p, new_x]), dtype=dtype)
-    inside = LocalRecalibration(kernel=kernel, bandwidth=gamma, n_score_columns=1)
+    inside = LocalCalibration(kernel=kernel, bandwidth=gamma, n_score_columns=1)
     inside.fit(torch.tensor(np.column_stack([p, x])), y)
     again = inside.predict_proba(stacked)
     np.testing.assert_allclose(again[2:], expected[2:], rtol=0, atol=1e-5)

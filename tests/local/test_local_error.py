@@ -52,7 +52,7 @@ def test_against_loops(case, kernel, gamma, weighting, n_bins) -> None:
     p, y, w = sample.probs, sample.labels, sample.weights
     standard = local.standardised(x.tolist(), w)
     expected = local.signed_errors(p, y, standard, gamma, kernel, n_bins, w)
-    estimator = LocalError(None, tu.UniformWidth(n_bins), kernel, gamma)
+    estimator = LocalError(None, tu.EqualWidth(n_bins), kernel, gamma)
     found = estimator.measure(p, y, x, weights=w)
     np.testing.assert_allclose(found.table["signed"], expected, rtol=0, atol=1e-10)
     assert found.value == pytest.approx(np.abs(expected).max(), abs=1e-10)
@@ -76,7 +76,7 @@ def test_groups_recover_the_errors_of_bins_group_by_group(case) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     worst = max(tu.mce(p[groups == g], y[groups == g]) for g in np.unique(groups))
     assert mlce(p, y, groups, kernel="group") == pytest.approx(worst, abs=1e-12)
-    forecasts = tu.Forecasts.of(p, y, groups=groups)
+    forecasts = tu.Forecasts.from_arrays(p, y, groups=groups)
     assert np.array_equal(LocalError(kernel="group").signed(forecasts), found)
 
 
@@ -182,14 +182,14 @@ def test_a_region_looks_at_its_rows_and_keeps_the_scale_of_all() -> None:
 def test_forecasts_bring_their_features_and_rows_left_out() -> None:
     sample, x = draw_binary(2, 100, "smooth"), points(2, 100, 3, "smooth")
     p, y = sample.probs, sample.labels.copy()
-    forecasts = tu.Forecasts.of(p, y, features=x)
+    forecasts = tu.Forecasts.from_arrays(p, y, features=x)
     assert mlce(forecasts) == mlce(p, y, x)
     assert np.array_equal(lce(forecasts), lce(p, y, x))
     with pytest.raises(tu.InputError, match="is a Forecasts, pass no other data"):
         lce(forecasts, None, x)
-    with pytest.raises(tu.InputError, match=r"`features` is required.*in Forecasts.of"):
+    with pytest.raises(tu.InputError, match=r"`features` is required.*in Forecasts.from_arrays"):
         mlce(p, y)
-    soft = tu.Forecasts.of(p, 0.3 + 0.4 * y, features=x, soft_labels=True)
+    soft = tu.Forecasts.from_arrays(p, 0.3 + 0.4 * y, features=x, soft_labels=True)
     expected = local.signed_errors(p, 0.3 + 0.4 * y, (x / x.std(axis=0)).tolist(), 0.2)
     np.testing.assert_allclose(LocalError().signed(soft), expected, atol=1e-10)
     for frame in (pd.DataFrame(x), pl.DataFrame(x)):
@@ -259,13 +259,13 @@ def test_constant_columns_are_dropped_and_not_counted() -> None:
 
 
 def test_specification_and_notes() -> None:
-    text = "LocalError(lens=None, binning=UniformWidth(n_bins=15), kernel='laplace', bandwidth=0.3)"
+    text = "LocalError(lens=None, binning=EqualWidth(n_bins=15), kernel='laplace', bandwidth=0.3)"
     assert repr(LocalError(bandwidth=0.3)) == text
     sample, x = draw_binary(4, 400, "smooth"), points(4, 400, 3, "smooth")
     found = LocalError().measure(sample.probs, sample.labels, x)
     assert found.notes["bandwidth"] == 0.2
     assert found.notes["n_dims"] == 3
-    assert found.value == found.power == found.notes["max"]
+    assert found.value == found.pth_power == found.notes["max"]
     quantiles = found.notes["quantiles"]
     assert quantiles[0.5] <= quantiles[0.9] <= quantiles[0.99] <= found.value
     assert {"row", "bin", "p", "y", "signed", "absolute", "mass", "x1", "x2", "x3"} == set(
@@ -311,7 +311,7 @@ def test_bandwidth_rule() -> None:
 
 def test_intervals_resample_rows_with_their_features() -> None:
     sample, x = draw_binary(6, 300, "smooth"), points(6, 300, 2, "smooth")
-    forecasts = tu.Forecasts.of(sample.probs, sample.labels, features=x)
+    forecasts = tu.Forecasts.from_arrays(sample.probs, sample.labels, features=x)
     measure = LocalError(summary="mean")
     found = tu.interval(measure, forecasts, n_resamples=50, rng=0)
     assert found.low <= found.high

@@ -9,7 +9,7 @@ import trueup as tu
 from trueup.local.local_error import LocalError
 from trueup.local.named_metrics import lce, mlce
 from trueup.recalibrate.binning.histogram import HistogramBinning
-from trueup.recalibrate.local_recalibration import LocalRecalibration
+from trueup.recalibrate.local_calibration import LocalCalibration
 from trueup.recalibrate.scaling.temperature import TemperatureScaling
 
 BY = 0.2
@@ -56,7 +56,7 @@ def test_the_landscape_shows_both_regions(data) -> None:
 def test_lore_removes_it_on_new_data_and_global_methods_do_not(data) -> None:
     (probs, labels, x), (new_probs, new_labels, new_x) = data
     before = LocalError().measure(new_probs, new_labels, new_x).notes
-    lore = LocalRecalibration().fit(probs, labels, features=x)
+    lore = LocalCalibration().fit(probs, labels, features=x)
     confidence = lore.predict_confidence(new_probs, features=new_x)
     right = lore.predict(new_probs) == new_labels
     after = LocalError().measure(confidence, right, new_x).notes

@@ -28,7 +28,7 @@ def test_the_worst_bin_of_the_worst_group() -> None:
     assert each["c"] > max(each["a"], each["b"])
     assert max_group_mce(p, y, groups, min_rows=size) == each["c"]
     assert max_group_mce(p, y, groups, min_rows=size + 1) == max(each["a"], each["b"])
-    forecasts = tu.Forecasts.of(p, y, groups=groups)
+    forecasts = tu.Forecasts.from_arrays(p, y, groups=groups)
     assert max_group_mce(forecasts) == max(each.values())
     found = LocalError(kernel="group")(p, y, groups)
     assert found == pytest.approx(max(each.values()), abs=1e-12)

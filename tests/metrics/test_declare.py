@@ -93,7 +93,7 @@ def test_metrics_can_be_pickled(name: str):
 
 
 def test_options_reach_the_estimator():
-    assert tu.ece.estimator(n_bins=10) == tu.BinnedError(binning=tu.UniformWidth(10))
+    assert tu.ece.estimator(n_bins=10) == tu.BinnedError(binning=tu.EqualWidth(10))
     assert known_estimator(partial(tu.ece, n_bins=10)) == tu.ece.estimator(n_bins=10)
 
 

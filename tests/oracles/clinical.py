@@ -91,7 +91,7 @@ def _maximise(z: list[list[float]], offset: list[float], y: Ints, w: list[float]
     raise ArithmeticError("Newton's method did not converge")
 
 
-def observed_expected(p: Floats, y: Floats, weights: Floats | None = None) -> float:
+def oe_ratio(p: Floats, y: Floats, weights: Floats | None = None) -> float:
     """Sum of w y over sum of w p."""
     same_shape(p, y)
     w = float_weights(weights, len(p))

@@ -39,7 +39,7 @@ for statistic in (gap, tu.MeanGap(parity), tu.BinnedError(parity), tu.parity_gap
     test = tu.calibration_test(P, y, statistic=statistic, n_resamples=99, rng=0)
     found[f"test of {statistic!r}"[:60]] = 0 < test.pvalue <= 1
 clusters = np.repeat(np.arange(40), 10)
-grouped = tu.Forecasts.of(p, z, clusters=clusters)
+grouped = tu.Forecasts.from_arrays(p, z, clusters=clusters)
 signs = tu.calibration_test(grouped, statistic=gap, method="cluster_signs", n_resamples=99, rng=0)
 found["cluster signs"] = 0 < signs.pvalue <= 1
 
@@ -58,10 +58,10 @@ found["compare"] = tu.compare(p, p**2, z, estimator=gap, n_resamples=99, rng=0).
 
 trace = tu.Trace({"gap": tu.parity_gap})
 found["trace"] = trace.record(1, P, y)["gap"] >= 0
-found["scorer"] = callable(tu.scorer(tu.parity_gap))
+found["make_scorer"] = callable(tu.make_scorer(tu.parity_gap))
 
 evaluation.plot()
-tu.views.draw_reliability(tu.BinnedError(parity).table(P, y)["even"])
+tu.plotting.plot_reliability(tu.BinnedError(parity).table(P, y)["even"])
 np.savez("data.npz", probs=P, labels=y)
 print(json.dumps({key: bool(value) for key, value in found.items()}))
 """

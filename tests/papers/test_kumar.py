@@ -19,7 +19,7 @@ from trueup.recalibrate.binning.scaling_binning import ScalingBinning
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.simulate.worlds.published import PUBLISHED
 
-ONE_BIN = tu.UniformWidth(1)
+ONE_BIN = tu.EqualWidth(1)
 TWO_BINS = tu.FixedEdges((0.5,))
 SCORES = np.array([0.3, 0.3, 0.3, 0.8, 0.8, 0.8, 0.8])
 RATES = np.array([0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6])
@@ -50,7 +50,7 @@ def expectation(draws: Iterator[Draw], estimate: Callable[..., float]) -> float:
 def power_of(**options: object) -> Callable[..., float]:
     """The squared estimate, before it is cut at 0."""
     error = tu.BinnedError(norm=2, **options)
-    return lambda p, y: error.measure(p, y).power
+    return lambda p, y: error.measure(p, y).pth_power
 
 
 def test_debiased_square_is_unbiased_for_scores_constant_in_bins() -> None:
@@ -68,7 +68,7 @@ def test_plug_in_square_is_too_large_by_the_variance_of_the_means() -> None:
 def test_estimates_below_zero_are_kept_before_the_root() -> None:
     found = tu.BinnedError(binning=ONE_BIN, norm=2, debias=True).measure([0.5] * 4, [0, 1, 0, 1])
     assert found.value == 0
-    assert found.power == pytest.approx(-0.25 / 3, abs=1e-15)
+    assert found.pth_power == pytest.approx(-0.25 / 3, abs=1e-15)
 
 
 def test_the_form_printed_in_definition_5_2_is_biased() -> None:
@@ -155,8 +155,8 @@ def test_debiased_l1_by_integration() -> None:
         mean, _ = quad(integrand, -12, 12, points=kink, epsabs=1e-13)
         expected += n / 15 * (2 * abs(f - rate) - mean)
     found = tu.BinnedError(binning=tu.EqualMass(3), debias=True).measure(p, y)
-    assert found.table.made == 3
-    assert found.power == pytest.approx(expected, abs=1e-11)
+    assert found.table.n_bins == 3
+    assert found.pth_power == pytest.approx(expected, abs=1e-11)
 
 
 def test_debiased_is_closer_to_the_truth_than_plug_in() -> None:
@@ -177,7 +177,7 @@ def test_debiased_is_closer_to_the_truth_than_plug_in() -> None:
     for i in range(repetitions):
         y = (rng.random(n) < np.repeat(rates, n // n_bins)).astype(int)
         for key, estimator in estimators.items():
-            found[key][i] = estimator.measure(p, y).power
+            found[key][i] = estimator.measure(p, y).pth_power
     for norm, truth in ((1, absolute), (2, squared)):
         plug_in, debiased = found[norm, False] - truth, found[norm, True] - truth
         assert plug_in.mean() > 0
@@ -190,11 +190,11 @@ def test_debiased_l1_keeps_most_of_the_bias_of_a_calibrated_model() -> None:
     rng = np.random.default_rng(0)
     score, rows, sets = 0.4, 400, 4000
     labels = rng.random((sets, rows)) < score
-    plain = tu.BinnedError(binning=tu.UniformWidth(1))
-    debiased = tu.BinnedError(binning=tu.UniformWidth(1), debias=True)
+    plain = tu.BinnedError(binning=tu.EqualWidth(1))
+    debiased = tu.BinnedError(binning=tu.EqualWidth(1), debias=True)
     scores = np.full(rows, score)
-    plug_in = np.mean([plain.measure(scores, y).power for y in labels])
-    left = np.mean([debiased.measure(scores, y).power for y in labels])
+    plug_in = np.mean([plain.measure(scores, y).pth_power for y in labels])
+    left = np.mean([debiased.measure(scores, y).pth_power for y in labels])
     assert left / plug_in == pytest.approx(2 - math.sqrt(2), abs=0.06)
 
 
@@ -232,7 +232,7 @@ def test_rows_and_bins_of_appendix_e_a(name: str, fewer_rows, more_bins) -> None
     sets, world = 600, PUBLISHED["kumar_a"]
     grid = (np.arange(4000) + 0.5) / 4000
     truth = world.curve(grid, 1 - grid)
-    drawn = world.draw_many(sets, 2000, rng=8)
+    drawn = world.sample_many(sets, 2000, rng=8)
 
     def errors(n: int, n_bins: int) -> np.ndarray:
         found = []
@@ -253,7 +253,7 @@ def test_scaling_binning_beats_its_scaling_in_appendix_e_b() -> None:
     sets, world = 400, PUBLISHED["kumar_b"]
     grid = 0.25 + 0.5 * (np.arange(4000) + 0.5) / 4000
     truth = world.curve.curve(grid, 1 - grid)
-    drawn = world.draw_many(sets, 3000, rng=9)
+    drawn = world.sample_many(sets, 3000, rng=9)
     scaled, binned = np.empty(sets), np.empty(sets)
     for i in range(sets):
         model = ScalingBinning(n_bins=10).fit(drawn.probs[i], drawn.labels[i])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pytest
 
-from trueup.bins import UniformWidth
+from trueup.bins import EqualWidth
 from trueup.estimators import BinnedError, SweepError
 from trueup.estimators.bin_free.density import DensityError
 from trueup.metrics import ece_kde
@@ -20,18 +20,19 @@ from trueup.simulate import PUBLISHED
 WORLD = PUBLISHED["resnet110_c10"]
 
 
-def biases(norm: float, n: int, n_sets: int) -> tuple[float, float, float]:
+def biases(norm: float, n: int, n_datasets: int) -> tuple[float, float, float]:
     """Mean error in points of the density, equal-width and sweep errors, on the same sets."""
     estimators = (
         DensityError(norm=norm),
-        BinnedError(binning=UniformWidth(15), norm=norm),
+        BinnedError(binning=EqualWidth(15), norm=norm),
         SweepError(norm=norm),
     )
-    sets = WORLD.draw_many(n_sets, n, rng=n)
+    sets = WORLD.sample_many(n_datasets, n, rng=n)
     pairs = list(zip(sets.probs, sets.labels, strict=True))
     truth = WORLD.true_error(norm)
     density, width, sweep = (
-        100 * (sum(estimator(p, y) for p, y in pairs) / n_sets - truth) for estimator in estimators
+        100 * (sum(estimator(p, y) for p, y in pairs) / n_datasets - truth)
+        for estimator in estimators
     )
     return density, width, sweep
 
@@ -41,9 +42,9 @@ def test_the_truth() -> None:
     assert 100 * WORLD.true_error(2) == pytest.approx(10.709, abs=5e-4)
 
 
-@pytest.mark.parametrize(("n", "n_sets"), [(3200, 200), (10_000, 100)])
-def test_too_low_and_further_off_than_ece_and_ece_sweep(n: int, n_sets: int) -> None:
-    density, width, sweep = biases(1, n, n_sets)
+@pytest.mark.parametrize(("n", "n_datasets"), [(3200, 200), (10_000, 100)])
+def test_too_low_and_further_off_than_ece_and_ece_sweep(n: int, n_datasets: int) -> None:
+    density, width, sweep = biases(1, n, n_datasets)
     assert -0.5 < density < -0.2
     assert abs(density) > max(abs(width), abs(sweep)) + 0.1
 
@@ -62,11 +63,11 @@ def test_in_norm_2_between_the_sweep_and_equal_width() -> None:
     assert density > abs(sweep) + 1
 
 
-@pytest.mark.parametrize(("n", "n_sets"), [(200, 300), (3200, 100)])
-def test_as_published_against_the_truth_in_norm_2(n: int, n_sets: int) -> None:
-    sets = WORLD.draw_many(n_sets, n, rng=n)
+@pytest.mark.parametrize(("n", "n_datasets"), [(200, 300), (3200, 100)])
+def test_as_published_against_the_truth_in_norm_2(n: int, n_datasets: int) -> None:
+    sets = WORLD.sample_many(n_datasets, n, rng=n)
     found = [ece_kde(p, y) for p, y in zip(sets.probs, sets.labels, strict=True)]
-    bias = 100 * (sum(found) / n_sets - WORLD.true_error(2))
+    bias = 100 * (sum(found) / n_datasets - WORLD.true_error(2))
     assert -6 < bias < -4.5
-    _, width, sweep = biases(2, n, n_sets)
+    _, width, sweep = biases(2, n, n_datasets)
     assert abs(bias) > max(abs(width), abs(sweep)) + 2

@@ -125,7 +125,7 @@ def test_imagenet(real_data: Path, model: str) -> None:
 @pytest.mark.parametrize("model", CIFAR)
 def test_cifar_matrices(real_data: Path, model: str) -> None:
     with np.load(real_data / "netcal_cifar_probs.npz", allow_pickle=False) as arrays:
-        forecasts = tu.Forecasts.of(arrays[f"{model}__p"], arrays[f"{model}__y"])
+        forecasts = tu.Forecasts.from_arrays(arrays[f"{model}__p"], arrays[f"{model}__y"])
     accuracy, ece = CIFAR[model]
     assert percent(np.mean(forecasts.top[1] == forecasts.labels), accuracy) == accuracy
     assert percent(tu.ece(forecasts), ece) == ece
@@ -133,7 +133,7 @@ def test_cifar_matrices(real_data: Path, model: str) -> None:
 
 def test_vgg16_of_kumar(real_data: Path) -> None:
     with np.load(real_data / "verifiedcal_cifar10_vgg16_probs.npz", allow_pickle=False) as arrays:
-        forecasts = tu.Forecasts.of(arrays["p"], arrays["y"])
+        forecasts = tu.Forecasts.from_arrays(arrays["p"], arrays["y"])
     assert percent(np.mean(forecasts.top[1] == forecasts.labels), "93.59") == "93.59"
     assert percent(tu.ece(forecasts), "3.978") == "3.978"
 
@@ -162,7 +162,7 @@ def test_named_classes_of_a_table(real_data: Path) -> None:
     table = read_csv(real_data / "tabular" / "hpc_cv.csv")
     names = ["VF", "F", "M", "L"]
     probs = np.column_stack([table[name].astype(float) for name in names])
-    forecasts = tu.Forecasts.of(probs, table["obs"], classes=names)
+    forecasts = tu.Forecasts.from_arrays(probs, table["obs"], classes=names)
     assert percent(tu.ece(forecasts), "7.12") == "7.12"
 
 

@@ -24,7 +24,7 @@ TABLE_2 = [
     ((0.6, 0.1, 0.3), (7, 2, 1)),
     ((0.4, 0.6, 0.0), (3, 5, 2)),
 ]
-BINNINGS = [tu.UniformWidth(15), tu.EqualMass(15), tu.VarianceTree(min_samples=1)]
+BINNINGS = [tu.EqualWidth(15), tu.EqualMass(15), tu.VarianceTree(min_samples=1)]
 PARTITIONS = [tu.VarianceTree(min_samples=1), tu.SimplexGrid(10)]
 ROUNDING = 1e-15
 
@@ -49,7 +49,7 @@ def weighted_population(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarra
 @pytest.mark.parametrize("norm", [1, 2, float("inf")])
 def test_example_1_is_calibrated_by_top_label_and_by_class(binning: object, norm: float) -> None:
     probs, labels = population(TABLE_1)
-    for lens in (tu.TopLabel(), tu.TopLabelGiven(), tu.ClassWise(), tu.Pooled(), tu.OneVsRest(2)):
+    for lens in (tu.TopLabel(), tu.TopLabelByClass(), tu.ClassWise(), tu.Pooled(), tu.OneVsRest(2)):
         assert tu.BinnedError(lens, binning, norm)(probs, labels) <= ROUNDING
 
 
@@ -58,7 +58,7 @@ def test_example_1_is_not_calibrated(binning: object) -> None:
     probs, labels = population(TABLE_1)
     canonical = tu.BinnedError(tu.Canonical(), binning)
     found = canonical.measure(probs, labels)
-    assert found.table.made == 6
+    assert found.table.n_bins == 6
     assert found.table.count.tolist() == [10] * 6
     assert found.value == pytest.approx(0.1, abs=ROUNDING)
     squared = tu.BinnedError(tu.Canonical(), binning, distance="squared")(probs, labels)
@@ -91,7 +91,7 @@ def test_example_3_top_label_is_calibrated_and_no_class_is(binning: object) -> N
     assert by_class.notes["class_powers"] == pytest.approx([0.1, 0.1, 0.2], abs=ROUNDING)
     assert by_class.value == pytest.approx(0.4 / 3, abs=ROUNDING)
     squared = tu.BinnedError(tu.ClassWise(), binning, norm=2).measure(probs, labels)
-    assert squared.power == pytest.approx(0.06 / 3, abs=ROUNDING)
+    assert squared.pth_power == pytest.approx(0.06 / 3, abs=ROUNDING)
     worst = tu.BinnedError(tu.ClassWise(), binning, float("inf"))(probs, labels)
     assert worst == pytest.approx(0.2, abs=ROUNDING)
 
@@ -107,7 +107,7 @@ def test_example_3_is_not_calibrated(binning: object) -> None:
 
 def test_example_3_given_the_predicted_class() -> None:
     """Confidence 0.6 is right 7 times of 10 for class 0 and 5 of 10 for class 1."""
-    assert tu.BinnedError(tu.TopLabelGiven())(*population(TABLE_2)) == pytest.approx(
+    assert tu.BinnedError(tu.TopLabelByClass())(*population(TABLE_2)) == pytest.approx(
         0.1, abs=ROUNDING
     )
 

@@ -13,7 +13,7 @@ import torch
 from scipy.sparse import csr_matrix
 
 from trueup import Forecasts, InputError
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.scaling.temperature import TemperatureScaling
 
@@ -42,7 +42,7 @@ def but(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
         (np.asfortranarray(PROBS), LABELS[:, None].ravel().astype(np.uint8)),
         (PROBS.astype(">f8"), LABELS.astype(float)),
         (PROBS.astype(object), LABELS.astype(object)),
-        (Forecasts.of(PROBS, LABELS), None),
+        (Forecasts.from_arrays(PROBS, LABELS), None),
     ],
     ids=["lists", "pandas", "polars", "torch", "fortran", "big-endian", "objects", "Forecasts"],
 )
@@ -79,7 +79,7 @@ def test_sums_of_rows_are_mended_within_rounding_alone() -> None:
 
 
 def test_float32_rows_sum_to_one_in_float64() -> None:
-    rows = NoRecalibration().fit(PROBS, LABELS).predict_proba(PROBS.astype(np.float32))
+    rows = IdentityCalibration().fit(PROBS, LABELS).predict_proba(PROBS.astype(np.float32))
     assert np.abs(rows.sum(axis=1) - 1).max() < 1e-13
 
 
@@ -208,11 +208,12 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
         "Hint: Reshape your data with X.reshape(1, -1) if it is one row.",
     ),
     "labels beside Forecasts": (
-        lambda m: m.fit(Forecasts.of(PROBS, LABELS), LABELS),
-        "If `X` is a Forecasts, pass no other data. Hint: pass labels and weights to Forecasts.of.",
+        lambda m: m.fit(Forecasts.from_arrays(PROBS, LABELS), LABELS),
+        "If `X` is a Forecasts, pass no other data. "
+        "Hint: pass labels and weights to Forecasts.from_arrays.",
     ),
     "Forecasts without logits": (
-        lambda m: m.set_params(logits=True).fit(Forecasts.of(PROBS, LABELS)),
+        lambda m: m.set_params(logits=True).fit(Forecasts.from_arrays(PROBS, LABELS)),
         "`X` must come from logits for logits=True; got probabilities.",
     ),
 }
@@ -258,7 +259,7 @@ def test_forecasts_keep_the_order_of_their_columns(names: tuple[Any, ...]) -> No
     rng = np.random.default_rng(0)
     probs = rng.dirichlet([1, 1, 1], 300)
     numbers = (rng.random((300, 1)) > probs.cumsum(axis=1)).sum(axis=1)
-    by_name = Forecasts.of(probs, np.array(names)[numbers], classes=names)
+    by_name = Forecasts.from_arrays(probs, np.array(names)[numbers], classes=names)
     found = TemperatureScaling().fit(by_name)
     assert found.temperature_ == TemperatureScaling().fit(probs, numbers).temperature_
     assert found.classes_.tolist() == list(names)
@@ -266,11 +267,13 @@ def test_forecasts_keep_the_order_of_their_columns(names: tuple[Any, ...]) -> No
 
 
 def test_forecasts_may_lack_a_class_they_name() -> None:
-    data = Forecasts.of([[0.2, 0.5, 0.3], [0.3, 0.5, 0.2]], ["b", "a"], classes=["b", "a", "c"])
+    data = Forecasts.from_arrays(
+        [[0.2, 0.5, 0.3], [0.3, 0.5, 0.2]], ["b", "a"], classes=["b", "a", "c"]
+    )
     assert TemperatureScaling().fit(data).classes_.tolist() == ["b", "a", "c"]
 
 
 def test_classes_in_another_order_than_those_of_forecasts_are_refused() -> None:
-    data = Forecasts.of([[0.2, 0.8], [0.6, 0.4]], ["b", "a"], classes=["b", "a"])
+    data = Forecasts.from_arrays([[0.2, 0.8], [0.6, 0.4]], ["b", "a"], classes=["b", "a"])
     with pytest.raises(InputError, match="`classes` must be None, or those of the Forecasts"):
         TemperatureScaling(classes=["a", "b"]).fit(data)

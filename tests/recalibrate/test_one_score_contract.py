@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from trueup.engines.threads import set_threads
 from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.binning.scaling_binning import ScalingBinning
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
 
@@ -166,4 +166,4 @@ def test_scikit_learn_agrees(model) -> None:
         found = check_estimator(estimator, on_fail=None)
         return {result["check_name"] for result in found if result["status"] == "failed"}
 
-    assert failed(clone(model).set_params(logits=True)) <= failed(NoRecalibration(logits=True))
+    assert failed(clone(model).set_params(logits=True)) <= failed(IdentityCalibration(logits=True))

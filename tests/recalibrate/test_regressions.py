@@ -41,14 +41,14 @@ def test_one_score_without_an_intercept(score: float, rate: float) -> None:
 def test_splits_of_rows_that_are_not_there() -> None:
     p = np.random.default_rng(0).random(60)
     weights = np.r_[np.zeros(20), np.ones(40)]
-    data = tu.Forecasts.of(p, p > 0.5, weights=weights)
+    data = tu.Forecasts.from_arrays(p, p > 0.5, weights=weights)
     with pytest.raises(tu.InputError, match=r"`cv` must use row numbers below 40"):
         tu.AutoCalibration(cv=list(KFold(3).split(p))).fit(data)
 
 
 def test_log_loss_before_is_the_same_whoever_asks() -> None:
     logits, labels = [[1000.0, 0], [1000, 0], [0, 1000]], [0, 1, 1]
-    kinds = [tu.TemperatureScaling, tu.PlattScaling, tu.NoRecalibration, tu.VectorScaling]
+    kinds = [tu.TemperatureScaling, tu.PlattScaling, tu.IdentityCalibration, tu.VectorScaling]
     before = [kind(logits=True).fit(logits, labels).fit_["log_loss_before"] for kind in kinds]
     assert before == pytest.approx([1000 / 3] * 4)
 
@@ -57,11 +57,11 @@ def test_no_recalibration_is_what_others_are_compared_with() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(600)
     y = (rng.random(600) < p**2).astype(int)
-    given = [tu.BetaCalibration(), tu.NoRecalibration()]
+    given = [tu.BetaCalibration(), tu.IdentityCalibration()]
     auto = tu.AutoCalibration(given).fit(p, y)
-    assert auto.table_["candidate"][auto.table_["simplicity"] == 0] == "NoRecalibration"
+    assert auto.table_["candidate"][auto.table_["simplicity"] == 0] == "IdentityCalibration"
     with pytest.raises(tu.InputError, match="not use the reserved name"):
-        tu.AutoCalibration({"NoRecalibration": tu.TemperatureScaling()}).fit(p, y)
+        tu.AutoCalibration({"IdentityCalibration": tu.TemperatureScaling()}).fit(p, y)
 
 
 def test_groups_of_the_same_rows_keep_their_copies() -> None:
@@ -69,7 +69,7 @@ def test_groups_of_the_same_rows_keep_their_copies() -> None:
     probs = rng.dirichlet([1, 1, 1], 300)
     labels = np.array([rng.choice(3, p=row) for row in probs**0.5 / (probs**0.5).sum(1)[:, None]])
     twice = np.concatenate([probs, probs])
-    fitted = tu.GroupWise(tu.VectorScaling()).fit(
+    fitted = tu.GroupwiseCalibration(tu.VectorScaling()).fit(
         twice, np.tile(labels, 2), groups=np.repeat(["a", "b"], 300)
     )
     assert fitted.notes_ == []
@@ -77,5 +77,5 @@ def test_groups_of_the_same_rows_keep_their_copies() -> None:
 
 def test_near_ties_keep_their_class_without_recalibration() -> None:
     logits = np.array([[1.0, np.nextafter(1.0, 2), 0.0]])
-    fitted = tu.NoRecalibration(logits=True).fit(logits, [1])
+    fitted = tu.IdentityCalibration(logits=True).fit(logits, [1])
     assert fitted.predict(logits) == [1]

@@ -28,11 +28,11 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.binning.bayesian import BayesianBinning
 from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.binning.scaling_binning import ScalingBinning
-from trueup.recalibrate.compose.groupwise import GroupWise
-from trueup.recalibrate.compose.wrappers import PerClass, TopLabelOnly
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
+from trueup.recalibrate.compose.wrappers import OneVsRestCalibration, TopLabelCalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
-from trueup.recalibrate.local_recalibration import LocalRecalibration
+from trueup.recalibrate.local_calibration import LocalCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
@@ -44,7 +44,7 @@ from trueup.recalibrate.scaling.vector import VectorScaling
 from trueup.recalibrate.venn_abers import VennAbers
 
 RECALIBRATORS: list[Recalibrator] = [
-    NoRecalibration(),
+    IdentityCalibration(),
     TemperatureScaling(),
     VectorScaling(),
     MatrixScaling(),
@@ -57,10 +57,10 @@ RECALIBRATORS: list[Recalibrator] = [
     BayesianBinning(),
     VennAbers(),
     MMCEScaling(),
-    PerClass(TemperatureScaling()),
-    TopLabelOnly(PlattScaling()),
-    GroupWise(TemperatureScaling()),
-    LocalRecalibration(),
+    OneVsRestCalibration(TemperatureScaling()),
+    TopLabelCalibration(PlattScaling()),
+    GroupwiseCalibration(TemperatureScaling()),
+    LocalCalibration(),
     AutoCalibration([TemperatureScaling()], cv=2),
 ]
 MODELS = [
@@ -256,12 +256,14 @@ def test_grid_search_over_parameters() -> None:
     ).fit(probs, labels)
     assert set(search.best_params_) == {"target"}
     nested = GridSearchCV(
-        GroupWise(PlattScaling()),
-        {"recalibrator": [PlattScaling(), NoRecalibration()], "min_rows": [10]},
+        GroupwiseCalibration(PlattScaling()),
+        {"recalibrator": [PlattScaling(), IdentityCalibration()], "min_rows": [10]},
         scoring="neg_log_loss",
     ).fit(probs, labels)
     assert isinstance(nested.best_estimator_.recalibrator, PlattScaling)
-    inner = GridSearchCV(TopLabelOnly(PlattScaling()), {"recalibrator__loss": ["log", "squared"]})
+    inner = GridSearchCV(
+        TopLabelCalibration(PlattScaling()), {"recalibrator__loss": ["log", "squared"]}
+    )
     assert inner.fit(probs, labels).best_estimator_.recalibrator.loss in ("log", "squared")
     # of what is no probability, only logits=True can be fitted
     either = GridSearchCV(
@@ -333,7 +335,7 @@ def test_probabilities_are_checked_and_logits_refused(given: Recalibrator) -> No
 def test_forecasts_stand_for_arrays(given: Recalibrator) -> None:
     probs, _, labels = draw()
     weights = np.random.default_rng(0).integers(1, 4, 120).astype(float)
-    forecasts = Forecasts.of(probs, labels, weights=weights)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights)
     rows = clone(given).fit(forecasts).predict_proba(forecasts)
     arrays = clone(given).fit(probs, labels, weights).predict_proba(probs)
     np.testing.assert_allclose(rows, arrays, rtol=0, atol=1e-12)

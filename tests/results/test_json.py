@@ -14,7 +14,7 @@ import pytest
 import trueup as tu
 from trueup.codec import plain
 from trueup.inference import compare_many, group_errors
-from trueup.results import Decomposition, Estimate, HypothesisResult, Interval
+from trueup.results import CalibrationTestResult, Decomposition, Estimate, Interval
 from trueup.simulate.power_results import Detection, SampleSize
 
 LEVEL = np.float32(0.9)
@@ -76,7 +76,7 @@ def test_what_is_not_finite_is_none() -> None:
     found = interval.to_dict()
     assert (found["low"], found["high"], found["estimate"]) == (0.0, None, None)
     assert found["notes"] == {"n": 3}
-    test = HypothesisResult(-math.inf, 0.01, "ks", "", {"ratios": {np.int64(2): math.nan}})
+    test = CalibrationTestResult(-math.inf, 0.01, "ks", "", {"ratios": {np.int64(2): math.nan}})
     assert test.to_dict()["statistic"] is None
     assert test.to_dict()["notes"] == {"ratios": {2: None}}
 

@@ -53,19 +53,19 @@ def test_scores_that_no_beta_fits_are_drawn_again():
     probs = rng.choice([0.1, 0.5, 0.52, 0.9], 2000) + rng.uniform(-0.01, 0.01, 2000)
     world = world_like(probs, rng.random(2000) < probs**2)
     assert isinstance(world.scores, Empirical)
-    assert isinstance(world_like(NETWORK.draw(2000, 0), None).scores, Beta)
+    assert isinstance(world_like(NETWORK.sample(2000, 0), None).scores, Beta)
 
 
 def test_an_error_of_next_to_nothing_is_found_as_often_as_the_level_says():
-    found = power(World(Uniform(), Power(2)), true_error=1e-6, n=200, alpha=0.1, n_sets=2000)
+    found = power(World(Uniform(), Power(2)), true_error=1e-6, n=200, alpha=0.1, n_datasets=2000)
     assert abs(found.power - 0.1) < 4 * found.standard_error
     assert 0.005 < found.standard_error < 0.02
 
 
 def test_more_rows_and_larger_errors_are_found_more_often():
-    data = NETWORK.draw(1500, rng=0)
-    by_n = [power(data, true_error=0.05, n=n, n_sets=200).power for n in (100, 500, 2500)]
-    by_error = [power(data, true_error=e, n=500, n_sets=200).power for e in (0.02, 0.05, 0.1)]
+    data = NETWORK.sample(1500, rng=0)
+    by_n = [power(data, true_error=0.05, n=n, n_datasets=200).power for n in (100, 500, 2500)]
+    by_error = [power(data, true_error=e, n=500, n_datasets=200).power for e in (0.02, 0.05, 0.1)]
     assert by_n == sorted(by_n)
     assert by_error == sorted(by_error)
     assert by_n[-1] > 0.95
@@ -74,18 +74,18 @@ def test_more_rows_and_larger_errors_are_found_more_often():
 def test_answers_are_the_seed_s_and_ready_for_json():
     world = World(Beta(3, 1), Power(1.5))
     one, again, other = (
-        power(world, true_error=0.1, n=100, n_sets=100, rng=seed) for seed in (1, 1, 2)
+        power(world, true_error=0.1, n=100, n_datasets=100, rng=seed) for seed in (1, 1, 2)
     )
     assert one == again != other
     assert one.miss_rate == 1 - one.power
     assert json.loads(json.dumps(one.to_dict()))["n"] == 100
-    assert one.words.startswith("A true error of 0.1 is found with probability 0.")
+    assert one.text.startswith("A true error of 0.1 is found with probability 0.")
 
 
 def test_it_is_the_power_of_the_consistency_test():
     world = with_error(World(NETWORK.scores, NETWORK.curve), 0.06, 2)
-    found = power(world, true_error=0.06, n=300, n_sets=1000)
-    sets = world.draw_many(400, 300, rng=9)
+    found = power(world, true_error=0.06, n=300, n_datasets=1000)
+    sets = world.sample_many(400, 300, rng=9)
     tests = [
         calibration_test(p, y, n_resamples=99, rng=r)
         for r, (p, y) in enumerate(zip(*sets, strict=True))
@@ -96,10 +96,10 @@ def test_it_is_the_power_of_the_consistency_test():
 
 
 def test_sample_size_has_the_power_asked_for():
-    data = NETWORK.draw(1500, rng=0)
-    found = sample_size(data, true_error=0.06, power=0.7, n_sets=400)
+    data = NETWORK.sample(1500, rng=0)
+    found = sample_size(data, true_error=0.06, power=0.7, n_datasets=400)
     assert found.low <= found.n <= found.high < 1.6 * found.low
-    at = power(data, true_error=0.06, n=found.n, n_sets=1000, rng=7)
+    at = power(data, true_error=0.06, n=found.n, n_datasets=1000, rng=7)
     assert abs(at.power - 0.7) < 0.08
     assert [d.n for d in found.tried] == sorted(d.n for d in found.tried)
     assert json.loads(json.dumps(found.to_dict()))["n"] == found.n
@@ -108,11 +108,11 @@ def test_sample_size_has_the_power_asked_for():
 def test_the_line_of_probits_and_its_error():
     """Powers on a line in log n: where it reaches 0.8, and how far the noise of two moves it."""
     world = World(Beta(2, 1), Power(1.5))
-    like = power(world, true_error=0.1, n=100, n_sets=20)
+    like = power(world, true_error=0.1, n=100, n_datasets=20)
     at = np.array([200.0, 300.0, 450.0])
     powers = ndtr(0.4 + 1.5 * np.log(at / 300))
     tried = [
-        replace(like, n=int(n), power=float(p), standard_error=e, n_sets=10**9)
+        replace(like, n=int(n), power=float(p), standard_error=e, n_datasets=10**9)
         for n, p, e in zip(at, powers, (0.01, 0.02, 0.015), strict=True)
     ]
     n, error = _solve(tried, 0.8)
@@ -129,7 +129,7 @@ def test_the_line_of_probits_and_its_error():
 def test_few_data_sets_leave_a_wide_range():
     """So few that the power seems to fall with n: it stays an answer, and says how little."""
     for seed in range(6):
-        found = sample_size(World(Beta(2, 1), Power(1.5)), true_error=0.1, n_sets=20, rng=seed)
+        found = sample_size(World(Beta(2, 1), Power(1.5)), true_error=0.1, n_datasets=20, rng=seed)
         assert 1 <= found.low <= found.n <= found.high <= 1_000_000
     settled = _settle(World(Beta(2, 1), Power(1.5)), None, 0.1, None, 0.05, 20, 0, False)
     lost = settled.answer(300.0, math.inf, 0.8, [])
@@ -147,7 +147,7 @@ def test_refusals():
         ("`statistic` must be an estimator", {"statistic": len}),
         ("have no lens", {"statistic": tu.BinnedError(tu.TopLabel())}),
         ("`alpha` must be", {"alpha": 5}),
-        ("`n_sets` must be", {"n_sets": 1}),
+        ("`n_datasets` must be", {"n_datasets": 1}),
     ]
     for message, setting in cases:
         with pytest.raises(InputError, match=message):
@@ -157,7 +157,7 @@ def test_refusals():
 
 
 # Roelofs et al. 2022, §5.4: uniform scores, T(c) = c^d, type I error 0.05, errors in the L2 norm.
-EQUAL_WIDTH = tu.BinnedError(binning=tu.UniformWidth(15), norm=2)
+EQUAL_WIDTH = tu.BinnedError(binning=tu.EqualWidth(15), norm=2)
 SWEEP = tu.SweepError(norm=2)
 
 
@@ -170,9 +170,9 @@ def power_of_c(true_error):
 def test_two_percent_need_more_than_ten_thousand_samples(statistic):
     """ "To detect a miscalibration of 2%, over 10,000 samples are needed." """
     world = power_of_c(0.02)
-    at = power(world, true_error=0.02, n=10_000, statistic=statistic, n_sets=900)
+    at = power(world, true_error=0.02, n=10_000, statistic=statistic, n_datasets=900)
     assert at.miss_rate - 2 * at.standard_error > 0.05
-    twice = power(world, true_error=0.02, n=20_000, statistic=statistic, n_sets=100)
+    twice = power(world, true_error=0.02, n=20_000, statistic=statistic, n_datasets=100)
     assert twice.miss_rate < 0.05
 
 
@@ -180,7 +180,7 @@ def test_two_percent_need_more_than_ten_thousand_samples(statistic):
 def test_under_500_samples_only_ten_percent_are_found_reliably(statistic):
     """ "Under 500 samples, the miscalibration must be greater than 10% to be detected" surely."""
     found = [
-        power(power_of_c(e), true_error=e, n=500, statistic=statistic, n_sets=300).miss_rate
+        power(power_of_c(e), true_error=e, n=500, statistic=statistic, n_datasets=300).miss_rate
         for e in (0.05, 0.1)
     ]
     assert found[0] > 0.4

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.simulate import PUBLISHED, study, which_estimator
+from trueup.simulate import PUBLISHED, recommend_estimator, study
 from trueup.simulate.recommendation import CANDIDATES
 
 
 @pytest.fixture(scope="module")
 def advice():
-    return which_estimator(PUBLISHED["resnet152_imgnet_calibrated"].draw(800, 0), n_sets=150)
+    return recommend_estimator(
+        PUBLISHED["resnet152_imgnet_calibrated"].sample(800, 0), n_datasets=150
+    )
 
 
 def test_rows_are_ranked_by_rmse(advice):
@@ -39,8 +41,8 @@ def test_plug_in_errors_of_a_calibrated_model_are_too_large(advice):
 
 
 def test_the_same_seed_gives_the_same_advice():
-    data = PUBLISHED["resnet110_c100"].draw(300, 1)
-    first, again, other = (which_estimator(data, n_sets=50, rng=seed) for seed in (3, 3, 4))
+    data = PUBLISHED["resnet110_c100"].sample(300, 1)
+    first, again, other = (recommend_estimator(data, n_datasets=50, rng=seed) for seed in (3, 3, 4))
     assert first.rows == again.rows
     assert first.rows != other.rows
 
@@ -48,16 +50,16 @@ def test_the_same_seed_gives_the_same_advice():
 def test_a_poor_fit_makes_weak_advice():
     rng = np.random.default_rng(0)
     scores = rng.choice([0.1, 0.5, 0.52, 0.9], 4000) + rng.uniform(-0.01, 0.01, 4000)
-    advice = which_estimator(scores, rng.random(4000) < 0.5, n_sets=20)
-    assert advice.weak
-    assert "This advice is weak" in advice.answer
+    advice = recommend_estimator(scores, rng.random(4000) < 0.5, n_datasets=20)
+    assert advice.unreliable
+    assert "This advice is weak" in advice.text
 
 
 def test_own_estimators_and_a_matrix():
     probs = np.random.default_rng(0).dirichlet([4, 2, 1], 400)
     labels = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(probs)])
-    mine = {"five bins": tu.BinnedError(binning=tu.UniformWidth(5)), "sweep": tu.SweepError()}
-    advice = which_estimator(probs, labels, estimators=mine, n_sets=40)
+    mine = {"five bins": tu.BinnedError(binning=tu.EqualWidth(5)), "sweep": tu.SweepError()}
+    advice = recommend_estimator(probs, labels, estimators=mine, n_datasets=40)
     assert {row.measure for row in advice.rows} == set(mine)
     assert "five bins" in str(advice)
     json.dumps(advice.to_dict())
@@ -74,23 +76,23 @@ def test_advice_holds_in_the_true_world(name):
     """
     world = PUBLISHED[name]
     ones = {key: value for key, value in CANDIDATES.items() if value.norm == 1}
-    advice = which_estimator(world.draw(1000, 5), estimators=ones, n_sets=200)
-    there = {row.measure: row.rmse for row in study(world, ones, 1000, n_sets=200).rows}
+    advice = recommend_estimator(world.sample(1000, 5), estimators=ones, n_datasets=200)
+    there = {row.measure: row.rmse for row in study(world, ones, 1000, n_datasets=200).rows}
     best, worst = min(there.values()), max(there.values())
     assert there[advice.best] - best <= 0.5 * (worst - best)
 
 
 def test_few_rows_and_separated_labels_make_weak_advice():
     rng = np.random.default_rng(0)
-    few = which_estimator(rng.random(30), rng.random(30) < 0.5, n_sets=10)
-    assert few.weak
-    assert "30 rows are too few" in few.answer
+    few = recommend_estimator(rng.random(30), rng.random(30) < 0.5, n_datasets=10)
+    assert few.unreliable
+    assert "30 rows are too few" in few.text
     scores = rng.random(500)
-    separated = which_estimator(scores, scores > 0.5, n_sets=10)
-    assert separated.weak
-    assert "did not settle" in separated.answer
+    separated = recommend_estimator(scores, scores > 0.5, n_datasets=10)
+    assert separated.unreliable
+    assert "did not settle" in separated.text
 
 
 def test_the_answer_keeps_norms_apart(advice):
-    assert "Of the errors of norm 1, " in advice.answer
-    assert "Of the errors of norm 2, " in advice.answer
+    assert "Of the errors of norm 1, " in advice.text
+    assert "Of the errors of norm 2, " in advice.text

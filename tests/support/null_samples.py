@@ -6,7 +6,7 @@ import numpy as np
 
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.named_tests import TESTS
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 # The p-value of the other one is a bound and no share of anything.
 RESAMPLED = [name for name in TESTS if name != "skce_distribution_free"]
@@ -37,7 +37,7 @@ def simplex(n: int, k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def run(
     name: str, probs: object, labels: object, rng: int = 0, **options: object
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """What a named test finds."""
     weights = options.pop("weights", None)
-    return TESTS[name](Forecasts.of(probs, labels, weights=weights), rng=rng, **options)
+    return TESTS[name](Forecasts.from_arrays(probs, labels, weights=weights), rng=rng, **options)

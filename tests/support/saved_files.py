@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.compose.groupwise import GroupWise
-from trueup.recalibrate.compose.wrappers import PerClass
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
+from trueup.recalibrate.compose.wrappers import OneVsRestCalibration
 from trueup.recalibrate.files import save_and_load
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
 
 # What reading a file must not do, by the names of Python's audit events.
@@ -42,18 +42,18 @@ def example(name: str) -> Recalibrator:
     probs = rng.dirichlet(np.ones(3), 60)
     labels = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
     if name == "small":
-        model: Any = NoRecalibration(classes=["a", "b", "c"]).fit(probs, labels)
+        model: Any = IdentityCalibration(classes=["a", "b", "c"]).fit(probs, labels)
         model.values_ = [1, 2.5, -0.0, None, True, "text", (1, (2,)), {"k": [float("inf")]}]
         model.array_ = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
         model.more_ = [np.array(["a", None], object), np.array([np.nan]), np.int16(3)]
-        model.inner_ = NoRecalibration().fit([0.2, 0.9], [0, 1])
+        model.inner_ = IdentityCalibration().fit([0.2, 0.9], [0, 1])
         return model
     if name == "maps":
         return IsotonicCalibration().fit(probs, labels)
     if name == "nested":
-        groupwise = GroupWise(PerClass(IsotonicCalibration()), min_rows=5)
+        groupwise = GroupwiseCalibration(OneVsRestCalibration(IsotonicCalibration()), min_rows=5)
         return groupwise.fit(probs, labels, groups=np.arange(60) % 2)
-    model = NoRecalibration(classes=["a", "b", "c"]).fit(probs, labels)
+    model = IdentityCalibration(classes=["a", "b", "c"]).fit(probs, labels)
     model.matrix_ = rng.normal(size=(200, 50))
     model.flags_ = rng.random(100) < 0.5
     model.names_ = np.array(["x", "y"], "<U200")

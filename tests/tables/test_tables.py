@@ -46,11 +46,11 @@ def assert_same_sums(a: tu.BinTable, b: tu.BinTable) -> None:
         np.testing.assert_allclose(x, y, rtol=1e-13, atol=0)
 
 
-@pytest.mark.parametrize("binning", [tu.UniformWidth(15), tu.FixedEdges((0.2, 0.21, 0.9))])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(15), tu.FixedEdges((0.2, 0.21, 0.9))])
 def test_bin_tables_add(binning: object) -> None:
     whole, total = whole_and_sum(tu.BinnedError(binning=binning), *binary())
     assert_same_sums(whole, total)
-    assert total.asked == whole.asked
+    assert total.n_bins_requested == whole.n_bins_requested
 
 
 def test_families_and_cells_add() -> None:
@@ -79,16 +79,16 @@ def test_members_without_rows_add() -> None:
 
 def test_fine_tables_add() -> None:
     p, y = binary()
-    parts = [tu.FineTable.of(p[part], y[part]) for part in PARTS]
-    total, whole = parts[0] + parts[1] + parts[2], tu.FineTable.of(p, y)
+    parts = [tu.FineBinTable.of(p[part], y[part]) for part in PARTS]
+    total, whole = parts[0] + parts[1] + parts[2], tu.FineBinTable.of(p, y)
     assert total.sums.count.tolist() == whole.sums.count.tolist()
     np.testing.assert_allclose(total.sums.score, whole.sums.score, rtol=1e-13)
 
 
 def test_tables_over_different_bins_are_refused() -> None:
     p, y = binary()
-    thirds = tu.BinnedError(binning=tu.UniformWidth(3)).table(p, y)
-    quarters = tu.BinnedError(binning=tu.UniformWidth(4)).table(p, y)
+    thirds = tu.BinnedError(binning=tu.EqualWidth(3)).table(p, y)
+    quarters = tu.BinnedError(binning=tu.EqualWidth(4)).table(p, y)
     with pytest.raises(tu.InputError, match=r"^`other` must be a table over the same edges; got "):
         thirds + quarters
     probs, labels = matrix()
@@ -105,7 +105,7 @@ def test_tables_over_different_bins_are_refused() -> None:
     message = r"^`other` must be a family with the same members and shares; got "
     with pytest.raises(tu.InputError, match=message):
         family + weighted
-    for table in (thirds, grids[0], family, tu.FineTable.of(p, y)):
+    for table in (thirds, grids[0], family, tu.FineBinTable.of(p, y)):
         with pytest.raises(TypeError):
             table + 1
 
@@ -115,7 +115,7 @@ def tables() -> list[object]:
     p, y = binary()
     probs, labels = matrix()
     return [
-        tu.BinnedError(binning=tu.UniformWidth(5)).table(p * 0.5, y),
+        tu.BinnedError(binning=tu.EqualWidth(5)).table(p * 0.5, y),
         tu.BinnedError(tu.ClassWise(where=(0.6, 1.0)), tu.EqualMass(3)).table(probs, labels),
         tu.BinnedError(tu.Canonical(), tu.VarianceTree(50)).table(probs, labels),
     ]
@@ -144,14 +144,14 @@ def test_data_frames_of_other_libraries_are_refused() -> None:
 
 def fields_of(table: object) -> list[object]:
     """Every number of a table, to compare those that have no equality of their own."""
-    if isinstance(table, tu.FineTable):
+    if isinstance(table, tu.FineBinTable):
         return [moment.tolist() for moment in table.sums]
     return [getattr(table, name).tolist() for name in (f.name for f in dataclasses.fields(table))]
 
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])
 def test_tables_survive_json(which: int) -> None:
-    table = [*tables(), tu.FineTable.of(*binary())][which]
+    table = [*tables(), tu.FineBinTable.of(*binary())][which]
     again = type(table).from_dict(json.loads(json.dumps(table.to_dict(), allow_nan=False)))
     if which < 2:
         assert again == table
@@ -163,16 +163,16 @@ def test_tables_survive_json(which: int) -> None:
 def test_class_names_that_are_numpy_numbers_survive_json() -> None:
     probs, labels = matrix()
     names = np.array([3, 5, 7])
-    forecasts = tu.Forecasts.of(probs, names[labels], classes=names)
+    forecasts = tu.Forecasts.from_arrays(probs, names[labels], classes=names)
     family = tu.BinnedError(tu.ClassWise()).table(forecasts)
-    assert tu.TableFamily.from_dict(json.loads(json.dumps(family.to_dict()))) == family
+    assert tu.BinTables.from_dict(json.loads(json.dumps(family.to_dict()))) == family
 
 
 def test_fine_tables_of_another_grid_are_refused() -> None:
-    data = tu.FineTable.of(*binary()).to_dict() | {"cells": 100}
+    data = tu.FineBinTable.of(*binary()).to_dict() | {"cells": 100}
     message = "`data` must be a table of 10240 cells; got 100."
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
-        tu.FineTable.from_dict(data)
+        tu.FineBinTable.from_dict(data)
 
 
 def test_reprs() -> None:
@@ -182,10 +182,10 @@ def test_reprs() -> None:
     assert len(lines) == 7
     assert len({len(line) for line in lines[2:]}) == 1
     assert lines[-1].split() == ["(0.8000,", "1.0000]", "0", "-", "-", "-"]
-    assert repr(family).splitlines()[0] == "TableFamily of 3 classes:"
-    assert repr(cells) == f"CellTable(200 rows in {cells.made} cells of 3 outcomes)"
-    fine = tu.FineTable.of(*binary(ties=True))
-    assert repr(fine) == "FineTable(200 rows in 11 of 10240 cells)"
+    assert repr(family).splitlines()[0] == "BinTables of 3 classes:"
+    assert repr(cells) == f"CellTable(200 rows in {cells.n_bins} cells of 3 outcomes)"
+    fine = tu.FineBinTable.of(*binary(ties=True))
+    assert repr(fine) == "FineBinTable(200 rows in 11 of 10240 cells)"
 
 
 @given(SEEDS, st.integers(1, 40), st.integers(1, 30), st.booleans(), st.booleans())
@@ -196,7 +196,7 @@ def test_single_rows_are_merged_as_the_oracle_does(
     p = rng.integers(0, 65, n) / 64
     y = rng.integers(0, 2, n)
     w = rng.integers(1, 5, n).astype(float) if weighted else None
-    binning = tu.EqualMass(n_bins) if mass else tu.UniformWidth(n_bins)
+    binning = tu.EqualMass(n_bins) if mass else tu.EqualWidth(n_bins)
     edges = binning.inner_edges(Pairs(p, y, w))
     before = tu.BinnedError(binning=binning).table(p, y, weights=w)
     table, merged = before.without_singles()

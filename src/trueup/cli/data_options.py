@@ -137,7 +137,7 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
 
     with working(f"reading {path}"):
         found = read_forecasts(path, **columns)
-    say(f"{found.sentence}.")
+    say(f"{found.text}.")
     return found
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from trueup.cli.data_options import as_typed
 from trueup.cli.recalibrator_options import METHODS
 from trueup.cli.terminal import Screen, number, pvalue, span
-from trueup.evaluation.text import Rows, estimate_rows, repair_rows, score_rows
+from trueup.evaluation.text import Rows, estimate_rows, recalibration_rows, score_rows
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
-    from trueup.tables import Columns
+    from trueup.tables import ResultTable
 
 __all__ = ["next_commands", "show"]
 
@@ -47,10 +47,12 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
         _show_parts(screen, "class", classes)
     if found.groups is not None:
         _show_parts(screen, "group", found.groups.table)
-    if found.repair is not None and _method(found) is not None:
-        some, n = found.repair.rows, found.overview.n
+    if found.recalibration is not None and _method(found) is not None:
+        some, n = found.recalibration.rows, found.overview.n
         note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
-        _show_rows(screen, "Recalibration, on rows it was not fitted on", repair_rows(found), note)
+        _show_rows(
+            screen, "Recalibration, on rows it was not fitted on", recalibration_rows(found), note
+        )
     if file != "-":
         screen.commands("What next:", next_commands(found, file, columns))
 
@@ -65,10 +67,10 @@ def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list
         probs = as_typed(columns, "probs")
         lines.append(f"trueup fit {data} --method {method} -o calibrator.json")
         lines.append(f"trueup apply calibrator.json new.csv{probs} -o fixed.csv")
-    elif found.against:
+    elif found.miscalibrated:
         lines.append(f"trueup fit {data} -o calibrator.json")
-    elif found.detectable is not None and found.detectable.error is not None:
-        smaller = float(f"{found.detectable.error / 2:.1g}")
+    elif found.detectable_error is not None and found.detectable_error.error is not None:
+        smaller = float(f"{found.detectable_error.error / 2:.1g}")
         lines.append(f"trueup power {data} --error {smaller:g}")
     lines.append(f"trueup plot {name}{as_typed(columns)} -o reliability.png")
     return lines
@@ -83,9 +85,9 @@ def _about(found: Evaluation) -> str:
 
 def _method(found: Evaluation) -> str | None:
     """What to type for the recommended recalibrator; None where none is worth it."""
-    if found.repair is None or not found.answers["gain"]:
+    if found.recalibration is None or not found.answers["gain"]:
         return None
-    return next((m for m, kind in METHODS.items() if kind == found.repair.recommended), None)
+    return next((m for m, kind in METHODS.items() if kind == found.recalibration.recommended), None)
 
 
 def _show_rows(screen: Screen, title: str, table: Rows, note: str = "") -> None:
@@ -95,7 +97,7 @@ def _show_rows(screen: Screen, title: str, table: Rows, note: str = "") -> None:
         screen.table(title, {name: list(column) for name, column in columns}, note)
 
 
-def _show_parts(screen: Screen, what: str, columns: Columns) -> None:
+def _show_parts(screen: Screen, what: str, columns: ResultTable) -> None:
     """Write the worst few classes or groups."""
     errors = np.nan_to_num(columns["error"].astype(float), nan=-1.0)
     worst = np.argsort(-errors, kind="stable")[:FEW]
@@ -107,7 +109,7 @@ def _show_parts(screen: Screen, what: str, columns: Columns) -> None:
         "came true": few.numbers("mean_label"),
         "error": few.numbers("error"),
         "interval": few.spans(),
-        "p-value (Holm)": [pvalue(p) for p in few.floats("pvalue_holm")],
+        "p-value (Holm)": [pvalue(p) for p in few.floats("adjusted_pvalue")],
     }
     many = len(columns)
     plural = {"class": "classes", "group": "groups"}[what]
@@ -118,7 +120,7 @@ def _show_parts(screen: Screen, what: str, columns: Columns) -> None:
 class Some:
     """Some rows of columns."""
 
-    def __init__(self, columns: Columns, rows: Any) -> None:
+    def __init__(self, columns: ResultTable, rows: Any) -> None:
         self._columns, self._rows = columns, rows
 
     def floats(self, name: str) -> list[float]:

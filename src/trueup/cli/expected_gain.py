@@ -40,7 +40,7 @@ class Gain:
     n_folds: int
 
     @property
-    def sentence(self) -> str:
+    def text(self) -> str:
         """Return the answer in plain words."""
         by = f"by {abs(self.lowered):.4f} ± {self.lowered_se:.4f}"
         if self.lowered > 2 * self.lowered_se:
@@ -54,7 +54,7 @@ class Gain:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
-        return {**asdict(self), "sentence": self.sentence}
+        return {**asdict(self), "text": self.text}
 
 
 def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0) -> Gain | None:
@@ -71,8 +71,11 @@ def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0
         copy = clone(recalibrator).fit(forecasts.take(train))
         probs[test] = copy.predict_proba(forecasts.take(test))
     given = probs if forecasts.is_matrix else probs[:, 1]
-    after = Forecasts.of(given, forecasts.labels, weights=forecasts.weights)
-    both = (Forecasts.of(_given(forecasts), forecasts.labels, weights=forecasts.weights), after)
+    after = Forecasts.from_arrays(given, forecasts.labels, weights=forecasts.weights)
+    both = (
+        Forecasts.from_arrays(_given(forecasts), forecasts.labels, weights=forecasts.weights),
+        after,
+    )
     losses = _losses(both[0]) - _losses(after)
     lowered, se = _mean(losses, forecasts.weights)
     return Gain(

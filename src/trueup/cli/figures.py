@@ -24,7 +24,7 @@ def check_picture(path: str, *inputs: str) -> None:
     if suffix not in FORMATS:
         raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
     check_output(path, *inputs)
-    from trueup.views.common.style import need_matplotlib
+    from trueup.plotting.common.style import need_matplotlib
 
     need_matplotlib()
 

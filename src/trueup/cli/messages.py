@@ -15,7 +15,7 @@ NAMES = {
     "correct": "labels",
     "n_bins": "bins",
     "n_resamples": "resamples",
-    "n_sets": "sets",
+    "n_datasets": "sets",
     "rng": "seed",
     "true_error": "error",
 }
@@ -25,7 +25,7 @@ def typed(error: InputError, options: Collection[str]) -> str:
     """Return the message for those who type ``options``; hints to use others are left out.
 
     >>> from trueup.errors import must_be
-    >>> hint = ("pass ", Argument("normalize", True, to="Forecasts.of"))
+    >>> hint = ("pass ", Argument("normalize", True, to="Forecasts.from_arrays"))
     >>> typed(must_be("n_bins", "1", 0, hint=hint), ["--bins", "--normalize"])
     '--bins must be 1; got 0. Hint: pass --normalize.'
     >>> typed(must_be("n_bins", "1", 0, hint=hint), ["--bins"])

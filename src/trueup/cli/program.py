@@ -136,9 +136,9 @@ class Program(click.Group):
         return [] if command is None else [name for each in command.params for name in each.opts]
 
 
-def say(sentence: str) -> None:
+def say(text: str) -> None:
     """Write a sentence for people to standard error."""
-    click.echo(f"trueup: {sentence}", err=True)
+    click.echo(f"trueup: {text}", err=True)
 
 
 def _sentence(text: str) -> str:

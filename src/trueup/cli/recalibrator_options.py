@@ -27,7 +27,7 @@ METHODS = {
     "bayesian-binning": "BayesianBinning",
     "venn-abers": "VennAbers",
     "mmce": "MMCEScaling",
-    "local": "LocalRecalibration",
+    "local": "LocalCalibration",
 }
 SET = ("logits", "normalize", "classes")  # by options of their own
 
@@ -49,10 +49,10 @@ def make(method: str, texts: Sequence[str]) -> Recalibrator:
 
 def load_calibrator(path: str) -> Recalibrator:
     """Read what `trueup fit` wrote."""
-    from trueup.recalibrate import load
+    from trueup.recalibrate import load_recalibrator
 
     with called({"path": "CALIBRATOR"}):
-        loaded: Recalibrator = load(path)
+        loaded: Recalibrator = load_recalibrator(path)
     return loaded
 
 

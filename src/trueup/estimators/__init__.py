@@ -8,7 +8,7 @@ from trueup.estimators.bin_free.pointwise import PointwiseError
 from trueup.estimators.bin_free.smooth import SmoothError
 from trueup.estimators.binned_errors.binned_error import BinnedError
 from trueup.estimators.binned_errors.sweep import SweepError
-from trueup.estimators.clinical import Cox, cox, observed_expected
+from trueup.estimators.clinical import Cox, cox, oe_ratio
 from trueup.estimators.kernel_errors.kernel_error import KernelError
 from trueup.estimators.kernel_errors.mmce import MMCE
 from trueup.estimators.per_class import class_errors
@@ -30,5 +30,5 @@ __all__ = [
     "SweepError",
     "class_errors",
     "cox",
-    "observed_expected",
+    "oe_ratio",
 ]

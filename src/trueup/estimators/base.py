@@ -10,7 +10,7 @@ from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
 from trueup.checks import is_number
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens, chosen_lens, is_lens
@@ -76,7 +76,9 @@ class Estimator(Specification):
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> Estimate:
         """Return the estimate with its table and notes."""
-        return self.measure_forecasts(Forecasts.of(probs, labels, weights=weights, logits=logits))
+        return self.measure_forecasts(
+            Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+        )
 
     def table(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
@@ -220,7 +222,7 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     >>> from functools import partial
     >>> from trueup import ece
     >>> known_estimator(partial(ece, n_bins=10))
-    BinnedError(lens=None, binning=UniformWidth(n_bins=10), norm=1)
+    BinnedError(lens=None, binning=EqualWidth(n_bins=10), norm=1)
     """
     if isinstance(metric, Estimator):
         return metric
@@ -233,7 +235,7 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     try:
         found = compose(**options)
     except TypeError:
-        given = Words(f"a partial with {', '.join(options)}")
+        given = Verbatim(f"a partial with {', '.join(options)}")
         hint = "weights and rng stand beside the data"
         raise must_be(name, "a metric with options that it has", given, hint=hint) from None
     return found if isinstance(found, Estimator) else None

@@ -108,7 +108,7 @@ def cox(
     >>> cox([0.1, 0.3, 0.7], [0, 0, 1]).note
     'the scores order the labels perfectly: the larger the slope, the better the fit'
     """
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     pairs = clinical_pairs(lens, forecasts)
     log_odds, clipped = _logits(pairs.p.astype(np.float64), EPS_OF_TINY[forecasts.tiny])
     # Of mean 1: Newton's method stops by the size of the likelihood.
@@ -130,7 +130,7 @@ def cox(
     )
 
 
-def observed_expected(
+def oe_ratio(
     probs: object,
     labels: object = None,
     *,
@@ -150,10 +150,12 @@ def observed_expected(
 
     Examples
     --------
-    >>> round(observed_expected([0.1, 0.3, 0.6], [0, 1, 1]), 6)
+    >>> round(oe_ratio([0.1, 0.3, 0.6], [0, 1, 1]), 6)
     2.0
     """
-    pairs = clinical_pairs(lens, Forecasts.of(probs, labels, weights=weights, logits=logits))
+    pairs = clinical_pairs(
+        lens, Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+    )
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     if pairs.w is not None:
         p, y = p * pairs.w, y * pairs.w

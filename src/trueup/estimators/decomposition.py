@@ -32,7 +32,7 @@ from trueup.lens import (
     check_lens,
 )
 from trueup.results import Decomposition, Estimate
-from trueup.tables import BinTable, Curve, TableFamily
+from trueup.tables import BinTable, BinTables, Curve
 
 CHUNK_ROWS = 1 << 14  # a few arrays of so many rows stay in the second-level cache
 
@@ -151,7 +151,7 @@ class ProperScore(Estimator):
             As for every metric; a `Forecasts` in place of the first two.
         lens
             What part of the prediction is looked at; by default `Binary` for 1-D probabilities
-            and two columns, `ClassWise` for more. With `ClassWise` and `TopLabelGiven` every
+            and two columns, `ClassWise` for more. With `ClassWise` and `TopLabelByClass` every
             class is taken apart by itself, and ``parts`` keeps them; the terms are averaged
             with the shares of the classes. For K > 2 classes the Brier score is K times the
             class-wise average; log loss is no such sum.
@@ -183,7 +183,7 @@ class ProperScore(Estimator):
         if binning is not None:
             rule = "a binning of scores, such as EqualMass(10), or None for the isotonic fit"
             check_binning(binning, rule)
-        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         if lens is None:
             many = forecasts.is_matrix and forecasts.n_classes > 2
             lens = ClassWise() if many else Binary()
@@ -213,7 +213,7 @@ class ProperScore(Estimator):
         tables = tuple(part.table for part in each)
         if binning is None:
             return _average(parts, Curve.stacked(names, tables))
-        return _average(parts, TableFamily(names, shares, tables, lens.divides_rows))
+        return _average(parts, BinTables(names, shares, tables, lens.divides_rows))
 
     def _mean_loss(self, pairs: Pairs, tiny: float) -> Estimate:
         def some(start: int, stop: int) -> ScoreSums:
@@ -255,7 +255,7 @@ class ProperScore(Estimator):
     ) -> Decomposition:
         inner = binning.inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        table = BinTable.of_sums(inner, sums, binning.asked(len(pairs)))
+        table = BinTable.of_sums(inner, sums, binning.n_bins_for(len(pairs)))
         inside, filled = _inside(pairs, table), table.count > 0
         weight, rate = table.weight[filled], table.mean_label[filled]
         base = _mean_label(pairs, float(np.sum(sums.label) / np.sum(sums.weight)))
@@ -265,7 +265,12 @@ class ProperScore(Estimator):
         uncertainty = self.uncertainty(base, pairs)
         remainder = math.fsum([found.value, -reliability, resolution, -uncertainty])
         within, terms = self.within(inside, remainder)
-        notes = {"asked": table.asked, "made": table.made, **terms, **found.notes}
+        notes = {
+            "n_bins_requested": table.n_bins_requested,
+            "n_bins": table.n_bins,
+            **terms,
+            **found.notes,
+        }
         return Decomposition(
             found.value, reliability, resolution, uncertainty, within, table, notes=notes
         )
@@ -300,7 +305,7 @@ def _inside(pairs: Pairs, table: BinTable) -> Inside:
         index = np.searchsorted(inner, p, side="left")
         rest, away = 1 - p, p - mean_score[index]
         weighted = away if w is None else w * away
-        rest_of_bin = np.bincount(index, rest if w is None else w * rest, table.made)
+        rest_of_bin = np.bincount(index, rest if w is None else w * rest, table.n_bins)
         covariance = float(np.sum(weighted * (y - mean_label[index])))
         return rest_of_bin.astype(np.float64), float(np.sum(weighted * away)), covariance
 
@@ -311,7 +316,7 @@ def _inside(pairs: Pairs, table: BinTable) -> Inside:
 
 
 def _average(
-    parts: tuple[tuple[Any, float, Decomposition], ...], table: Curve | TableFamily | None
+    parts: tuple[tuple[Any, float, Decomposition], ...], table: Curve | BinTables | None
 ) -> Decomposition:
     """Average the terms of all classes with their shares; rows clipped are counted."""
 

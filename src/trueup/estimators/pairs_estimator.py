@@ -18,7 +18,7 @@ from trueup.tables.families import stacked
 class Part:
     """What was found in one set of pairs: the p-th power before the root, its table, notes."""
 
-    power: float
+    pth_power: float
     table: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
 
@@ -47,7 +47,7 @@ class PairsEstimator(Estimator):
 
     def power_of_pairs(self, pairs: Pairs) -> float:
         """Return the power alone, for a call that asks for the number and no table."""
-        return self.measure_pairs(pairs).power
+        return self.measure_pairs(pairs).pth_power
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return what is found in points of a simplex."""
@@ -69,7 +69,7 @@ class PairsEstimator(Estimator):
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> float:
         """Return the estimate as a float."""
-        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
             return self.value_of(self.power_of_pairs(lens.problem(forecasts)))
@@ -93,7 +93,7 @@ class PairsEstimator(Estimator):
         return self._estimate(part)
 
     def _estimate(self, part: Part) -> Estimate:
-        return Estimate(self.value_of(part.power), part.power, part.table, part.notes)
+        return Estimate(self.value_of(part.pth_power), part.pth_power, part.table, part.notes)
 
     def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
         """Return what is found in every member of a family."""
@@ -106,10 +106,12 @@ class PairsEstimator(Estimator):
 
     def average(self, found: list[MemberPart], divides_rows: bool) -> Estimate:
         """Return the estimate of a family from what was found in its members."""
-        power = average(((each.share, each.part.power) for each in found), self.power_of_average())
+        power = average(
+            ((each.share, each.part.pth_power) for each in found), self.power_of_average()
+        )
         notes = {
-            "class_errors": {each.name: self.value_of(each.part.power) for each in found},
-            "class_powers": [each.part.power for each in found],
+            "class_errors": {each.name: self.value_of(each.part.pth_power) for each in found},
+            "class_powers": [each.part.pth_power for each in found],
         } | self.notes_of_members([each.part.notes for each in found])
         table = self.table_of_members(found, divides_rows)
         return Estimate(self.value_of(power), power, table, notes)

@@ -12,7 +12,7 @@ from trueup.errors import must_be
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, ClassWise, Member, TopLabel
-from trueup.tables.columns import Columns
+from trueup.tables.columns import ResultTable
 
 
 def class_errors(
@@ -22,11 +22,11 @@ def class_errors(
     *,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     """Measure every class by itself: which probabilities are wrong, and in which direction?
 
     Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11),
-    or, for an estimator that looks through `TopLabelGiven`, the top-label question for rows
+    or, for an estimator that looks through `TopLabelByClass`, the top-label question for rows
     with that prediction.
 
     Parameters
@@ -41,7 +41,7 @@ def class_errors(
 
     Returns
     -------
-    Columns
+    ResultTable
         ``class``, ``share`` (of the class in an average), ``mean_score``, ``mean_label``,
         ``gap`` (mean score − mean label: positive where the class is predicted too often) and
         ``error``; NaN where a region ``where=`` holds no prediction.
@@ -62,11 +62,11 @@ def class_errors(
     if not callable(estimator) or isinstance(estimator, type):
         rule = "an estimator, such as SweepError(), or a named metric"
         raise must_be("estimator", rule, estimator)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     given = estimator if isinstance(estimator, Estimator) else None
     lens = None if given is None else given.own_lens
     if lens is not None and lens.induces != "family" and lens.everywhere not in ANY_CLASS:
-        rule = "have no lens, or Binary(), TopLabel(), ClassWise() or TopLabelGiven()"
+        rule = "have no lens, or Binary(), TopLabel(), ClassWise() or TopLabelByClass()"
         raise must_be("estimator", rule, estimator)
     if lens is None or lens.induces != "family":
         lens = ClassWise(where=None if lens is None else lens.where)
@@ -77,7 +77,7 @@ def class_errors(
     found = family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
     columns = zip(*found, strict=True)
     data = {name: np.array(column) for name, column in zip(_Row._fields, columns, strict=True)}
-    return Columns({"class" if name == "name" else name: col for name, col in data.items()})
+    return ResultTable({"class" if name == "name" else name: col for name, col in data.items()})
 
 
 ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class

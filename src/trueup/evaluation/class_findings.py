@@ -10,13 +10,13 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.estimators import BinnedError
-from trueup.evaluation.findings import Asked
+from trueup.evaluation.findings import Settings
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, interval
 from trueup.inference.arguments import seed_of
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
 from trueup.lens import Binary, ClassWise
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 __all__ = ["class_findings", "resamples_of_groups", "test_of_classes"]
 
@@ -55,11 +55,11 @@ def _most_resamples(labels: int, parts: int) -> int:
     return int(MOST_LABELS_DRAWN / (labels + float(ROWS_OF_A_RESAMPLE) * parts))
 
 
-def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:
+def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     """Measure every class against the rest with `rmsce_debiased`, and test it.
 
     Columns: ``class``, ``share`` of rows, ``mean_score``, ``mean_label``, ``gap`` (score − label),
-    ``error``, ``low``, ``high``, ``pvalue``, ``pvalue_holm``, ``pvalue_bh``.
+    ``error``, ``low``, ``high``, ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh``.
     """
     method, many = test_of_classes(forecasts, asked.n_resamples)
     statistic = BinnedError(lens=Binary(), binning=EqualMass(asked.n_bins), norm=2, debias=True)
@@ -88,7 +88,7 @@ def class_findings(forecasts: Forecasts, asked: Asked) -> Columns:
             "pvalue": pvalue,
         }
         rows.append(row)
-    table = Columns.of_rows(rows)
+    table = ResultTable.of_rows(rows)
     return table if method == "none" else with_adjusted(table.columns())
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from trueup.evaluation.sections import Detectable, Finding, Overview, Repair
+from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
 from trueup.inference import GroupErrors, holm
-from trueup.results import HypothesisResult
-from trueup.tables import BinTable, Columns
+from trueup.results import CalibrationTestResult
+from trueup.tables import BinTable, ResultTable
 
-__all__ = ["Grounds", "amount"]
+__all__ = ["Evidence", "amount"]
 
 SMALL = 0.01
 """Below this, an error that is there is called small, if outcomes are not rare themselves."""
@@ -28,18 +28,18 @@ def amount(value: float) -> str:
     return f"{value:.{digits}f}"
 
 
-class Grounds(NamedTuple):
+class Evidence(NamedTuple):
     """Numbers and tables that the answers are read from."""
 
     overview: Overview
     headline: Finding
     all_classes: Finding | None
     table: BinTable
-    band: Columns | None
-    classes: Columns | None
+    band: ResultTable | None
+    classes: ResultTable | None
     groups: GroupErrors | None
-    detectable: Detectable | None
-    repair: Repair | None
+    detectable_error: Detectable | None
+    recalibration: Recalibration | None
     alpha: float
     groups_left_out: str
     resamples_of_groups: int
@@ -47,7 +47,7 @@ class Grounds(NamedTuple):
     others: dict[str, float]  # p-values of tests that do not decide
 
     @property
-    def tests(self) -> list[HypothesisResult]:
+    def tests(self) -> list[CalibrationTestResult]:
         """The tests that decide: of the headline, and of all classes where there was one."""
         findings = (self.headline, self.all_classes)
         return [each.test for each in findings if each is not None and each.test is not None]
@@ -78,9 +78,9 @@ class Grounds(NamedTuple):
         return every is not None and every.test is None and every.interval.low > 0
 
     @property
-    def against(self) -> bool:
+    def miscalibrated(self) -> bool:
         """Whether a test, or an interval in its place, or an outcome speaks against the model."""
-        if self.overview.impossible or self.classes_above:
+        if self.overview.n_zero_prob_outcomes or self.classes_above:
             return True
         if self.headline.test is None:
             return self.headline.interval.low > 0
@@ -101,7 +101,7 @@ class Grounds(NamedTuple):
     @property
     def small(self) -> bool:
         """Whether the error, if there is one, is small for certain, and beside how rare it is."""
-        if self.overview.impossible:
+        if self.overview.n_zero_prob_outcomes:
             return False
         beside = {self.headline.metric: self.rarer}
         if self.all_classes is not None:

@@ -17,15 +17,15 @@ from trueup.estimators.base import Metric, known_estimator
 from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
-from trueup.inference import calibration_test, infer, interval
+from trueup.inference import calibration_test, estimate_many, interval
 from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
 from trueup.metrics import NAMED, rmsce_debiased
-from trueup.results import Decomposition, HypothesisResult, Interval
+from trueup.results import CalibrationTestResult, Decomposition, Interval
 
 __all__ = [
     "ALL_CLASSES",
     "HEADLINE",
-    "Asked",
+    "Settings",
     "findings",
     "further_tests",
     "headline",
@@ -51,7 +51,7 @@ MOST_PAIRS_OF_SKCE = 12_000_000
 """Pairs of rows times classes, for each of which `skce` compares every resample."""
 
 
-class Asked(NamedTuple):
+class Settings(NamedTuple):
     """What the caller wants of every metric."""
 
     n_bins: int
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
         confidence_level: float = 0.95,
         n_resamples: int = 999,
         rng: Seed = 0,
-    ) -> Asked:
+    ) -> Settings:
         """Return what was asked for, or refuse it."""
         level = check_level(confidence_level)
         many = check_resamples(n_resamples, level)
@@ -80,25 +80,25 @@ def headline(n_bins: int) -> BinnedError:
     return rmsce_debiased.estimator(n_bins=n_bins)
 
 
-def findings(forecasts: Forecasts, metrics: object, asked: Asked) -> tuple[Finding, ...]:
+def findings(forecasts: Forecasts, metrics: object, asked: Settings) -> tuple[Finding, ...]:
     """Measure every metric, the headline first."""
     return _measured(_chosen(forecasts, metrics, asked.n_bins), forecasts, asked)
 
 
-def headline_finding(forecasts: Forecasts, asked: Asked) -> Finding:
+def headline_finding(forecasts: Forecasts, asked: Settings) -> Finding:
     """Measure the headline alone: the first of `findings`."""
     return _measured({HEADLINE: headline(asked.n_bins)}, forecasts, asked)[0]
 
 
 def _measured(
-    chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Asked
+    chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Settings
 ) -> tuple[Finding, ...]:
     plain = forecasts.clusters is None and not forecasts.soft
     if not plain:
         return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
     try:
-        found = infer(
+        found = estimate_many(
             list(together.values()),
             forecasts,
             confidence_level=asked.confidence_level,
@@ -120,7 +120,7 @@ def _measured(
     )
 
 
-def proper_scores(forecasts: Forecasts, asked: Asked) -> tuple[Score, ...]:
+def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
     """Brier score and log loss, with intervals and taken apart."""
     found = []
     for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
@@ -143,7 +143,7 @@ def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> De
     return replace(parts, **{name: classes * getattr(parts, name) for name in terms})
 
 
-def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisResult]:
+def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:
     """Tests of other kinds, by name, where rows are independent and not too many."""
     if forecasts.clusters is not None or forecasts.soft:
         return {}
@@ -161,7 +161,7 @@ def further_tests(forecasts: Forecasts, asked: Asked) -> dict[str, HypothesisRes
             continue
         except Exception as error:
             notes = {"internal_error": internal_error(f"the test {method!r}", error)}
-            found[method] = HypothesisResult(math.nan, math.nan, method, "", notes)
+            found[method] = CalibrationTestResult(math.nan, math.nan, method, "", notes)
     return found
 
 
@@ -227,7 +227,7 @@ def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
     return ""
 
 
-def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) -> Finding:
+def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Settings) -> Finding:
     words = estimator.lens_for(forecasts).label
     try:
         ends = interval(
@@ -250,8 +250,8 @@ def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked) ->
 
 
 def _test(
-    name: str, estimator: Estimator, forecasts: Forecasts, asked: Asked
-) -> tuple[HypothesisResult | None, dict[str, str]]:
+    name: str, estimator: Estimator, forecasts: Forecasts, asked: Settings
+) -> tuple[CalibrationTestResult | None, dict[str, str]]:
     """The test, or notes why there is none."""
     reason = _too_costly(estimator, forecasts)
     if forecasts.soft:

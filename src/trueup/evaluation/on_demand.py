@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueup.bins import EqualMass, SimplexGrid, UniformWidth, VarianceTree
-from trueup.decisions import unsure_rewards
+from trueup.bins import EqualMass, EqualWidth, SimplexGrid, VarianceTree
+from trueup.decisions import abstention_rewards
 from trueup.estimators import BinnedError, PointwiseError
 from trueup.evaluation.class_findings import class_findings, resamples_of_groups
-from trueup.evaluation.findings import Asked, findings, headline, headline_finding, proper_scores
+from trueup.evaluation.findings import Settings, findings, headline, headline_finding, proper_scores
 from trueup.evaluation.overview import overview_of
 from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
-from trueup.evaluation.recommendations import local_finding, repair
+from trueup.evaluation.recommendations import local_finding, tried_recalibration
 from trueup.evaluation.sections import Finding
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off
 from trueup.inference.hypothesis_tests.sensitivity import Sensitivity, sensitivity
 from trueup.lens import Canonical
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 __all__ = ["TABLES", "OnDemand", "not_independent"]
 
@@ -59,7 +59,7 @@ class OnDemand:
     def __init__(
         self,
         forecasts: Forecasts,
-        asked: Asked,
+        asked: Settings,
         *,
         metrics: object = None,
         feature_names: Sequence[str] = (),
@@ -128,7 +128,7 @@ def _bins(kind: Callable[[int], Any]) -> Callable[[OnDemand], Any]:
     return lambda of: BinnedError(binning=kind(of.asked.n_bins)).table(of.forecasts)
 
 
-def _band(name: str) -> Callable[[OnDemand], Columns]:
+def _band(name: str) -> Callable[[OnDemand], ResultTable]:
     """The band of a table of bins."""
     return lambda of: consistency_band(of.get(name), confidence_level=of.asked.confidence_level)
 
@@ -149,7 +149,7 @@ def _sensitivity(of: OnDemand) -> Sensitivity | None:
     return found if np.ptp(found.null) > 0 else None
 
 
-def _null(of: OnDemand) -> Columns | None:
+def _null(of: OnDemand) -> ResultTable | None:
     found = of.get("sensitivity")
     return None if found is None else null_table(found)
 
@@ -174,7 +174,7 @@ def _traded(forecasts: Forecasts) -> bool:
     return plain and forecasts.n >= FEWEST_ROWS_TRADED
 
 
-def _trade_off(of: OnDemand) -> Columns:
+def _trade_off(of: OnDemand) -> ResultTable:
     level, seed = of.asked.confidence_level, of.asked.seed
     return trade_off(of.forecasts, confidence_level=level, rng=seed)
 
@@ -185,7 +185,7 @@ PARTS: dict[str, Part] = {
     "headline": Part(_headline),
     "test": Part(lambda of: of.get("headline").test, _hard),
     "sensitivity": Part(_sensitivity, _independent),
-    "reliability": Part(_bins(UniformWidth)),
+    "reliability": Part(_bins(EqualWidth)),
     "band": Part(_band("reliability"), _independent),
     "reliability_mass": Part(_bins(EqualMass)),
     "band_mass": Part(_band("reliability_mass"), _independent),
@@ -198,7 +198,7 @@ PARTS: dict[str, Part] = {
     "simplex": Part(_simplex, _on_simplex(3, 4)),
     "triangle": Part(lambda of: of.get("simplex"), _on_simplex(3)),
     "tetrahedron": Part(lambda of: of.get("simplex"), _on_simplex(4)),
-    "rewards": Part(lambda of: unsure_rewards(of.forecasts), _hard),
+    "rewards": Part(lambda of: abstention_rewards(of.forecasts), _hard),
     "coverage": Part(lambda of: coverage(of.forecasts), _hard),
     "trade_off": Part(_trade_off, _traded),
     "null": Part(_null, _independent),
@@ -211,5 +211,5 @@ PARTS: dict[str, Part] = {
         lambda of: local_finding(of.forecasts, of.asked.n_bins, of.asked.seed, of.feature_names),
         lambda of: of.features is not None,
     ),
-    "repair": Part(lambda of: repair(of.forecasts, of.asked), _hard),
+    "recalibration": Part(lambda of: tried_recalibration(of.forecasts, of.asked), _hard),
 }

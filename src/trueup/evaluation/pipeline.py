@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from trueup.checks import check_flag
-from trueup.errors import Words, conflict, must_be
+from trueup.errors import Verbatim, conflict, must_be
 from trueup.evaluation.class_findings import test_of_classes
-from trueup.evaluation.evidence import Grounds
-from trueup.evaluation.findings import ALL_CLASSES, HEADLINE, Asked, further_tests, headline
+from trueup.evaluation.evidence import Evidence
+from trueup.evaluation.findings import ALL_CLASSES, HEADLINE, Settings, further_tests, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
 from trueup.evaluation.recommendations import advised_estimator, detectable
@@ -22,7 +22,7 @@ from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
 from trueup.inference.arguments import Seed
 from trueup.inference.comparison import checked_model, same_samples
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 __all__ = ["evaluate"]
 
@@ -59,8 +59,8 @@ def evaluate(
     logits, normalize
         Whether probabilities are given as logits, and whether to divide rows by their sum.
     weights, groups, features, clusters, classes
-        As for `Forecasts.of`. Groups are measured one by one; features give local errors; rows of
-        a cluster (patients, documents) are never taken for independent.
+        As for `Forecasts.from_arrays`. Groups are measured one by one; features give local errors;
+        rows of a cluster (patients, documents) are never taken for independent.
     metrics
         Names, metrics or estimators to measure, besides the headline `rmsce_debiased`; by default
         the usual errors, of which those without bins only up to 50,000 rows.
@@ -93,12 +93,12 @@ def evaluate(
     --------
     >>> import trueup as tu
     >>> from trueup.simulate import Beta, Power, World
-    >>> data = World(Beta(2.0, 1.0), Power(2.0)).draw(2000, rng=0)
+    >>> data = World(Beta(2.0, 1.0), Power(2.0)).sample(2000, rng=0)
     >>> found = tu.evaluate(data, recalibrate=False, advice=False)
     >>> print(found.answers["calibrated"])
     The probabilities are miscalibrated (p ≤ 0.001, 2,000 rows).
     """
-    asked = Asked.checked(n_bins, confidence_level, n_resamples, rng)
+    asked = Settings.checked(n_bins, confidence_level, n_resamples, rng)
     check_flag("recalibrate", recalibrate)
     check_flag("advice", advice)
     beside = {
@@ -117,7 +117,7 @@ def evaluate(
     }
     if models is not None:
         return _of_models(models, probs, labels, beside, metrics, asked, settings)
-    forecasts = Forecasts.of(probs, labels, **beside)
+    forecasts = Forecasts.from_arrays(probs, labels, **beside)
     return _of_one(forecasts, metrics, asked, settings)
 
 
@@ -127,7 +127,7 @@ def _of_models(
     labels: object,
     beside: dict[str, Any],
     metrics: object,
-    asked: Asked,
+    asked: Settings,
     settings: dict[str, Any],
 ) -> Evaluation:
     hint = 'call it as evaluate(labels=labels, models={"name": probs, "other": more})'
@@ -139,7 +139,7 @@ def _of_models(
         raise conflict("probs", "models", hint=hint)
     names = [str(name) for name in models]
     if len(set(names)) < len(names):
-        raise must_be("models", "have different names", Words(", ".join(names)))
+        raise must_be("models", "have different names", Verbatim(", ".join(names)))
     given = zip(names, models.values(), strict=True)
     checked = {name: checked_model(name, probs, labels, **beside) for name, probs in given}
     same_samples(checked)
@@ -161,7 +161,7 @@ def _of_models(
 
 
 def _of_one(
-    forecasts: Forecasts, metrics: object, asked: Asked, settings: dict[str, Any]
+    forecasts: Forecasts, metrics: object, asked: Settings, settings: dict[str, Any]
 ) -> Evaluation:
     parts, level = OnDemand(forecasts, asked, metrics=metrics), asked.confidence_level
     estimates: tuple[Finding, ...] = parts.get("estimates")
@@ -180,10 +180,10 @@ def _of_one(
     deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
     seen = parts.get("sensitivity")
     found = detectable(replace(seen, alpha=(1 - level) / deciding), forecasts.n) if seen else None
-    repaired = parts.get("repair") if settings["recalibrate"] else None
+    recalibrated = parts.get("recalibration") if settings["recalibrate"] else None
     tests, overview = further_tests(forecasts, asked), parts.get("overview")
     table, dependent = parts.get("reliability_mass"), not_independent(forecasts)
-    grounds = Grounds(
+    evidence = Evidence(
         overview,
         estimates[0],
         every,
@@ -192,18 +192,18 @@ def _of_one(
         tables.get("classes"),
         by_group,
         found,
-        repaired,
+        recalibrated,
         1 - level,
         dependent if forecasts.groups is not None else "",
         for_groups or 0,
         settings.get("test_of_classes") == "frequency",
         _others(estimates, tests),
     )
-    answers = answers_of(grounds)
+    answers = answers_of(evidence)
     return Evaluation(
         verdict=verdict_of(answers),
-        against=grounds.against,
-        pvalue=grounds.deciding_pvalue,
+        miscalibrated=evidence.miscalibrated,
+        pvalue=evidence.deciding_pvalue,
         answers=answers,
         overview=overview,
         estimates=estimates,
@@ -212,8 +212,8 @@ def _of_one(
         scores=parts.get("scores"),
         groups=by_group,
         local=parts.get("local"),
-        repair=repaired,
-        detectable=found,
+        recalibration=recalibrated,
+        detectable_error=found,
         estimator_advice=advised_estimator(forecasts, asked) if settings["advice"] else None,
         settings=settings,
         versions=versions(),
@@ -221,7 +221,9 @@ def _of_one(
     )
 
 
-def _others(estimates: tuple[Finding, ...], tests: dict[str, HypothesisResult]) -> dict[str, float]:
+def _others(
+    estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
+) -> dict[str, float]:
     """P-values of all tests that do not decide."""
     found = {
         each.metric: each.test.pvalue

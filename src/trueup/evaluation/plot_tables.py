@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from trueup.bins import EqualMass
-from trueup.decisions import accuracy_coverage
+from trueup.decisions import accuracy_coverage_curve
 from trueup.estimators import BinnedError, SweepError
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.lens import TopLabel
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 __all__ = ["coverage", "error_by_bins", "null_table"]
 
@@ -20,16 +20,16 @@ NULL_BARS = 40
 MOST_ROWS_OF_COVERAGE = 20_000
 
 
-def null_table(found: Sensitivity) -> Columns:
+def null_table(found: Sensitivity) -> ResultTable:
     """Return a histogram of the statistic for calibrated models."""
     null = found.null
     low, high = float(null.min()), float(null.max())
     edges = np.linspace(low, high if high > low else low + 1e-12, NULL_BARS + 1)
     count, _ = np.histogram(null, edges)
-    return Columns({"low": edges[:-1], "high": edges[1:], "count": count})
+    return ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
 
 
-def error_by_bins(forecasts: Forecasts) -> Columns:
+def error_by_bins(forecasts: Forecasts) -> ResultTable:
     """Errors for more and more bins of equal mass, and the number that the sweep chooses."""
     chosen = int(SweepError().measure(forecasts).notes.get("made", 0))
     numbers = sorted({b for b in (*BIN_COUNTS, chosen) if 1 <= b <= forecasts.n})
@@ -39,13 +39,13 @@ def error_by_bins(forecasts: Forecasts) -> Columns:
             found = BinnedError(binning=EqualMass(b), debias=debias).measure(forecasts)
             rises = (np.diff(found.table.nonempty().mean_label) >= 0).all()
             rows.append((name, b, found.value, bool(rises), b == chosen))
-    return Columns.of_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
+    return ResultTable.of_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
 
 
-def coverage(forecasts: Forecasts) -> Columns:
+def coverage(forecasts: Forecasts) -> ResultTable:
     """Accuracy against coverage; of very many rows at quantiles of their confidences alone."""
     if forecasts.n <= MOST_ROWS_OF_COVERAGE:
-        return _thinned(accuracy_coverage(forecasts))
+        return _thinned(accuracy_coverage_curve(forecasts))
     bins = BinnedError(lens=TopLabel(), binning=EqualMass(POINTS_OF_CURVE)).table(forecasts)
     sums = bins.nonempty().sums
     answered, correct, believed = (
@@ -53,7 +53,7 @@ def coverage(forecasts: Forecasts) -> Columns:
     )
     accuracy = np.clip(correct / answered, 0, 1)
     # Bins hold what is above their lower edge: answer from the next larger number on.
-    return Columns(
+    return ResultTable(
         {
             "threshold": np.nextafter(bins.nonempty().edges[:-1][::-1], 1),
             "coverage": answered / answered[-1],
@@ -64,9 +64,9 @@ def coverage(forecasts: Forecasts) -> Columns:
     )
 
 
-def _thinned(columns: Columns) -> Columns:
+def _thinned(columns: ResultTable) -> ResultTable:
     """Keep so many points of a long curve, its ends among them."""
     if len(columns) <= POINTS_OF_CURVE:
         return columns
     keep = np.unique(np.linspace(0, len(columns) - 1, POINTS_OF_CURVE).round().astype(int))
-    return Columns({name: columns[name][keep] for name in columns})
+    return ResultTable({name: columns[name][keep] for name in columns})

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup._typing import Ints
-from trueup.bins import UniformWidth
+from trueup.bins import EqualWidth
 from trueup.errors import InputError
 from trueup.evaluation.evidence import amount
-from trueup.evaluation.findings import Asked
-from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Repair
+from trueup.evaluation.findings import Settings
+from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Recalibration
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.local import LocalError, mlce_over_bandwidths
 from trueup.local.bandwidth import default_bandwidth
-from trueup.simulate import which_estimator
-from trueup.tables import Columns
+from trueup.simulate import recommend_estimator
+from trueup.tables import ResultTable
 
 if TYPE_CHECKING:
     from trueup.recalibrate import Recalibrator
 
-__all__ = ["advised_estimator", "detectable", "local_finding", "repair"]
+__all__ = ["advised_estimator", "detectable", "local_finding", "tried_recalibration"]
 
 CELLS_REPAIRED = 200_000
 FEWEST_ROWS_REPAIRED, MOST_ROWS_REPAIRED = 5_000, 100_000
@@ -47,7 +47,7 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
     rows = [(each, found.rows_for(each, POWER)) for each in asked]
     # With weights, rows are worth fewer; more rows will be worth as little each.
     needed = [(each, round(many * n / found.rows)) for each, many in rows if many is not None]
-    table = Columns.of_rows(needed, ("error", "rows"))
+    table = ResultTable.of_rows(needed, ("error", "rows"))
     if error is None:
         words = "with so few rows even a large error would mostly go unnoticed"
     else:
@@ -55,9 +55,9 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
     return Detectable(error, POWER, found.alpha, table, words)
 
 
-def repair(forecasts: Forecasts, asked: Asked) -> Repair | None:
+def tried_recalibration(forecasts: Forecasts, asked: Settings) -> Recalibration | None:
     """Try recalibrators out of fold, on a random part of very many rows; None if impossible."""
-    some = _some_rows(forecasts, _rows_repaired(forecasts), asked.seed)
+    some = _some_rows(forecasts, _rows_for_recalibration(forecasts), asked.seed)
     if forecasts.soft or some.n < 2 * FOLDS:
         return None
     folds: Any = FOLDS
@@ -73,26 +73,26 @@ def repair(forecasts: Forecasts, asked: Asked) -> Repair | None:
     if "score" not in table:
         return None
     names = table["candidate"].tolist()
-    before, after = (_line(table, names.index(n)) for n in ("NoRecalibration", auto.best_name_))
+    before, after = (_line(table, names.index(n)) for n in ("IdentityCalibration", auto.best_name_))
     words = auto.explanation_
     if some.n < forecasts.n:
         words = f"Tried on a random {some.n:,} of {forecasts.n:,} rows. {words}"
-    return Repair(auto.best_name_, repr(auto.best_), words, before, after, table, some.n)
+    return Recalibration(auto.best_name_, repr(auto.best_), words, before, after, table, some.n)
 
 
-def advised_estimator(forecasts: Forecasts, asked: Asked) -> EstimatorAdvice | None:
+def advised_estimator(forecasts: Forecasts, asked: Settings) -> EstimatorAdvice | None:
     """Ask a simulated world which estimator to trust; None where no world can be fitted."""
     some = _some_rows(forecasts, MOST_ROWS_OF_WORLD, asked.seed)
     if forecasts.soft or forecasts.weights is not None or forecasts.clusters is not None:
         return None
     sets = int(np.clip(DRAWS_OF_WORLD // some.n, 20, 200))
     try:
-        found = which_estimator(some, n_sets=sets, rng=asked.seed)
+        found = recommend_estimator(some, n_datasets=sets, rng=asked.seed)
     except InputError:
         return None
     names = ("measure", "truth", "mean", "bias", "sd", "rmse")
-    table = Columns({k: np.array([getattr(row, k) for row in found.rows]) for k in names})
-    return EstimatorAdvice(found.best, found.answer, found.weak, table)
+    table = ResultTable({k: np.array([getattr(row, k) for row in found.rows]) for k in names})
+    return EstimatorAdvice(found.best, found.text, found.unreliable, table)
 
 
 def local_finding(
@@ -102,13 +102,15 @@ def local_finding(
     some = _some_rows(forecasts, MOST_ROWS_LOCAL, seed)
     features = np.asarray(some.features, np.float64).reshape(some.n, -1)
     bandwidth = default_bandwidth(features.shape[1])
-    signed = LocalError(binning=UniformWidth(n_bins), bandwidth=bandwidth).signed(some)
+    signed = LocalError(binning=EqualWidth(n_bins), bandwidth=bandwidth).signed(some)
     shares = np.linspace(0, 1, 101)
-    quantiles = Columns({"share": shares, "error": np.quantile(np.abs(signed), shares)})
+    quantiles = ResultTable({"share": shares, "error": np.quantile(np.abs(signed), shares)})
     x, y, axes = _two_axes(features, names)
     shown = np.random.default_rng(seed).permutation(some.n)[:POINTS_SHOWN]
     near = signed[shown]
-    landscape = Columns({"x1": x[shown], "x2": y[shown], "signed": near, "absolute": np.abs(near)})
+    landscape = ResultTable(
+        {"x1": x[shown], "x2": y[shown], "signed": near, "absolute": np.abs(near)}
+    )
     over = mlce_over_bandwidths(some, n_bins=n_bins)
     largest, mean = float(np.abs(signed).max()), float(np.abs(signed).mean())
     return LocalFinding(bandwidth, largest, mean, over, quantiles, landscape, axes, some.n)
@@ -128,7 +130,7 @@ def _two_axes(features: Any, names: Sequence[str]) -> tuple[Any, Any, tuple[str,
     return both[:, 0], both[:, 1], ("first principal component", "second principal component")
 
 
-def _rows_repaired(forecasts: Forecasts) -> int:
+def _rows_for_recalibration(forecasts: Forecasts) -> int:
     rows = CELLS_REPAIRED // forecasts.n_classes
     return int(np.clip(rows, FEWEST_ROWS_REPAIRED, MOST_ROWS_REPAIRED))
 
@@ -162,7 +164,7 @@ def _whole_clusters(forecasts: Forecasts) -> list[tuple[Ints, Ints]]:
     return list(GroupKFold(folds).split(cluster, groups=cluster))
 
 
-def _line(table: Columns, row: int) -> dict[str, float]:
+def _line(table: ResultTable, row: int) -> dict[str, float]:
     names = {"log_loss": "score", "log_loss_se": "score_se"}
     names |= {name: name for name in ("error", "error_low", "error_high")}
     return {name: float(table[column][row]) for name, column in names.items()}

@@ -11,7 +11,7 @@ from typing import Any
 from trueup.atomic_write import write_atomically
 from trueup.checks import check_schema
 from trueup.codec import read_back, written
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import InputError, Verbatim, must_be
 from trueup.evaluation import text
 from trueup.evaluation.sections import (
     Detectable,
@@ -19,12 +19,12 @@ from trueup.evaluation.sections import (
     Finding,
     LocalFinding,
     Overview,
-    Repair,
+    Recalibration,
     Score,
 )
 from trueup.inference import GroupErrors
-from trueup.results import HypothesisResult
-from trueup.tables import Columns
+from trueup.results import CalibrationTestResult
+from trueup.tables import ResultTable
 from trueup.tables.base import Table
 
 __all__ = ["Evaluation"]
@@ -41,7 +41,7 @@ class Evaluation:
     ----------
     verdict
         The answer in one paragraph.
-    against, pvalue
+    miscalibrated, pvalue
         Whether the evidence speaks against calibration, and the p-value of the tests that decide,
         adjusted where there are two; None without a test.
     answers
@@ -59,9 +59,9 @@ class Evaluation:
         Brier score and log loss, taken apart.
     groups, local
         Errors of groups and among similar rows, where groups and features were given.
-    repair
+    recalibration
         The recommended recalibrator, and what it would gain.
-    detectable
+    detectable_error
         Which error this many rows would have shown.
     estimator_advice
         Which estimator to trust for data like these.
@@ -74,24 +74,24 @@ class Evaluation:
     """
 
     verdict: str
-    against: bool
+    miscalibrated: bool
     pvalue: float | None
     answers: dict[str, str]
     overview: Overview
     estimates: tuple[Finding, ...]
-    tests: dict[str, HypothesisResult]
+    tests: dict[str, CalibrationTestResult]
     tables: dict[str, Table]
     scores: tuple[Score, ...]
     groups: GroupErrors | None
     local: LocalFinding | None
-    repair: Repair | None
-    detectable: Detectable | None
+    recalibration: Recalibration | None
+    detectable_error: Detectable | None
     estimator_advice: EstimatorAdvice | None
     settings: dict[str, Any]
     versions: dict[str, str]
     fingerprint: str
     models: dict[str, Evaluation] = field(default_factory=dict)
-    comparison: Columns | None = None
+    comparison: ResultTable | None = None
     schema: int = SCHEMA
 
     def estimate(self, name: str) -> Finding:
@@ -111,7 +111,7 @@ class Evaluation:
         """Read what `to_dict` wrote."""
         found = data.get("schema") if isinstance(data, Mapping) else None
         if type(found) is not int:
-            raise must_be("data", "an evaluation from `to_dict`", Words("something else"))
+            raise must_be("data", "an evaluation from `to_dict`", Verbatim("something else"))
         check_schema("data", found, SCHEMA, "evaluate again")
         try:
             read = read_back(cls, data)
@@ -136,7 +136,7 @@ class Evaluation:
         try:
             data = json.loads(content)
         except json.JSONDecodeError as error:
-            raise must_be("path", "JSON of an evaluation", Words(str(error))) from error
+            raise must_be("path", "JSON of an evaluation", Verbatim(str(error))) from error
         return cls.from_dict(data)
 
     def plot(self, kind: str = "overview") -> Any:
@@ -145,7 +145,7 @@ class Evaluation:
         ``kind`` is one of those of ``trueup plot --kind``, such as ``"reliability"``, ``"null"``
         or ``"classes"``; ``"errors"`` are all metrics, and ``"models"`` compares several models.
         """
-        from trueup.views.overview import figure_of, parts_of
+        from trueup.plotting.overview import figure_of, parts_of
 
         return figure_of(parts_of(self), kind)
 

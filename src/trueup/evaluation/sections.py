@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.notebook import FieldsShown
-from trueup.results import Decomposition, HypothesisResult, Interval
-from trueup.tables import Columns
+from trueup.results import CalibrationTestResult, Decomposition, Interval
+from trueup.tables import ResultTable
 
 __all__ = [
     "Detectable",
@@ -15,7 +15,7 @@ __all__ = [
     "Finding",
     "LocalFinding",
     "Overview",
-    "Repair",
+    "Recalibration",
     "Score",
 ]
 
@@ -43,7 +43,7 @@ class Overview(FieldsShown):
         Whether rows had weights, labels were probabilities, and how many clusters there were.
     distinct_scores
         Number of different scores (of the most probable class).
-    impossible
+    n_zero_prob_outcomes
         Rows whose label had been given probability 0; no model that is right has any.
     """
 
@@ -58,7 +58,7 @@ class Overview(FieldsShown):
     soft: bool
     clusters: int | None
     distinct_scores: int
-    impossible: int = 0
+    n_zero_prob_outcomes: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Finding(FieldsShown):
     lens: str
     estimator: str
     interval: Interval
-    test: HypothesisResult | None = None
+    test: CalibrationTestResult | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -122,35 +122,35 @@ class Detectable(FieldsShown):
         That probability, and the level of the test.
     table
         For other errors: how many rows find them with that probability.
-    sentence
+    text
         The same in words.
     """
 
     error: float | None
     power: float
     alpha: float
-    table: Columns
-    sentence: str
+    table: ResultTable
+    text: str
 
 
 @dataclass(frozen=True)
 class EstimatorAdvice(FieldsShown):
-    """Which estimator to trust for data like these, from a simulated world (`which_estimator`)."""
+    """The estimator that `recommend_estimator` recommends for data like these."""
 
     best: str
-    answer: str
-    weak: bool
-    table: Columns
+    text: str
+    unreliable: bool
+    table: ResultTable
 
 
 @dataclass(frozen=True)
-class Repair(FieldsShown):
+class Recalibration(FieldsShown):
     """What a recalibrator would gain, from predictions for rows it was not fitted on.
 
     Attributes
     ----------
     recommended
-        Name of the recalibrator to use; ``"NoRecalibration"`` where none is worth it.
+        Name of the recalibrator to use; ``"IdentityCalibration"`` where none is worth it.
     specification
         The call that makes it.
     explanation
@@ -169,7 +169,7 @@ class Repair(FieldsShown):
     explanation: str
     before: dict[str, float]
     after: dict[str, float]
-    table: Columns
+    table: ResultTable
     rows: int
 
 
@@ -197,8 +197,8 @@ class LocalFinding(FieldsShown):
     bandwidth: float
     largest: float
     mean: float
-    over_bandwidths: Columns
-    quantiles: Columns
-    landscape: Columns
+    over_bandwidths: ResultTable
+    quantiles: ResultTable
+    landscape: ResultTable
     axes: tuple[str, str]
     rows: int

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
-from trueup.evaluation.sections import Finding, Overview, Repair, Score
+from trueup.evaluation.sections import Finding, Overview, Recalibration, Score
 from trueup.notebook import html_table, is_number, text_table
 
 __all__ = ["QUESTIONS", "Rows", "html", "plain_text", "tables_of"]
@@ -26,7 +26,7 @@ QUESTIONS = {
 }
 
 
-class Told(Protocol):
+class EvaluationLike(Protocol):
     """What is read of an evaluation."""
 
     @property
@@ -40,21 +40,21 @@ class Told(Protocol):
     @property
     def scores(self) -> Sequence[Score]: ...
     @property
-    def repair(self) -> Repair | None: ...
+    def recalibration(self) -> Recalibration | None: ...
     @property
-    def models(self) -> Mapping[str, Told]: ...
+    def models(self) -> Mapping[str, EvaluationLike]: ...
     @property
     def settings(self) -> Mapping[str, Any]: ...
 
 
-def plain_text(evaluation: Told) -> str:
+def plain_text(evaluation: EvaluationLike) -> str:
     """Verdict, then tables."""
     parts = [textwrap.fill(evaluation.verdict, WIDTH)]
     parts += [f"{title}\n{_aligned(rows)}" for title, rows in tables_of(evaluation).items()]
     return "\n\n".join(parts)
 
 
-def html(evaluation: Told) -> str:
+def html(evaluation: EvaluationLike) -> str:
     """Verdict and tables as they should look in a notebook, dark or light."""
     answers = "".join(
         f"<dt><b>{escape(QUESTIONS[key])}</b></dt><dd>{escape(answer)}</dd>"
@@ -67,18 +67,18 @@ def html(evaluation: Told) -> str:
     return f'<div class="trueup" style="max-width:60em"><dl>{answers}</dl>{shown}</div>'
 
 
-def tables_of(evaluation: Told) -> dict[str, Rows]:
+def tables_of(evaluation: EvaluationLike) -> dict[str, Rows]:
     """Return the tables a person looks at, by title."""
     found = {
         "Calibration errors": estimate_rows(evaluation),
         "Proper scores": score_rows(evaluation),
-        "Recalibration, out of fold": repair_rows(evaluation),
+        "Recalibration, out of fold": recalibration_rows(evaluation),
         "Models": model_rows(evaluation),
     }
     return {title: rows for title, rows in found.items() if rows[1]}
 
 
-def estimate_rows(evaluation: Told) -> Rows:
+def estimate_rows(evaluation: EvaluationLike) -> Rows:
     """Every metric with its interval and p-value."""
     rows: list[Sequence[str]] = [
         (
@@ -96,7 +96,7 @@ def estimate_rows(evaluation: Told) -> Rows:
     return ("metric", "looks at", "estimate", f"{100 * level:g} % interval", "p-value"), rows
 
 
-def score_rows(evaluation: Told) -> Rows:
+def score_rows(evaluation: EvaluationLike) -> Rows:
     """Proper scores and their terms."""
     names = ("score", "value", "interval", "miscalibration", "discrimination", "uncertainty")
     rows: list[Sequence[str]] = []
@@ -114,14 +114,14 @@ def score_rows(evaluation: Told) -> Rows:
     return names, rows
 
 
-def repair_rows(evaluation: Told) -> Rows:
+def recalibration_rows(evaluation: EvaluationLike) -> Rows:
     """Before and after the recommended recalibration."""
-    found = evaluation.repair
+    found = evaluation.recalibration
     names = ("", "log loss", "calibration error", "interval")
     if found is None:
         return names, []
     lines = [("as they are", found.before)]
-    if found.recommended != "NoRecalibration":
+    if found.recommended != "IdentityCalibration":
         lines.append((found.recommended, found.after))
     rows: list[Sequence[str]] = [
         (
@@ -135,7 +135,7 @@ def repair_rows(evaluation: Told) -> Rows:
     return names, rows
 
 
-def model_rows(evaluation: Told) -> Rows:
+def model_rows(evaluation: EvaluationLike) -> Rows:
     """Every model's headline."""
     names = ("model", "error", "interval", "p-value", "log loss")
     rows: list[Sequence[str]] = []

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.evaluation.evidence import Grounds, amount
+from trueup.evaluation.evidence import Evidence, amount
 from trueup.evaluation.locations import standing_out, where
-from trueup.evaluation.sections import Finding, Repair
+from trueup.evaluation.sections import Finding, Recalibration
 from trueup.results import Interval
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 __all__ = ["answers_of", "verdict_of", "verdict_of_models"]
 
@@ -27,7 +27,7 @@ def verdict_of(answers: dict[str, str]) -> str:
     return " ".join(text for text in answers.values() if text)
 
 
-def verdict_of_models(verdicts: Mapping[str, str], comparison: Columns) -> str:
+def verdict_of_models(verdicts: Mapping[str, str], comparison: ResultTable) -> str:
     """Return the verdict of the first model, and who of all is best as far as rows can tell."""
     rank: dict[str, int] = {}
     for which in ("first", "second"):
@@ -40,53 +40,53 @@ def verdict_of_models(verdicts: Mapping[str, str], comparison: Columns) -> str:
     return f"Of {len(verdicts)} models, {which}. Of {name}, the first: {verdict}"
 
 
-def answers_of(grounds: Grounds) -> dict[str, str]:
+def answers_of(evidence: Evidence) -> dict[str, str]:
     """Is it calibrated, how far off, where, how sure, what to do, what would be gained?"""
     return {
-        "calibrated": _calibrated(grounds),
-        "how far": _how_far(grounds),
-        "where": where(grounds),
-        "how sure": _how_sure(grounds),
-        "what to do": _what_to_do(grounds),
-        "gain": _gain(grounds),
+        "calibrated": _calibrated(evidence),
+        "how far": _how_far(evidence),
+        "where": where(evidence),
+        "how sure": _how_sure(evidence),
+        "what to do": _what_to_do(evidence),
+        "gain": _gain(evidence),
     }
 
 
-def _calibrated(grounds: Grounds) -> str:
-    many = grounds.overview.impossible
+def _calibrated(evidence: Evidence) -> str:
+    many = evidence.overview.n_zero_prob_outcomes
     if not many:
-        return _tested(grounds)
+        return _tested(evidence)
     what = "1 outcome that was" if many == 1 else f"{many:,} outcomes that were"
-    rest = _tested(grounds)
+    rest = _tested(evidence)
     return (
         f"The probabilities cannot all be true: {what} given probability 0 came true. Apart from "
         f"that, {rest[0].lower()}{rest[1:]}"
     )
 
 
-def _tested(grounds: Grounds) -> str:
+def _tested(evidence: Evidence) -> str:
     """What the tests say, or where there is none, the intervals."""
-    finding, every = grounds.headline, grounds.all_classes
+    finding, every = evidence.headline, evidence.all_classes
     if finding.test is None:
         reason = finding.notes.get("no_test", "there was no test")
         shown = "is above 0" if finding.interval.low > 0 else "may be 0"
         text = f"Not tested ({reason}); by its interval the error {shown}"
-        if every is not None and grounds.classes_above:
+        if every is not None and evidence.classes_above:
             text += f", and that of all classes is above 0 ({_ends(every)})"
         return f"{text}."
     what = "The probabilities"
-    if grounds.overview.kind == "multiclass":
+    if evidence.overview.kind == "multiclass":
         what = "The confidences of the most probable class"
-    slightly = "slightly " if grounds.small else ""
-    tested = f"{grounds.p(finding)}, {grounds.rows}"
-    if grounds.rejects(finding):
+    slightly = "slightly " if evidence.small else ""
+    tested = f"{evidence.p(finding)}, {evidence.rows}"
+    if evidence.rejects(finding):
         return f"{what} are {slightly}miscalibrated ({tested})."
-    if every is not None and grounds.rejects(every):
+    if every is not None and evidence.rejects(every):
         return (
             f"{what} show no evidence of miscalibration ({tested}), but the probabilities of all "
-            f"classes are {slightly}miscalibrated ({grounds.p(every)})."
+            f"classes are {slightly}miscalibrated ({evidence.p(every)})."
         )
-    if grounds.classes_above:
+    if evidence.classes_above:
         assert every is not None
         return (
             f"{what} show no evidence of miscalibration ({tested}), but the probabilities of all "
@@ -96,43 +96,45 @@ def _tested(grounds: Grounds) -> str:
     text = f"There is no evidence of miscalibration at this sample size ({tested})"
     if every is not None and every.test is None:
         text += f"; all classes were not tested together: {every.notes.get('no_test', 'no test')}"
-    if grounds.detectable is not None:
-        return f"{text}; {grounds.detectable.sentence}.{_other_tests(grounds)}"
+    if evidence.detectable_error is not None:
+        return f"{text}; {evidence.detectable_error.text}.{_other_tests(evidence)}"
     high = amount(finding.interval.high)
-    return f"{text}; by its interval, an error of up to {high} is possible.{_other_tests(grounds)}"
+    return f"{text}; by its interval, an error of up to {high} is possible.{_other_tests(evidence)}"
 
 
-def _other_tests(grounds: Grounds) -> str:
+def _other_tests(evidence: Evidence) -> str:
     """Say so where tests that do not decide see more."""
-    others = grounds.others
+    others = evidence.others
     doubting = sorted(
-        (name for name, p in others.items() if p <= grounds.alpha), key=others.__getitem__
+        (name for name, p in others.items() if p <= evidence.alpha), key=others.__getitem__
     )
     if not doubting:
         return ""
     few = ", ".join(f"{name} {others[name]:.2g}" for name in doubting[:NAMED])
     adjusted = min(1.0, len(others) * others[doubting[0]])  # Holm, of the smallest
-    text = f" But {len(doubting)} of {len(others)} other tests have p ≤ {grounds.alpha:.2g} ({few})"
-    if adjusted <= grounds.alpha:
+    text = (
+        f" But {len(doubting)} of {len(others)} other tests have p ≤ {evidence.alpha:.2g} ({few})"
+    )
+    if adjusted <= evidence.alpha:
         return f"{text}, more than looking at so many explains (p = {adjusted:.2g} adjusted)."
     return f"{text}, which looking at so many may explain (p = {adjusted:.2g} adjusted)."
 
 
-def _how_far(grounds: Grounds) -> str:
-    ends = grounds.headline.interval
+def _how_far(evidence: Evidence) -> str:
+    ends = evidence.headline.interval
     level = f"{100 * ends.confidence_level:g} % interval"
     what = "The error"
-    if grounds.overview.kind == "multiclass":
+    if evidence.overview.kind == "multiclass":
         what = "The error of the most probable class"
     size = (
         f"{what} is estimated at {amount(ends.estimate)} (root mean square, debiased; "
         f"{level} {_span(ends)})"
     )
-    said, true = amount(grounds.overview.mean_score), amount(grounds.overview.mean_label)
+    said, true = amount(evidence.overview.mean_score), amount(evidence.overview.mean_label)
     mean = f"{said} predicted on average, {true} came true"
-    text = f"{size}{_direction(grounds)}: {mean}."
-    if grounds.only_classes and grounds.all_classes is not None:
-        text += f" That of all classes is {_ends(grounds.all_classes)}."
+    text = f"{size}{_direction(evidence)}: {mean}."
+    if evidence.only_classes and evidence.all_classes is not None:
+        text += f" That of all classes is {_ends(evidence.all_classes)}."
     return text
 
 
@@ -144,17 +146,17 @@ def _span(ends: Interval) -> str:
     return f"{amount(ends.low)} to {amount(ends.high)}"
 
 
-def _direction(grounds: Grounds) -> str:
+def _direction(evidence: Evidence) -> str:
     """Say "too high", "too extreme" … where the lower and the upper half of scores agree on it."""
-    if not grounds.against:
+    if not evidence.miscalibrated:
         return ""
-    table = grounds.table.nonempty()
+    table = evidence.table.nonempty()
     gap, share = table.gap, table.share
     error = np.sqrt(np.maximum(table.mean_score * (1 - table.mean_score), 0) * table.concentration)
-    if grounds.overview.clusters is not None:  # as if all rows of a cluster were the same
-        error = error * math.sqrt(grounds.overview.n / grounds.overview.clusters)
+    if evidence.overview.clusters is not None:  # as if all rows of a cluster were the same
+        error = error * math.sqrt(evidence.overview.n / evidence.overview.clusters)
     whole = _sign(gap, share, error)
-    if grounds.overview.kind == "multiclass":
+    if evidence.overview.kind == "multiclass":
         words = {1: "the model is over-confident", -1: "the model is under-confident"}
         return f"; {words[whole]}" if whole else ""
     upper = np.cumsum(share) - share / 2 > 0.5
@@ -180,61 +182,61 @@ def _sign(gap: Floats, share: Floats, error: Floats) -> int:
     return 0 if abs(mean) <= 2 * noise else int(math.copysign(1, mean))
 
 
-def _how_sure(grounds: Grounds) -> str:
-    ends, many = grounds.headline.interval, grounds.overview.clusters
+def _how_sure(evidence: Evidence) -> str:
+    ends, many = evidence.headline.interval, evidence.overview.clusters
     width = max(ends.high - ends.estimate, ends.estimate - ends.low)
-    text = f"With {grounds.rows} the error is known to within {amount(width)}"
-    found = grounds.detectable
-    if grounds.against and found is not None and found.error is not None:
+    text = f"With {evidence.rows} the error is known to within {amount(width)}"
+    found = evidence.detectable_error
+    if evidence.miscalibrated and found is not None and found.error is not None:
         text += f"; one of {amount(found.error)} would be found with probability {found.power:g}"
     if many is not None and many < FEW_CLUSTERS:
         text += "; with so few clusters p-values and intervals are rough"
-    if grounds.rejects(grounds.headline) and ends.low <= 0:
+    if evidence.rejects(evidence.headline) and ends.low <= 0:
         text += ". The test rules out an error of 0; the interval, more cautious there, does not"
     return f"{text}."
 
 
-def _what_to_do(grounds: Grounds) -> str:
-    if not grounds.against:
-        return _nothing_shown(grounds)
-    if grounds.overview.impossible:
+def _what_to_do(evidence: Evidence) -> str:
+    if not evidence.miscalibrated:
+        return _nothing_shown(evidence)
+    if evidence.overview.n_zero_prob_outcomes:
         inside = "Give no outcome probability 0: write more digits, or move such scores inside."
-        return f"{inside} {_recalibration(grounds)}"
-    return _recalibration(grounds)
+        return f"{inside} {_recalibration(evidence)}"
+    return _recalibration(evidence)
 
 
-def _recalibration(grounds: Grounds) -> str:
-    found = grounds.repair
-    if grounds.one_outcome:
+def _recalibration(evidence: Evidence) -> str:
+    found = evidence.recalibration
+    if evidence.one_outcome:
         return "Only one outcome occurs in these rows: recalibrate with rows in which both do."
     if found is None:
         return "Recalibrate on data that the model was not trained on, and evaluate again."
-    if found.recommended != "NoRecalibration":
+    if found.recommended != "IdentityCalibration":
         apart = "fitted on data kept apart from training and test"
         return f"Recalibrate with {found.recommended}, {apart}."
-    if grounds.small:
+    if evidence.small:
         return "So small an error needs no fixing: no recalibrator predicted better out of fold."
     return "No recalibrator that was tried predicts better out of fold than these probabilities."
 
 
-def _nothing_shown(grounds: Grounds) -> str:
+def _nothing_shown(evidence: Evidence) -> str:
     """What to do where no test speaks against calibration."""
-    found, named = grounds.detectable, standing_out(grounds)
+    found, named = evidence.detectable_error, standing_out(evidence)
     if named:
         return f"Look at {' and '.join(named)} again with more rows."
-    if _other_tests(grounds):
-        return f"Look again with more rows: the tests do not agree.{_more_rows(grounds)}"
-    unseen = found.error if found is not None else grounds.headline.interval.high
-    if unseen is None or unseen > min(LARGE, grounds.rarer):
-        return f"So few rows neither clear nor refute the model.{_more_rows(grounds)}"
-    return f"Nothing needs fixing by this evidence.{_more_rows(grounds)}"
+    if _other_tests(evidence):
+        return f"Look again with more rows: the tests do not agree.{_more_rows(evidence)}"
+    unseen = found.error if found is not None else evidence.headline.interval.high
+    if unseen is None or unseen > min(LARGE, evidence.rarer):
+        return f"So few rows neither clear nor refute the model.{_more_rows(evidence)}"
+    return f"Nothing needs fixing by this evidence.{_more_rows(evidence)}"
 
 
-def _more_rows(grounds: Grounds) -> str:
-    found = grounds.detectable
+def _more_rows(evidence: Evidence) -> str:
+    found = evidence.detectable_error
     if found is None or not len(found.table):
         return ""
-    more = np.flatnonzero(found.table["rows"] > grounds.overview.n)
+    more = np.flatnonzero(found.table["rows"] > evidence.overview.n)
     if not len(more):
         return ""
     k = int(more[np.argmax(found.table["error"][more])])
@@ -248,28 +250,30 @@ def _rounded(rows: int) -> int:
     return -(-rows // size) * size
 
 
-def _gain(grounds: Grounds) -> str:
-    found = grounds.repair
-    if found is None or found.recommended == "NoRecalibration" or not grounds.against:
+def _gain(evidence: Evidence) -> str:
+    found = evidence.recalibration
+    if found is None or found.recommended == "IdentityCalibration" or not evidence.miscalibrated:
         return ""
-    if grounds.one_outcome:
+    if evidence.one_outcome:
         return ""
     before, after = found.before, found.after
     first = f"{before['log_loss']:.4f}"
     names = found.table["candidate"].tolist()
-    if found.table["zeros"][names.index("NoRecalibration")] > 0:
+    if found.table["zeros"][names.index("IdentityCalibration")] > 0:
         first = "infinity (some outcomes had probability 0)"
     return (
         f"Out of fold, that changes the log loss from {first} to {after['log_loss']:.4f}, and the "
-        f"{_changed_error(grounds, found)}."
+        f"{_changed_error(evidence, found)}."
     )
 
 
-def _changed_error(grounds: Grounds, found: Repair) -> str:
+def _changed_error(evidence: Evidence, found: Recalibration) -> str:
     """From what to what the error goes: that of all classes, where they alone are wrong."""
     names = found.table["candidate"].tolist()
-    rows = names.index("NoRecalibration"), names.index(found.recommended)
-    kind = "marginal_error" if grounds.only_classes and "marginal_error" in found.table else "error"
+    rows = names.index("IdentityCalibration"), names.index(found.recommended)
+    kind = (
+        "marginal_error" if evidence.only_classes and "marginal_error" in found.table else "error"
+    )
     before, after = (found.table[kind][row] for row in rows)
     low, high = (found.table[f"{kind}_{end}"][rows[1]] for end in ("low", "high"))
     what = "error of all classes" if kind == "marginal_error" else "error"

@@ -1,4 +1,4 @@
-"""The door: `Forecasts.of` checks predictions and labels once, so that nothing inside has to."""
+"""Input validation: `Forecasts.from_arrays` checks predictions and labels once."""
 
 from trueup.forecasts.forecasts import Forecasts
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Ints
-from trueup.errors import Text, Words, must_be
+from trueup.errors import Text, Verbatim, must_be
 
 FRAMES = {"pandas", "polars", "pyarrow", "modin", "cudf"}
 
@@ -35,7 +35,7 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
         raise must_be(name, "an array with one entry or row per sample", describe(value))
     if array.dtype.names is not None:
         hint = "stack its fields into columns first"
-        raise must_be(name, "an array of plain numbers", Words("a structured array"), hint=hint)
+        raise must_be(name, "an array of plain numbers", Verbatim("a structured array"), hint=hint)
     if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
         return array.astype(np.float32)  # the short floats of JAX, which float32 holds exactly
     if not array.dtype.isnative:
@@ -54,12 +54,12 @@ def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArr
     raise _not_a_number(name, array.flat[0].item(), 0, hint_for_text)
 
 
-def describe(value: object) -> Words:
+def describe(value: object) -> Verbatim:
     """Say in words, for messages, what shape or type a value has."""
     if isinstance(value, np.ndarray):
-        return Words(f"an array of shape {tuple(int(size) for size in value.shape)}")
+        return Verbatim(f"an array of shape {tuple(int(size) for size in value.shape)}")
     kind = type(value).__name__
-    return Words(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}")
+    return Verbatim(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}")
 
 
 def first_row(bad: NDArray[Any]) -> int:
@@ -104,14 +104,16 @@ def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
     row = first_row(np.ma.getmaskarray(value)) if value.ndim else -1
     if row >= 0:
         hint = "drop the masked rows first"
-        raise must_be(name, "have no masked entries", Words("one"), row=row, hint=hint)
+        raise must_be(name, "have no masked entries", Verbatim("one"), row=row, hint=hint)
     return np.asarray(value.data)
 
 
 def _from_torch(name: str, value: Any) -> NDArray[Any]:
     tensor = value.detach()
     if str(tensor.layout) != "torch.strided":
-        raise must_be(name, "dense", Words("a sparse tensor"), hint="call .to_dense() on it first")
+        raise must_be(
+            name, "dense", Verbatim("a sparse tensor"), hint="call .to_dense() on it first"
+        )
     known = ("torch.float16", "torch.float32", "torch.float64")
     if tensor.is_floating_point() and str(tensor.dtype) not in known:
         tensor = tensor.float()  # NumPy has no bfloat16; float32 holds it exactly
@@ -145,7 +147,9 @@ def _from_sequence(name: str, value: Any) -> NDArray[Any]:
             array = np.from_dlpack(value)
     except ValueError:
         hint = "check for missing entries"
-        raise must_be(name, "rectangular", Words("rows of different lengths"), hint=hint) from None
+        raise must_be(
+            name, "rectangular", Verbatim("rows of different lengths"), hint=hint
+        ) from None
     return array
 
 

@@ -31,7 +31,7 @@ COLUMNS_AT_ONCE = 8
 class Forecasts:
     """Predictions of a probabilistic classifier with what really happened.
 
-    Make one with `Forecasts.of`, which checks everything; every function of trueup that takes
+    Make one with `Forecasts.from_arrays`, which checks everything. Every function that takes
     ``(probs, labels)`` also takes one of these.
 
     Attributes
@@ -59,7 +59,7 @@ class Forecasts:
     _probs: door.Vector | door.Matrix
 
     @classmethod
-    def of(
+    def from_arrays(
         cls,
         probs: object = None,
         labels: object = None,
@@ -107,7 +107,7 @@ class Forecasts:
         Examples
         --------
         >>> probs = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]
-        >>> f = Forecasts.of(probs, ["a", "c"], classes=["a", "b", "c"])
+        >>> f = Forecasts.from_arrays(probs, ["a", "c"], classes=["a", "b", "c"])
         >>> f.n, f.n_classes, f.labels.tolist()
         (2, 3, [0, 2])
         """
@@ -115,7 +115,9 @@ class Forecasts:
             data = (labels, weights, groups, features, clusters, classes, ignore_label)
             if logits or normalize or soft_labels or any(each is not None for each in data):
                 rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")
-                raise InputError("probs", rule, hint="pass labels and weights to Forecasts.of")
+                raise InputError(
+                    "probs", rule, hint="pass labels and weights to Forecasts.from_arrays"
+                )
             return probs
         given = door.values_of(probs, logits)
         if labels is None:

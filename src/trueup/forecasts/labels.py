@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trueup._typing import Ints
 from trueup.engines.select import engine
-from trueup.errors import Argument, Text, Words, must_be
+from trueup.errors import Argument, Text, Verbatim, must_be
 from trueup.forecasts.arrays import describe, first_row, is_missing, original, refuse
 from trueup.forecasts.policy import FORECASTS, Policy
 
@@ -48,7 +48,7 @@ def class_numbers(
     if labels.dtype.kind == "b" and n_classes > 2:
         as_probs = ("pass 1-D confidences as ", Argument(policy.probs))
         hint: Text = (*as_probs, " if these are True where the predicted class is right")
-        raise must_be(name, _numbers(n_classes), Words("booleans"), hint=hint)
+        raise must_be(name, _numbers(n_classes), Verbatim("booleans"), hint=hint)
     if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
         return _look_up(labels, n_classes, classes, rows, policy)
     _refuse_fractions(labels, rows, policy)
@@ -81,7 +81,11 @@ def plain_labels(
         raise must_be(name, "one class per row", describe(labels), hint=hint)
     missing = _missing(labels) if labels.dtype.kind in "fO" else np.zeros(0, bool)
     if missing.any():
-        hint = ("pass ", policy.option("ignore_label", Words("float('nan')")), " to drop such rows")
+        hint = (
+            "pass ",
+            policy.option("ignore_label", Verbatim("float('nan')")),
+            " to drop such rows",
+        )
         hint = "drop such rows" if policy.scikit_learn else hint
         refuse(name, "present in every row", labels, missing, rows, hint)
     return _plain(labels)
@@ -99,7 +103,7 @@ def sorted_classes(labels: NDArray[Any], n_classes: int, policy: Policy) -> NDAr
         present = np.unique(labels)
     except TypeError:
         row = next(row for row, label in enumerate(labels) if type(label) is not type(labels[0]))
-        got = Words(f"{labels[0]!r} and {labels[row]!r}")
+        got = Verbatim(f"{labels[0]!r} and {labels[row]!r}")
         raise must_be(policy.labels, "numbers or names, not both", got, row=row) from None
     return present if len(present) == n_classes else None
 
@@ -217,7 +221,11 @@ def _hint_outside(labels: NDArray[Any], label: Any, n_classes: int, policy: Poli
         names = policy.option("classes", ["negative", "positive"])
         return ("pass ", names, " if labels have other names")
     if label < 0 and not policy.scikit_learn:
-        return ("pass ", policy.option("ignore_label", Words(f"{label:.0f}")), " to drop such rows")
+        return (
+            "pass ",
+            policy.option("ignore_label", Verbatim(f"{label:.0f}")),
+            " to drop such rows",
+        )
     if label == n_classes and labels.min() >= 1:
         return "subtract 1 from labels that count from 1"
     names = policy.option("classes")

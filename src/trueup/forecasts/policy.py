@@ -29,7 +29,7 @@ class Policy:
     probs: str = "probs"
     labels: str = "labels"
     weights: str = "weights"
-    to: str = "Forecasts.of"
+    to: str = "Forecasts.from_arrays"
     scikit_learn: bool = False
 
     def option(self, name: str, value: object = None) -> Argument:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
-from trueup.errors import Argument, InputError, Text, Words, must_be, required
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
 from trueup.forecasts.policy import FORECASTS, Policy
 
@@ -84,7 +84,7 @@ class Matrix:
         return block
 
     def columns(self, first: int, last: int) -> Floats:
-        """Columns first … last−1 as rows of a contiguous array, made block by block."""
+        """ResultTable first … last−1 as rows of a contiguous array, made block by block."""
         n = len(self.top)
         out = np.empty((last - first, n))
         for where in row_blocks(n, 4 * (last - first)):
@@ -155,7 +155,7 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
     name = policy.probs
     if not isinstance(logits, bool | np.bool_):
         hint: Text = ("pass the logits as ", Argument(name))
-        raise must_be("logits", "True or False", Words(describe(logits)), hint=hint)
+        raise must_be("logits", "True or False", Verbatim(describe(logits)), hint=hint)
     if probs is None:
         raise required(name, "call f(probs, labels)")
     array = as_numpy(name, probs)
@@ -166,7 +166,7 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
         hint = f"pass {name}[:, 0] if that is the positive class" if array.shape[1] else ""
         raise must_be(name, "have shape (n,) or (n, K) with K ≥ 2", describe(array), hint=hint)
     if len(array) == 0:
-        raise must_be(name, "have at least one row", Words("none"))
+        raise must_be(name, "have at least one row", Verbatim("none"))
     labels_first = array.ndim == 1 and not logits
     hint = _swapped(policy) if labels_first else "select the columns of numbers"
     return Given(as_floats(name, array, hint), bool(logits), policy, half_precision_of(probs))

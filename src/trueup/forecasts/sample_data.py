@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import is_number
-from trueup.errors import Argument, InputError, Words, must_be, required
+from trueup.errors import Argument, InputError, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
 from trueup.forecasts.labels import to_ignore
 from trueup.forecasts.policy import FORECASTS, Policy
@@ -20,7 +20,7 @@ def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: 
     """Refuse an array that has not as many rows as the predictions."""
     if len(array) != n:
         rule = ("as long as ", Argument(predictions), f", which has {_count(n, 'row')}")
-        raise must_be(name, rule, Words(_count(len(array), "row")), hint=hint)
+        raise must_be(name, rule, Verbatim(_count(len(array), "row")), hint=hint)
 
 
 def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | None:
@@ -93,7 +93,7 @@ def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: obj
 def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[Any, Ints]]:
     """Every group in order, as far as names can be ordered, with the numbers of its rows."""
     if groups is None:
-        set_in = ("set ", Argument("groups"), " in Forecasts.of")
+        set_in = ("set ", Argument("groups"), " in Forecasts.from_arrays")
         raise required("groups", hint or set_in)
     if groups.ndim != 1:
         raise must_be("groups", "one name or number per row", describe(groups))
@@ -127,10 +127,12 @@ def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] |
     except TypeError:
         raise must_be("classes", f"a list of {n_classes} names", classes) from None
     if len(names) != n_classes:
-        raise must_be("classes", f"a list of {n_classes} names", Words(_count(len(names), "name")))
+        raise must_be(
+            "classes", f"a list of {n_classes} names", Verbatim(_count(len(names), "name"))
+        )
     if distinct != n_classes:
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise must_be("classes", "a list of different names", Words(f"{twice!r} twice"))
+        raise must_be("classes", "a list of different names", Verbatim(f"{twice!r} twice"))
     return names
 
 

@@ -5,14 +5,14 @@ from trueup.inference.certification.certify import certify, trade_off
 from trueup.inference.comparison import compare, compare_many
 from trueup.inference.confidence_intervals.interval import interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
-from trueup.inference.many_metrics import Inference, infer
+from trueup.inference.many_metrics import MetricInference, estimate_many
 from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
 from trueup.inference.multiple_tests.classes_and_bins import bin_tests, class_tests
 from trueup.inference.multiple_tests.group_errors import GroupErrors, group_errors
 
 __all__ = [
     "GroupErrors",
-    "Inference",
+    "MetricInference",
     "benjamini_hochberg",
     "bin_tests",
     "calibration_test",
@@ -22,9 +22,9 @@ __all__ = [
     "compare_many",
     "confidence_band",
     "consistency_band",
+    "estimate_many",
     "group_errors",
     "holm",
-    "infer",
     "interval",
     "trade_off",
 ]

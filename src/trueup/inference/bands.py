@@ -15,14 +15,14 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.checks import check_choice, check_flag
 from trueup.inference.arguments import check_level
-from trueup.tables import BinTable, Columns
+from trueup.tables import BinTable, ResultTable
 
 ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off
 
 
 def consistency_band(
     table: BinTable, *, confidence_level: float = 0.95, simultaneous: bool = False
-) -> Columns:
+) -> ResultTable:
     r"""Where the mean label of each bin would be if the model were calibrated.
 
     From the binomial distribution with the number of rows (with weights the effective one,
@@ -42,7 +42,7 @@ def consistency_band(
 
     Returns
     -------
-    Columns
+    ResultTable
         ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty one.
     """
     miss = _miss(table, confidence_level, simultaneous)
@@ -62,7 +62,7 @@ def confidence_band(
     confidence_level: float = 0.95,
     simultaneous: bool = False,
     method: str = "wilson",
-) -> Columns:
+) -> ResultTable:
     r"""Where the true rate of each bin may be, given its labels.
 
     Parameters
@@ -80,7 +80,7 @@ def confidence_band(
 
     Returns
     -------
-    Columns
+    ResultTable
         ``mean_score``, ``mean_label``, ``low`` and ``high`` of each bin; NaN in an empty one.
     """
     check_choice("method", method, "wilson", "clopper-pearson")
@@ -140,9 +140,9 @@ def _sizes(table: BinTable) -> tuple[Any, Floats]:
 
 def _columns(
     table: BinTable, full: Any, low: Floats, high: Floats, names: tuple[str, ...]
-) -> Columns:
+) -> ResultTable:
     columns = {name: getattr(table, name) for name in names}
     for name, ends in (("low", low), ("high", high)):
-        columns[name] = np.full(table.made, math.nan)
+        columns[name] = np.full(table.n_bins, math.nan)
         columns[name][full] = ends
-    return Columns(columns)
+    return ResultTable(columns)

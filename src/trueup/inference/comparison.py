@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueup.errors import Argument, Words, called, must_be
+from trueup.errors import Argument, Verbatim, called, must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
@@ -18,8 +18,8 @@ from trueup.inference.hypothesis_tests.null_distribution import refuse_soft_labe
 from trueup.inference.multiple_tests.adjusted_pvalues import holm
 from trueup.inference.paired_differences import Difference, Resampled, difference_of
 from trueup.metrics import rmsce_debiased
-from trueup.results import Comparison, HypothesisResult, Interval
-from trueup.tables import Columns
+from trueup.results import CalibrationTestResult, Comparison, Interval
+from trueup.tables import ResultTable
 
 __all__ = ["checked_model", "compare", "compare_many", "same_samples"]
 
@@ -114,14 +114,14 @@ def compare_many(
     weights: object = None,
     logits: bool = False,
     rng: Seed = None,
-) -> Columns:
+) -> ResultTable:
     """Compare every two of several models, and rank them as far as the data can tell.
 
     Parameters are those of `compare`, with predictions by name.
 
     Returns
     -------
-    Columns
+    ResultTable
         A row for each pair: first, second, first_error, second_error, difference (first less
         second), low, high, pvalue, adjusted_pvalue (Holm), first_rank, second_rank. A model's
         rank is 1 plus the number of models that are better by a difference whose adjusted
@@ -155,7 +155,7 @@ def compare_many(
     for (a, b), difference, pvalue in zip(pairs, differences, adjusted, strict=True):
         if pvalue <= 1 - level and difference.value != 0:
             rank[a if difference.value > 0 else b] += 1
-    return Columns(
+    return ResultTable(
         {
             "first": np.array([a for a, _ in pairs]),
             "second": np.array([b for _, b in pairs]),
@@ -174,19 +174,19 @@ def compare_many(
 
 def _own_test(
     estimator: Estimator, forecasts: Forecasts, model: Resampled, seed: int
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     n_resamples = len(model.noise)
     if forecasts.clusters is None:
         return calibration_test(forecasts, statistic=estimator, n_resamples=n_resamples, rng=seed)
-    pvalue = (1 + int(np.sum(model.noise >= model.power))) / (1 + n_resamples)
+    pvalue = (1 + int(np.sum(model.noise >= model.pth_power))) / (1 + n_resamples)
     pvalue = max(pvalue, model.least_pvalue)
     null = "the error in the bins of these data is 0; clusters are independent"
     notes = {"estimator": repr(estimator), "n_resamples": n_resamples, "conservative": True}
-    return HypothesisResult(model.power, pvalue, "cluster bootstrap", null, notes)
+    return CalibrationTestResult(model.pth_power, pvalue, "cluster bootstrap", null, notes)
 
 
 def _sentence(
-    estimator: Estimator, found: Difference, level: float, tests: list[HypothesisResult]
+    estimator: Estimator, found: Difference, level: float, tests: list[CalibrationTestResult]
 ) -> str:
     """Say who is better calibrated, and warn where estimates and verdicts would mislead."""
     alpha = 1 - level
@@ -246,19 +246,19 @@ def same_samples(
     for other, forecasts in given.items():
         if _shape(forecasts) != _shape(first):
             shape = (f"{_shape(first)}, as ", Argument(name), " is")
-            raise must_be(other, shape, Words(_shape(forecasts)))
+            raise must_be(other, shape, Verbatim(_shape(forecasts)))
         for what in ("labels", "weights", "clusters"):
             ours, theirs = getattr(first, what), getattr(forecasts, what)
             both = ours is not None and theirs is not None
             if (ours is None) != (theirs is None) or (both and not np.array_equal(ours, theirs)):
-                raise must_be(other, rule, Words(f"other {what}"), hint=hint)
+                raise must_be(other, rule, Verbatim(f"other {what}"), hint=hint)
     return list(given.values())
 
 
 def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
     """One model's predictions; what is wrong with them is said of its name."""
     with called({"probs": name}):
-        return Forecasts.of(probs, labels, **beside)
+        return Forecasts.from_arrays(probs, labels, **beside)
 
 
 def _shape(forecasts: Forecasts) -> str:

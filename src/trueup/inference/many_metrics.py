@@ -27,21 +27,21 @@ from trueup.inference.hypothesis_tests.sorted_resamples import (
 )
 from trueup.lens import Lens
 from trueup.notebook import FieldsShown
-from trueup.results import HypothesisResult, Interval
+from trueup.results import CalibrationTestResult, Interval
 
-__all__ = ["Inference", "infer"]
+__all__ = ["MetricInference", "estimate_many"]
 
 
 @dataclass(frozen=True)
-class Inference(FieldsShown):
+class MetricInference(FieldsShown):
     """One metric with its interval and its test of calibration."""
 
     estimator: Estimator
     interval: Interval
-    test: HypothesisResult
+    test: CalibrationTestResult
 
 
-def infer(
+def estimate_many(
     estimators: Sequence[Metric],
     probs: object,
     labels: object = None,
@@ -51,7 +51,7 @@ def infer(
     weights: object = None,
     logits: bool = False,
     rng: Seed = None,
-) -> list[Inference]:
+) -> list[MetricInference]:
     """Return the interval and the test of each of several metrics.
 
     They are those of `interval` and `calibration_test` for a whole number as ``rng``, to the last
@@ -73,7 +73,7 @@ def infer(
     Examples
     --------
     >>> from trueup import ece, ks_error
-    >>> found = infer([ece, ks_error], [0.2] * 50 + [0.7] * 50, [0, 1] * 50, rng=0)
+    >>> found = estimate_many([ece, ks_error], [0.2] * 50 + [0.7] * 50, [0, 1] * 50, rng=0)
     >>> [round(each.interval.estimate, 3) for each in found]
     [0.25, 0.15]
     """
@@ -81,9 +81,9 @@ def infer(
     if not isinstance(estimators, Sequence):
         raise must_be("estimators", "a list of metrics", estimators)
     known = [estimator_of("estimators", each) for each in estimators]
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
-    found: dict[int, Inference] = {}
+    found: dict[int, MetricInference] = {}
     for problem, members in _sorted_together(known, forecasts):
         shared = [each for _, each in members]
         results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
@@ -93,12 +93,12 @@ def infer(
         powers = powers_of_classes([each for _, each in members], forecasts, keys)
         for (i, each), power in zip(members, powers, strict=True):
             ends = interval(each, forecasts, confidence_level=level)
-            found[i] = Inference(each, ends, conclude(each, forecasts, power))
+            found[i] = MetricInference(each, ends, conclude(each, forecasts, power))
     for i, each in enumerate(known):
         if i not in found:
             ends = interval(each, forecasts, confidence_level=level, n_resamples=many, rng=seed)
             test = calibration_test(forecasts, statistic=each, n_resamples=many, rng=seed)
-            found[i] = Inference(each, ends, test)
+            found[i] = MetricInference(each, ends, test)
     return [found[i] for i in range(len(known))]
 
 
@@ -147,7 +147,7 @@ def _of_sorted(
     level: float,
     many: int,
     seed: int,
-) -> list[Inference]:
+) -> list[MetricInference]:
     on_labels = powers_of(statistics, problem.with_drawn_labels, seed, many)
     resampled = [each for each in statistics if each.no_analytic_reason(forecasts, "conditional")]
     on_rows = dict(
@@ -160,7 +160,7 @@ def _of_sorted(
         else:
             ends = interval(each, forecasts, confidence_level=level)
         powers = np.concatenate([[each.power_of_ties(problem.groups)], drawn])
-        found.append(Inference(each, ends, conclude(each, forecasts, powers)))
+        found.append(MetricInference(each, ends, conclude(each, forecasts, powers)))
     return found
 
 

@@ -30,7 +30,7 @@ class Resampled:
     """
 
     value: float
-    power: float
+    pth_power: float
     exponent: float
     noise: Floats
     units: int
@@ -44,19 +44,19 @@ class Resampled:
         found = estimator.measure_forecasts(forecasts)
         norm = getattr(estimator, "norm", 1)
         exponent = float(norm) if is_number(norm) and math.isfinite(norm) else 1.0
-        by_power = found.value == root_of(found.power, exponent)
+        by_power = found.value == root_of(found.pth_power, exponent)
         # Bins stay: cuts between tied rows would be another source of noise.
         kept = estimator.with_kept_bins(found, forecasts)
 
         def statistic(resample: Forecasts) -> float:
             estimate = kept.measure_forecasts(resample)
-            return estimate.power if by_power else estimate.value
+            return estimate.pth_power if by_power else estimate.value
 
         bootstrap = Bootstrap.of(statistic, forecasts, n_resamples, seed)
         drawn = bootstrap.values
-        power = found.power if by_power else found.value
+        power = found.pth_power if by_power else found.value
         if estimator.debiased:
-            plugin = kept.plug_in().measure_forecasts(forecasts).power
+            plugin = kept.plug_in().measure_forecasts(forecasts).pth_power
             power -= float(drawn.mean()) - plugin
         return cls(
             found.value,
@@ -90,7 +90,7 @@ def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
     is below that of a sign test, and an interval that would be is all that there can be.
     """
     noise = one.noise - two.noise
-    power, total = one.power - two.power, one.power + two.power
+    power, total = one.pth_power - two.pth_power, one.pth_power + two.pth_power
     # Whole ranks, so that 0 is outside just where the p-value is at most 1 − level.
     rank = max(1, int((1 - level) / 2 * (len(noise) + 1) + 1e-9))
     ordered = np.sort(noise)

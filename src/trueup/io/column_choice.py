@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trueup.errors import Argument, Text, printable
 from trueup.io import column_guesses
-from trueup.io.column_patterns import Asked, pick, pick_one, twice
+from trueup.io.column_patterns import Settings, pick, pick_one, twice
 from trueup.io.file_errors import listed, refusal, spanned
 from trueup.io.table import Table
 
@@ -38,19 +38,19 @@ class Chosen:
     features: tuple[str, ...]
     clusters: str | None
     guessed: frozenset[str]
-    sentence: str
+    text: str
 
 
 def choose(
     table_names: Sequence[str],
     *,
-    probs: Asked = None,
-    labels: Asked = None,
-    weights: Asked = None,
-    groups: Asked = None,
-    features: Asked = None,
-    clusters: Asked = None,
-    prediction: Asked = None,
+    probs: Settings = None,
+    labels: Settings = None,
+    weights: Settings = None,
+    groups: Settings = None,
+    features: Settings = None,
+    clusters: Settings = None,
+    prediction: Settings = None,
     logits: bool = False,
     need_labels: bool = True,
     table: Table | None = None,
@@ -79,13 +79,13 @@ def choose(
 
     Examples
     --------
-    >>> choose(["id", "p_0", "p_1", "p_2", "y"]).sentence
+    >>> choose(["id", "p_0", "p_1", "p_2", "y"]).text
     'using columns p_0, p_1, p_2, label y'
     """
     shown = "the table" if table is None else table.shown
     names = tuple(table_names)
 
-    def one(option: str, asked: Asked) -> str | None:
+    def one(option: str, asked: Settings) -> str | None:
         return None if asked is None else pick_one(option, asked, names, shown)
 
     beside = {

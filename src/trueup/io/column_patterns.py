@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from trueup.errors import Argument, Words, must_be
+from trueup.errors import Argument, Verbatim, must_be
 from trueup.io.file_errors import listed, refusal
 
-Asked = str | Sequence[str] | None
+Settings = str | Sequence[str] | None
 
 BREAK = re.compile(r"[_.\-\s:/\[(=|]")  # what stands between a prefix and the name of a class
 
@@ -33,7 +33,7 @@ def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], show
     """The one column that the option asks for."""
     picked = pick(option, asked, names, shown)
     if len(picked) > 1:
-        raise must_be(option, "one column", Words(listed(picked))).replace(file=shown)
+        raise must_be(option, "one column", Verbatim(listed(picked))).replace(file=shown)
     return picked[0]
 
 

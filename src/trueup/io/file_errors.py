@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import InputError, Text, Words, printable
+from trueup.errors import InputError, Text, Verbatim, printable
 
 MOST_NAMED = 12
 
@@ -30,7 +30,7 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptRows:
     """Some rows of a file, by their numbers in it."""
 
     file: Place
@@ -52,7 +52,7 @@ class Kept:
 
 
 def refusal(
-    shown: str, problem: Text, got: object = Words(), *, row: str | None = None, hint: Text = ""
+    shown: str, problem: Text, got: object = Verbatim(), *, row: str | None = None, hint: Text = ""
 ) -> InputError:
     """Build the error to raise about the file that messages call ``shown``.
 
@@ -66,7 +66,7 @@ def bad_column(
     place: Place,
     column: str,
     rule: str,
-    got: object = Words(),
+    got: object = Verbatim(),
     *,
     row: int | None = None,
     hint: Text = "",

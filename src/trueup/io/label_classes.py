@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Argument, InputError, Text, Words, must_be, short
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be, short
 from trueup.io.column_patterns import remainders
 from trueup.io.file_errors import Place, bad_column, listed, spanned
 
@@ -170,7 +170,7 @@ def _binary(
         pair_said = Argument("classes", f"{present[0]},{present[1]}")
         hint = ("name both classes with ", pair_said, ", the positive one last")
     rule = f"must hold 0 and 1, as {column!r} is the only column of probabilities"
-    got = Words(listed([short(label) for label in present], 5))
+    got = Verbatim(listed([short(label) for label in present], 5))
     raise bad_column(table, name, rule, got, hint=hint)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Words
+from trueup.errors import Verbatim
 from trueup.io.file_errors import Place, bad_column
 
 # What programs write where a number is missing. Compared in lower case, without spaces.
@@ -76,7 +76,7 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array
     for row, item in enumerate(array):
         if not isinstance(item, list | tuple | np.ndarray) or len(item) != len(first):
-            got = Words("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
+            got = Verbatim("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
             raise bad_column(table, name, f"must hold lists of {len(first)} numbers", got, row=row)
     try:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])
@@ -101,7 +101,7 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:
-        raise bad_column(table, name, "must hold numbers", Words(f"{array.dtype}"))
+        raise bad_column(table, name, "must hold numbers", Verbatim(f"{array.dtype}"))
     floats = np.empty(len(array))
     for row, item in enumerate(array):
         if item is None or (isinstance(item, str) and missing_text(item)):

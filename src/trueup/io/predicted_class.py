@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Argument, Words, conflict, short
+from trueup.errors import Argument, Verbatim, conflict, short
 from trueup.io import column_guesses
 from trueup.io.column_choice import Chosen
 from trueup.io.file_errors import Place, bad_column, refusal, spanned
@@ -34,9 +34,9 @@ def with_prediction(
     if len(found) != 1:
         return chosen
     if not column_guesses.two_valued(beside[chosen.labels]):
-        said = chosen.sentence + f", prediction {found[0]}"
+        said = chosen.text + f", prediction {found[0]}"
         return replace(
-            chosen, prediction=found[0], sentence=said, guessed=chosen.guessed | {"prediction"}
+            chosen, prediction=found[0], text=said, guessed=chosen.guessed | {"prediction"}
         )
     about_right = column_guesses.named([chosen.labels], column_guesses.RIGHT)
     confident = column_guesses.named(chosen.probs, column_guesses.CONFIDENCES)
@@ -95,7 +95,7 @@ def was_right(
         told = f"columns {name!r} and {prediction!r} must hold one class per row"
         raise refusal(table.shown, told)
     if (labels.dtype == object) != (predicted.dtype == object):
-        got = Words(f"{short(item(predicted[0]))} and {short(item(labels[0]))}")
+        got = Verbatim(f"{short(item(predicted[0]))} and {short(item(labels[0]))}")
         rule = f"must name classes as column {name!r} does"
         raise bad_column(table, prediction, rule, got, row=0)
     remark = f"right where {prediction} equals {name}"

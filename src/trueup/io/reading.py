@@ -14,8 +14,8 @@ from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
-from trueup.io.column_patterns import Asked
-from trueup.io.file_errors import Kept, Place, refusal, spanned
+from trueup.io.column_patterns import Settings
+from trueup.io.file_errors import KeptRows, Place, refusal, spanned
 from trueup.io.label_classes import Outcomes, outcomes_of
 from trueup.io.number_columns import as_numbers
 from trueup.io.opening import open_table
@@ -46,7 +46,7 @@ class Found:
     """
 
     forecasts: Forecasts
-    sentence: str
+    text: str
     names: Chosen
 
 
@@ -57,7 +57,7 @@ class FoundScores(NamedTuple):
     names: tuple[str, ...]
 
     @property
-    def sentence(self) -> str:
+    def text(self) -> str:
         """What was taken, in words, such as "using columns p_0 … p_9"."""
         text = f"using column{'s' if len(self.names) > 1 else ''} {spanned(self.names)}"
         return printable(text)
@@ -66,14 +66,14 @@ class FoundScores(NamedTuple):
 def read(
     path: Readable,
     *,
-    probs: Asked = None,
-    labels: Asked = None,
+    probs: Settings = None,
+    labels: Settings = None,
     logits: bool = False,
-    weights: Asked = None,
-    groups: Asked = None,
-    features: Asked = None,
-    clusters: Asked = None,
-    prediction: Asked = None,
+    weights: Settings = None,
+    groups: Settings = None,
+    features: Settings = None,
+    clusters: Settings = None,
+    prediction: Settings = None,
     classes: Sequence[Any] | None = None,
     normalize: bool = False,
     soft_labels: bool = False,
@@ -104,7 +104,7 @@ def read(
     classes
         Names of the classes in the order of the columns; (negative, positive) for one column.
     normalize, soft_labels, ignore_label
-        As in `Forecasts.of`.
+        As in `Forecasts.from_arrays`.
     drop_missing
         Leave out rows in which a column that is used has no value.
     format
@@ -124,14 +124,14 @@ def read(
 def read_forecasts(
     path: Readable,
     *,
-    probs: Asked = None,
-    labels: Asked = None,
+    probs: Settings = None,
+    labels: Settings = None,
     logits: bool = False,
-    weights: Asked = None,
-    groups: Asked = None,
-    features: Asked = None,
-    clusters: Asked = None,
-    prediction: Asked = None,
+    weights: Settings = None,
+    groups: Settings = None,
+    features: Settings = None,
+    clusters: Settings = None,
+    prediction: Settings = None,
     classes: Sequence[Any] | None = None,
     normalize: bool = False,
     soft_labels: bool = False,
@@ -160,12 +160,12 @@ def read_forecasts(
     if chosen.prediction is not None and chosen.prediction not in beside:
         beside[chosen.prediction] = table.column(chosen.prediction)
     _refuse_lengths(table, chosen, values, beside)
-    remarks = [chosen.sentence]
+    remarks = [chosen.text]
     place: Place = table
     if drop_missing:
         rows, remark = _present(table, values, beside)
         if rows is not None:
-            values, place = values[rows], Kept(table, rows)
+            values, place = values[rows], KeptRows(table, rows)
             beside = {name: column[rows] for name, column in beside.items()}
             remarks.append(remark)
     assert chosen.labels is not None
@@ -187,7 +187,7 @@ def read_forecasts(
     if outcomes.remark:
         remarks.append(outcomes.remark)
     try:
-        forecasts = Forecasts.of(
+        forecasts = Forecasts.from_arrays(
             values,
             outcomes.labels,
             logits=logits,
@@ -205,8 +205,8 @@ def read_forecasts(
 def read_scores(
     path: Readable,
     *,
-    probs: Asked = None,
-    labels: Asked = None,
+    probs: Settings = None,
+    labels: Settings = None,
     logits: bool = False,
     normalize: bool = False,
     format: str | None = None,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.atomic_write import checked_path, write_atomically
-from trueup.errors import Argument, Words, must_be
+from trueup.errors import Argument, Verbatim, must_be
 from trueup.io.formats.arrow_files import pyarrow_for
 from trueup.io.formats.duckdb_reader import name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
@@ -24,7 +24,7 @@ from trueup.io.sources import SUFFIXES, format_named
 ROWS_AT_ONCE = 65_536
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 
-Columns = dict[str, NDArray[Any]]
+ResultTable = dict[str, NDArray[Any]]
 
 
 def write_table(path: object, columns: Mapping[str, Any], format: str | None = None) -> None:
@@ -64,9 +64,9 @@ def write_table(path: object, columns: Mapping[str, Any], format: str | None = N
     write_atomically(place, gzip.compress(content, mtime=0) if gzipped else content)
 
 
-def _checked(columns: Mapping[str, Any], format: str) -> Columns:
+def _checked(columns: Mapping[str, Any], format: str) -> ResultTable:
     """Columns as arrays of one length; matrices as columns where the format has no other way."""
-    flat: Columns = {}
+    flat: ResultTable = {}
     for name, given in columns.items():
         array = np.asarray(given)
         if array.ndim not in (1, 2) or array.dtype.names is not None:
@@ -97,7 +97,7 @@ def _without_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(str)
 
 
-def _content(format: str, columns: Columns, shown: str) -> bytes:
+def _content(format: str, columns: ResultTable, shown: str) -> bytes:
     writers: dict[str, Callable[[], bytes]] = {
         "csv": lambda: _csv(columns, ","),
         "tsv": lambda: _csv(columns, "\t"),
@@ -110,7 +110,7 @@ def _content(format: str, columns: Columns, shown: str) -> bytes:
     return writers[format]()
 
 
-def _csv(columns: Columns, delimiter: str) -> bytes:
+def _csv(columns: ResultTable, delimiter: str) -> bytes:
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
@@ -119,13 +119,13 @@ def _csv(columns: Columns, delimiter: str) -> bytes:
     return file.getvalue().encode()
 
 
-def _json_lines(columns: Columns) -> bytes:
+def _json_lines(columns: ResultTable) -> bytes:
     names = list(columns)
     lines = (_dumped(dict(zip(names, row, strict=True))) for rows in _rows(columns) for row in rows)
     return "".join(lines).encode()
 
 
-def _json(columns: Columns) -> bytes:
+def _json(columns: ResultTable) -> bytes:
     blocks = list(_rows(columns))
     values = [[row[at] for rows in blocks for row in rows] for at in range(len(columns))]
     return _dumped(dict(zip(columns, values, strict=True))).encode()
@@ -136,10 +136,10 @@ def _dumped(document: dict[str, Any]) -> str:
         return ENCODER.encode(document) + "\n"
     except (TypeError, ValueError) as problem:
         rule = "finite numbers, texts, or missing, to be written as JSON"
-        raise must_be("columns", rule, Words(str(problem))) from None
+        raise must_be("columns", rule, Verbatim(str(problem))) from None
 
 
-def _npz(columns: Columns) -> bytes:
+def _npz(columns: ResultTable) -> bytes:
     import zipfile
 
     file = io.BytesIO()
@@ -151,7 +151,7 @@ def _npz(columns: Columns) -> bytes:
     return file.getvalue()
 
 
-def _parquet(columns: Columns) -> bytes:
+def _parquet(columns: ResultTable) -> bytes:
     import duckdb
 
     given = {f"c{k}": _for_duck(array) for k, array in enumerate(columns.values())}
@@ -174,7 +174,7 @@ def _for_duck(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
-def _arrow(columns: Columns, shown: str) -> bytes:
+def _arrow(columns: ResultTable, shown: str) -> bytes:
     pyarrow = pyarrow_for(shown)
     table = pyarrow.table({name: pyarrow.array(array) for name, array in columns.items()})
     sink = pyarrow.BufferOutputStream()
@@ -183,7 +183,7 @@ def _arrow(columns: Columns, shown: str) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _rows(columns: Columns) -> Iterator[list[tuple[Any, ...]]]:
+def _rows(columns: ResultTable) -> Iterator[list[tuple[Any, ...]]]:
     """Rows in plain Python values, None where missing, some at a time."""
     n = len(next(iter(columns.values())))
     for start in range(0, n, ROWS_AT_ONCE):

@@ -6,7 +6,7 @@ calibrated, so is every induced problem; the converse does not hold.
 """
 
 from trueup.lens.base import FamilyLens, Lens, PairsLens, SimplexLens
-from trueup.lens.families import ClassWise, TopLabelGiven
+from trueup.lens.families import ClassWise, TopLabelByClass
 from trueup.lens.induced import Cells, Member, Pairs
 from trueup.lens.pairs import (
     Binary,
@@ -36,7 +36,7 @@ __all__ = [
     "SimplexLens",
     "TopK",
     "TopLabel",
-    "TopLabelGiven",
+    "TopLabelByClass",
     "binary_problem",
     "check_lens",
     "chosen_lens",

@@ -99,7 +99,7 @@ class ClassWise(FamilyLens):
 
 
 @dataclass(frozen=True, repr=False)
-class TopLabelGiven(FamilyLens):
+class TopLabelByClass(FamilyLens):
     """Top-label problems of each predicted class, averaged by how often it is predicted.
 
     Calibration of the confidence given the predicted class (Gupta & Ramdas 2021), which plain

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.checks import is_whole
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.sample_data import beside, features_of
 from trueup.local.feature_scaling import Scaling
@@ -108,7 +108,7 @@ def read_features(features: object, n: int, predictions: str) -> Floats:
 def some_columns(features: Any) -> Floats:
     """Refuse features without a column; return them in float64, row after row."""
     if features.shape[1] == 0:
-        raise must_be("features", "have at least one column", Words("none"))
+        raise must_be("features", "have at least one column", Verbatim("none"))
     return np.ascontiguousarray(features, dtype=np.float64)
 
 
@@ -187,5 +187,5 @@ def _transformed(rows: object, n: int) -> Floats:
     array = as_floats("reduce", as_numpy("reduce", rows))
     if array.ndim != 2 or len(array) != n or array.shape[1] == 0 or not np.isfinite(array).all():
         rule = f"a transformer that gives {n} rows of finite numbers"
-        raise must_be("reduce", rule, Words(f"an array of shape {array.shape}"))
+        raise must_be("reduce", rule, Verbatim(f"an array of shape {array.shape}"))
     return np.ascontiguousarray(array, dtype=np.float64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.bins import Binning, UniformWidth, check_binning
+from trueup.bins import Binning, EqualWidth, check_binning
 from trueup.checks import check_choice, check_flag, is_number
 from trueup.errors import called, must_be
 from trueup.estimators.base import Estimator
@@ -20,7 +20,7 @@ from trueup.local.device import Device, device_of
 from trueup.local.features import check_reduce
 from trueup.local.residual_bins import LocalProblem, LocalSums
 from trueup.results import Estimate
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 QUANTILES = (0.5, 0.9, 0.99)
 COORDINATES = 3  # of each point, in the table: as many as can be drawn
@@ -92,7 +92,7 @@ class LocalError(Estimator):
     """
 
     lens: Lens | None = None
-    binning: Binning = UniformWidth(15)
+    binning: Binning = EqualWidth(15)
     kernel: str = "laplace"
     bandwidth: float | None = None
     _: KW_ONLY
@@ -102,7 +102,7 @@ class LocalError(Estimator):
 
     def __post_init__(self) -> None:
         check_lens(self.lens)
-        check_binning(self.binning, "a binning, such as UniformWidth(15)")
+        check_binning(self.binning, "a binning, such as EqualWidth(15)")
         check_choice("kernel", self.kernel, *KERNELS, "group")
         check_bandwidth(self.bandwidth)
         if self.kernel == "group" and self.bandwidth is not None:
@@ -151,9 +151,11 @@ class LocalError(Estimator):
         *,
         weights: object = None,
         logits: bool = False,
-    ) -> Columns:
+    ) -> ResultTable:
         """Return the landscape."""
-        table: Columns = self.measure(probs, labels, features, weights=weights, logits=logits).table
+        table: ResultTable = self.measure(
+            probs, labels, features, weights=weights, logits=logits
+        ).table
         return table
 
     def signed(
@@ -209,7 +211,7 @@ class LocalError(Estimator):
     ) -> Forecasts:
         beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
         with called({"groups": "features"}):
-            return Forecasts.of(probs, labels, weights=weights, logits=logits, **beside)
+            return Forecasts.from_arrays(probs, labels, weights=weights, logits=logits, **beside)
 
 
 def _as_given(rows: Ints, weights: object) -> Ints:
@@ -217,7 +219,7 @@ def _as_given(rows: Ints, weights: object) -> Ints:
     return rows if weights is None else np.flatnonzero(as_numpy("weights", weights) > 0)[rows]
 
 
-def landscape(problem: LocalProblem, sums: LocalSums) -> Columns:
+def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:
     """One row per sample: where it is, what was predicted, how wrong that is around it."""
     columns = {
         "row": problem.rows,
@@ -230,7 +232,7 @@ def landscape(problem: LocalProblem, sums: LocalSums) -> Columns:
     }
     for number in range(min(problem.n_dims, COORDINATES)):
         columns[f"x{number + 1}"] = problem.points[:, number]
-    return Columns(columns)
+    return ResultTable(columns)
 
 
 def summary_of(absolute: Floats, w: Floats | None, summary: str | float) -> float:

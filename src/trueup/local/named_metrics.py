@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.bins import UniformWidth
+from trueup.bins import EqualWidth
 from trueup.checks import check_choice
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
 from trueup.local.bandwidth import checked_bandwidths, default_bandwidth
 from trueup.local.device import device_of
 from trueup.local.local_error import LocalError, summary_of
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 OCTAVES = np.arange(-6, 9)
 """Bandwidths of a sweep, in doublings from the default: from nearly individual to global."""
@@ -51,7 +51,7 @@ def lce(
     >>> lce([0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]).round(3)
     array([0.3, 0.3, 0.7, 0.7])
     """
-    estimator = LocalError(None, UniformWidth(n_bins), kernel, bandwidth, standardize=standardize)
+    estimator = LocalError(None, EqualWidth(n_bins), kernel, bandwidth, standardize=standardize)
     return np.abs(estimator.signed(probs, labels, features, weights=weights, logits=logits))
 
 
@@ -82,7 +82,7 @@ def mlce(
     >>> round(mlce([0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]), 3)
     0.7
     """
-    estimator = LocalError(None, UniformWidth(n_bins), kernel, bandwidth, standardize=standardize)
+    estimator = LocalError(None, EqualWidth(n_bins), kernel, bandwidth, standardize=standardize)
     return estimator(probs, labels, features, weights=weights, logits=logits)
 
 
@@ -99,7 +99,7 @@ def mlce_over_bandwidths(
     reduce: object = None,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     """Return local errors for a range of bandwidths: where is the step from individual to global?
 
     One row for each: ``bandwidth``, ``max`` (MLCE), ``mean``, ``median`` and ``q90`` of the
@@ -117,9 +117,11 @@ def mlce_over_bandwidths(
     array([0.7  , 0.205])
     """
     check_choice("kernel", kernel, "laplace", "gaussian")
-    binning = UniformWidth(n_bins)
+    binning = EqualWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
-    forecasts = Forecasts.of(probs, labels, features=features, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(
+        probs, labels, features=features, weights=weights, logits=logits
+    )
     problem = estimator.problem(forecasts, device_of(features))
     if bandwidths is None:
         bandwidths = (default_bandwidth(problem.n_dims, kernel) * 2.0**OCTAVES).tolist()
@@ -134,4 +136,4 @@ def mlce_over_bandwidths(
         row["mass"] = summary_of(sums.mass, w, 0.5)
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
-    return Columns({name: np.array(values) for name, values in columns.items()})
+    return ResultTable({name: np.array(values) for name, values in columns.items()})

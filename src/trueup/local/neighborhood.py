@@ -10,7 +10,7 @@ import numpy as np
 from trueup._typing import Floats, Ints
 from trueup.local.bandwidth import scale_of
 from trueup.local.device import Device, sums_on
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 FAR = 0.01
 """A row is far from the data where even the nearest row of its bin is less similar than this."""
@@ -61,7 +61,9 @@ class Neighbourhood:
         weight, total = sums[bins].T
         return Around(weight, total, np.where(weight > 0, 0.0, np.inf))
 
-    def nearest(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Columns:
+    def nearest(
+        self, points: Floats | None, bins: Ints, device: Device | None = None
+    ) -> ResultTable:
         """Return the bin of new points, its weight, and how far and how like its nearest row is."""
         if points is not None and math.isinf(self.scale):  # any scale tells what is nearest
             distance = self._met(points, bins, device, 1.0).nearest
@@ -69,7 +71,7 @@ class Neighbourhood:
             distance = self.around(points, bins, device).nearest
         similarity = self.similarity(distance)
         weight = np.bincount(self.bins, self.weights, minlength=int(bins.max(initial=0)) + 1)
-        return Columns(
+        return ResultTable(
             {
                 "bin": bins,
                 "weight": weight[bins],

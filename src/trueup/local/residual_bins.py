@@ -122,7 +122,11 @@ class LocalProblem:
 def group_numbers(forecasts: Forecasts) -> Ints:
     """Numbers 0 … G−1 of the groups, which must be known for every row."""
     if forecasts.groups is None:
-        hint = ("pass the group of each row, or set ", Argument("groups"), " in Forecasts.of")
+        hint = (
+            "pass the group of each row, or set ",
+            Argument("groups"),
+            " in Forecasts.from_arrays",
+        )
         raise required("features", hint)
     if forecasts.groups.ndim != 1:
         raise must_be("features", "one group per row", describe(forecasts.groups))
@@ -138,7 +142,7 @@ def group_numbers(forecasts: Forecasts) -> Ints:
 def _features_of(forecasts: Forecasts) -> Any:
     if forecasts.features is None:
         name = Argument("features")
-        raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.of"))
+        raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.from_arrays"))
     return forecasts.features
 
 

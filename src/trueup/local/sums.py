@@ -26,7 +26,7 @@ from trueup.checks import is_number
 from trueup.engines.select import engine, in_use
 from trueup.engines.threads import get_threads
 from trueup.engines.types import KernelSet, KernelTotals
-from trueup.errors import Argument, InputError, Words, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.local.bandwidth import WITHIN, steepness
 
 Kernel = Literal["laplace", "gaussian"]
@@ -276,8 +276,8 @@ def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) ->
         raise must_be("queries", rule, _shape(queries))
 
 
-def _shape(array: Any) -> Words:
-    return Words(f"shape {tuple(array.shape)}")
+def _shape(array: Any) -> Verbatim:
+    return Verbatim(f"shape {tuple(array.shape)}")
 
 
 def _is_tensor(array: Any) -> bool:

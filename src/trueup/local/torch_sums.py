@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Argument, Words, must_be
+from trueup.errors import Argument, Verbatim, must_be
 from trueup.local.bandwidth import steepness
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _check(points: Tensor, values: Tensor, queries: Tensor | None) -> None:
     import torch
 
     if points.dtype not in (torch.float32, torch.float64):
-        raise must_be("points", "float32 or float64", Words(str(points.dtype)))
+        raise must_be("points", "float32 or float64", Verbatim(str(points.dtype)))
     for name, other in (("values", values), ("queries", queries)):
         if other is None:
             continue
@@ -183,4 +183,4 @@ def _check(points: Tensor, values: Tensor, queries: Tensor | None) -> None:
             raise must_be(name, rule, type(other))
         if other.device != points.device:
             rule = (f"on {points.device}, as ", Argument("points"), " is")
-            raise must_be(name, rule, Words(str(other.device)))
+            raise must_be(name, rule, Verbatim(str(other.device)))

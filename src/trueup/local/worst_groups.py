@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.bins import UniformWidth
+from trueup.bins import EqualWidth
 from trueup.checks import check_whole
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators import BinnedError
@@ -21,7 +21,7 @@ from trueup.lens import Lens
 from trueup.local.bandwidth import checked_bandwidths
 from trueup.local.device import device_of
 from trueup.local.local_error import LocalError
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 
 def max_group_mce(
@@ -60,8 +60,8 @@ def max_group_mce(
     0.3
     """
     check_whole("min_rows", min_rows, 1)
-    forecasts = Forecasts.of(probs, labels, weights=weights, groups=groups, logits=logits)
-    worst = BinnedError(lens, UniformWidth(n_bins), math.inf)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, groups=groups, logits=logits)
+    worst = BinnedError(lens, EqualWidth(n_bins), math.inf)
     found = [
         worst(forecasts.take(rows))
         for _, rows in rows_of_groups(forecasts.groups)
@@ -73,8 +73,8 @@ def max_group_mce(
 
 
 def with_local_errors(
-    table: Columns, groups: object, signed: object, *, weights: object = None
-) -> Columns:
+    table: ResultTable, groups: object, signed: object, *, weights: object = None
+) -> ResultTable:
     """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
 
     Adds to each ``group`` of the table the ``mean_signed`` local error of its rows, the
@@ -96,7 +96,7 @@ def with_local_errors(
 
     Examples
     --------
-    >>> table = Columns({"group": np.array(["a", "b"])})
+    >>> table = ResultTable({"group": np.array(["a", "b"])})
     >>> joined = with_local_errors(table, ["a", "a", "b"], [0.2, -0.2, 0.1])
     >>> joined["mean_lce"], joined["mean_signed"]
     (array([0.2, 0.1]), array([0. , 0.1]))
@@ -126,7 +126,7 @@ def with_local_errors(
         }
         for column, value in row.items():
             columns.setdefault(column, []).append(float(value))
-    return Columns(table.columns() | {name: np.array(found) for name, found in columns.items()})
+    return ResultTable(table.columns() | {name: np.array(found) for name, found in columns.items()})
 
 
 def mlce_group_correlation(
@@ -141,7 +141,7 @@ def mlce_group_correlation(
     min_rows: int = 1,
     weights: object = None,
     logits: bool = False,
-) -> Columns:
+) -> ResultTable:
     """Correlate MLCE with `max_group_mce` over several models or recalibrators (Luo Table 2).
 
     Where it is high, the local error tells which of them treats groups alike without knowing the
@@ -165,7 +165,7 @@ def mlce_group_correlation(
 
     Returns
     -------
-    Columns
+    ResultTable
         ``bandwidth`` as used, Pearson's ``correlation`` over the models (NaN for fewer than 3, or
         where one of the two is constant), and ``n`` models.
     """
@@ -180,13 +180,13 @@ def mlce_group_correlation(
     worst, local, used = [], [], []
     for probs in models.values():
         worst.append(max_group_mce(probs, labels, groups, **options))
-        data = Forecasts.of(probs, labels, features=features, **same)
+        data = Forecasts.from_arrays(probs, labels, features=features, **same)
         problem = measure.problem(data, device_of(features))
         sums = [problem.sums(measure.kernel, gamma) for gamma in gammas]
         local.append([float(np.abs(found.signed).max()) for found in sums])
         used = [found.bandwidth for found in sums]
     columns = np.array(local).T
-    return Columns(
+    return ResultTable(
         {
             "bandwidth": np.array(used, np.float64),
             "correlation": np.array([_correlation(column, np.array(worst)) for column in columns]),

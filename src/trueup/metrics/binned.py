@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from trueup.bins import EqualMass, NumberOfBins, UniformWidth
+from trueup.bins import EqualMass, EqualWidth, NumberOfBins
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError
@@ -34,7 +34,7 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     >>> round(ece([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.16
     """
-    return BinnedError(binning=UniformWidth(n_bins))
+    return BinnedError(binning=EqualWidth(n_bins))
 
 
 @metric
@@ -54,7 +54,7 @@ def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     >>> round(mce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.2
     """
-    return BinnedError(binning=UniformWidth(n_bins), norm=math.inf)
+    return BinnedError(binning=EqualWidth(n_bins), norm=math.inf)
 
 
 @metric
@@ -73,7 +73,7 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     >>> round(rmsce([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0]), 6)
     0.161245
     """
-    return BinnedError(binning=UniformWidth(n_bins), norm=2)
+    return BinnedError(binning=EqualWidth(n_bins), norm=2)
 
 
 @metric
@@ -181,7 +181,7 @@ def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     >>> round(sce([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
     0.1
     """
-    return BinnedError(ClassWise(), UniformWidth(n_bins))
+    return BinnedError(ClassWise(), EqualWidth(n_bins))
 
 
 @metric

@@ -5,15 +5,15 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.binning.bayesian import BayesianBinning
 from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.binning.scaling_binning import ScalingBinning
-from trueup.recalibrate.compose.groupwise import GroupWise
-from trueup.recalibrate.compose.wrappers import PerClass, TopLabelOnly
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
+from trueup.recalibrate.compose.wrappers import OneVsRestCalibration, TopLabelCalibration
 from trueup.recalibrate.files.onnx import to_onnx
-from trueup.recalibrate.files.save_and_load import load, save
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.files.save_and_load import load_recalibrator, save
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
-from trueup.recalibrate.local_recalibration import LocalRecalibration
+from trueup.recalibrate.local_calibration import LocalCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
-from trueup.recalibrate.model.scorers import SCORERS, scorer
+from trueup.recalibrate.model.scorers import SCORERS, make_scorer
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
 from trueup.recalibrate.scaling.matrix import MatrixScaling
@@ -30,23 +30,23 @@ __all__ = [
     "BetaCalibration",
     "CalibratedModel",
     "DirichletCalibration",
-    "GroupWise",
+    "GroupwiseCalibration",
     "HistogramBinning",
+    "IdentityCalibration",
     "IsotonicCalibration",
-    "LocalRecalibration",
+    "LocalCalibration",
     "MMCEScaling",
     "MatrixScaling",
-    "NoRecalibration",
-    "PerClass",
+    "OneVsRestCalibration",
     "PlattScaling",
     "Recalibrator",
     "ScalingBinning",
     "TemperatureScaling",
-    "TopLabelOnly",
+    "TopLabelCalibration",
     "VectorScaling",
     "VennAbers",
-    "load",
+    "load_recalibrator",
+    "make_scorer",
     "save",
-    "scorer",
     "to_onnx",
 ]

@@ -100,7 +100,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return np.array([str(name) for name in self.classes_.tolist()], dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file that `trueup.load` reads; see `trueup.recalibrate.files`."""
+        """Write it to a file that `trueup.load_recalibrator` reads."""
         from trueup.recalibrate.files.save_and_load import save
 
         save(self, path)

@@ -12,7 +12,7 @@ from trueup._typing import Floats
 from trueup.checks import check_flag
 from trueup.engines.blocks import cut
 from trueup.engines.threads import run
-from trueup.errors import Argument, InputError, Words, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_floats, as_numpy, describe
 from trueup.forecasts.labels import class_numbers, plain_labels, sorted_classes
@@ -136,7 +136,9 @@ def _explain(X: object, columns: int, error: Exception) -> None:
         return
     array = as_numpy("X", X)
     if array.dtype.kind == "c":
-        raise must_be("X", "real numbers", Words("complex ones"), hint="Complex data not supported")
+        raise must_be(
+            "X", "real numbers", Verbatim("complex ones"), hint="Complex data not supported"
+        )
     if isinstance(error, ValueError):
         as_floats("X", array)
     if len(array) == 0:
@@ -156,7 +158,7 @@ def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
         return forecasts.rows(every) if forecasts.is_matrix else forecasts.scores
     if not forecasts.log_probs_exact:
         rule = ("must come from logits for ", Argument("logits", True))
-        raise InputError("X", rule, Words("probabilities"))
+        raise InputError("X", rule, Verbatim("probabilities"))
     log_probs = forecasts.log_probs(every)
     return log_probs if forecasts.is_matrix else log_probs[:, 1] - log_probs[:, 0]
 
@@ -175,9 +177,9 @@ def _parts_of(
 ) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
     if y is not None or sample_weight is not None:
         rule = ("If ", Argument("X"), " is a Forecasts, pass no other data")
-        raise InputError("X", rule, hint="pass labels and weights to Forecasts.of")
+        raise InputError("X", rule, hint="pass labels and weights to Forecasts.from_arrays")
     if forecasts.soft:
-        raise must_be("labels", "classes, to fit a recalibrator", Words("probabilities"))
+        raise must_be("labels", "classes, to fit a recalibrator", Verbatim("probabilities"))
     labels = forecasts.labels.astype(np.int64)
     if forecasts.classes is not None:
         labels = np.asarray(forecasts.classes)[labels]

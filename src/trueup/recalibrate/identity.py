@@ -11,7 +11,7 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
 
-class NoRecalibration(Recalibrator):
+class IdentityCalibration(Recalibrator):
     r"""Leave probabilities as they are; of logits :math:`\mathrm{softmax}(z)`.
 
     The baseline of `AutoCalibration`, and a place-holder in a pipeline or a grid search.
@@ -25,7 +25,7 @@ class NoRecalibration(Recalibrator):
 
     Examples
     --------
-    >>> NoRecalibration().fit([0.2, 0.9], [0, 1]).predict_proba([0.25])
+    >>> IdentityCalibration().fit([0.2, 0.9], [0, 1]).predict_proba([0.25])
     array([[0.75, 0.25]])
     """
 

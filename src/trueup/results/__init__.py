@@ -1,13 +1,13 @@
 """Small frozen results, reached by attribute and ready for JSON."""
 
 from trueup.results.estimates import Decomposition, Estimate
-from trueup.results.inference import Certificate, Comparison, HypothesisResult, Interval
+from trueup.results.inference import CalibrationTestResult, Certificate, Comparison, Interval
 
 __all__ = [
+    "CalibrationTestResult",
     "Certificate",
     "Comparison",
     "Decomposition",
     "Estimate",
-    "HypothesisResult",
     "Interval",
 ]

@@ -19,8 +19,8 @@ class Estimate(FieldsShown):
     Attributes
     ----------
     value
-        The estimate, on the scale users read: as a rule the root of ``max(0, power)``.
-    power
+        The estimate, on the scale users read: as a rule the root of ``max(0, pth_power)``.
+    pth_power
         The averaged p-th power before the root (for the maximum norm the value itself). A
         debiased one may be negative, which says "no sign of error", and is kept here.
     table
@@ -30,7 +30,7 @@ class Estimate(FieldsShown):
     """
 
     value: float
-    power: float
+    pth_power: float
     table: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
 

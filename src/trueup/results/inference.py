@@ -7,7 +7,7 @@ from typing import Any
 
 from trueup.notebook import FieldsShown
 
-__all__ = ["Certificate", "Comparison", "HypothesisResult", "Interval"]
+__all__ = ["CalibrationTestResult", "Certificate", "Comparison", "Interval"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Interval(FieldsShown):
     target
         Which truth it speaks of, in words.
     notes
-        What a reader should know; ``tells_nothing`` where one row, or one cluster, cannot show
+        What a reader should know; ``single_unit`` where one row, or one cluster, cannot show
         by how much others differ, and the interval is all that the target can be.
     """
 
@@ -41,7 +41,7 @@ class Interval(FieldsShown):
 
 
 @dataclass(frozen=True)
-class HypothesisResult(FieldsShown):
+class CalibrationTestResult(FieldsShown):
     """What a test of "these probabilities are calibrated" found.
 
     Attributes
@@ -81,7 +81,7 @@ class Comparison(FieldsShown):
         Each model's own `Interval`.
     first_test, second_test
         Each model's own test of calibration.
-    sentence
+    text
         The answer in plain words, with a warning where estimates and verdicts disagree.
     """
 
@@ -90,9 +90,9 @@ class Comparison(FieldsShown):
     pvalue: float
     first: Interval
     second: Interval
-    first_test: HypothesisResult
-    second_test: HypothesisResult
-    sentence: str
+    first_test: CalibrationTestResult
+    second_test: CalibrationTestResult
+    text: str
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ class Certificate(FieldsShown):
         What was asked.
     upper_bound, lower_bound
         Bounds of the error at the confidence level.
-    n_more
+    n_additional
         About how many more samples would decide; 0 where it is decided, −1 where none would.
     confidence_level, method
         How sure, and by which bound: ``"finite-sample"`` or ``"asymptotic"``.
-    sentence
+    text
         The answer in plain words.
     notes
         What a reader should know.
@@ -121,8 +121,8 @@ class Certificate(FieldsShown):
     max_error: float
     upper_bound: float
     lower_bound: float
-    n_more: int
+    n_additional: int
     confidence_level: float
     method: str
-    sentence: str
+    text: str
     notes: dict[str, Any] = field(default_factory=dict)

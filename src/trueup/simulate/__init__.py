@@ -3,7 +3,7 @@
 from trueup.simulate.fitting.fit_world import Fitted, ScoresFit, fit
 from trueup.simulate.power_analysis import power, sample_size
 from trueup.simulate.power_results import Detection, SampleSize
-from trueup.simulate.recommendation import Advice, which_estimator
+from trueup.simulate.recommendation import Advice, recommend_estimator
 from trueup.simulate.studies.run_study import study
 from trueup.simulate.studies.study_result import Study, StudyRow
 from trueup.simulate.worlds.calibration_curves import (
@@ -53,7 +53,7 @@ __all__ = [
     "World",
     "fit",
     "power",
+    "recommend_estimator",
     "sample_size",
     "study",
-    "which_estimator",
 ]

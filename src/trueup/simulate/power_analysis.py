@@ -34,7 +34,7 @@ def power(
     n: int,
     statistic: Estimator | None = None,
     alpha: float = 0.05,
-    n_sets: int = 1000,
+    n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
 ) -> Detection:
@@ -58,7 +58,7 @@ def power(
         powers, before the root and with their sign.
     alpha
         Level of the test: how often a calibrated model is taken for a miscalibrated one.
-    n_sets
+    n_datasets
         Data sets with the error, and as many without.
     rng
         Seed.
@@ -79,13 +79,13 @@ def power(
     --------
     >>> from trueup.simulate import Beta, Power, World
     >>> world = World(Beta(2.0, 1.0), Power(1.5))
-    >>> found = power(world, true_error=0.1, n=300, n_sets=200)
+    >>> found = power(world, true_error=0.1, n=300, n_datasets=200)
     >>> 0.5 < found.power < 1, found.standard_error < 0.1
     (True, True)
     """
     check_whole("n", n, 1)
-    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
-    return settled.at(int(n), n_sets)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_datasets, rng, logits)
+    return settled.at(int(n), n_datasets)
 
 
 def sample_size(
@@ -96,7 +96,7 @@ def sample_size(
     power: float = 0.8,
     statistic: Estimator | None = None,
     alpha: float = 0.05,
-    n_sets: int = 1000,
+    n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
 ) -> SampleSize:
@@ -109,13 +109,13 @@ def sample_size(
     Examples
     --------
     >>> from trueup.simulate import Beta, Power, World
-    >>> found = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_sets=200)
+    >>> found = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_datasets=200)
     >>> 200 < found.low < found.n < found.high < 800
     True
     """
     power = check_inside("power", power)
-    settled = _settle(probs, labels, true_error, statistic, alpha, n_sets, rng, logits)
-    few = max(100, n_sets // 5)
+    settled = _settle(probs, labels, true_error, statistic, alpha, n_datasets, rng, logits)
+    few = max(100, n_datasets // 5)
     tried = [settled.at(FEWEST_ROWS, few)]
     while tried[-1].power < power:
         if 2 * tried[-1].n > MOST_ROWS:
@@ -126,7 +126,7 @@ def sample_size(
         return settled.answer(FEWEST_ROWS, 0.0, power, tried)
     guess, _ = _solve(tried[-2:], power)
     for _ in range(3):
-        near = [settled.at(max(1, round(guess * by)), n_sets) for by in (0.8, 1.0, 1.25)]
+        near = [settled.at(max(1, round(guess * by)), n_datasets) for by in (0.8, 1.0, 1.25)]
         tried += near
         n, error = _solve(near, power)
         if 0.7 < n / guess < 1.4:
@@ -146,33 +146,33 @@ class _Settled:
     alpha: float
     seed: int
 
-    def at(self, n: int, n_sets: int) -> Detection:
+    def at(self, n: int, n_datasets: int) -> Detection:
         """Draw data sets with and without the error, and count how often it is found."""
         worlds = {"wrong": self.world, "calibrated": self.world.calibrated()}
         measures = {"statistic": self.statistic.measure}
-        found = study(worlds, measures, n, n_sets=n_sets, rng=self.seed, progress=False)
+        found = study(worlds, measures, n, n_datasets=n_datasets, rng=self.seed, progress=False)
         wrong, null = (found.values[name, "statistic.power", n] for name in worlds)
         share, error = _found_share(wrong, np.sort(null), self.alpha)
-        words = (
+        text = (
             f"A true error of {self.true_error:g} is found with probability {share:.3f} "
             f"(± {error:.3f}) in {n:,} rows, by a test that takes {100 * self.alpha:g} % of "
             "calibrated models for miscalibrated ones."
         )
         settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
-        return Detection(share, error, n, *settings, n_sets, words)
+        return Detection(share, error, n, *settings, n_datasets, text)
 
     def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
         """Put the answer together; ``error`` is that of log n, infinite where noise hides all."""
         spread = math.exp(min(1.96 * error, math.log(MOST_ROWS)))
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
-        words = (
+        text = (
             f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
             f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
         )
         settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
-        return SampleSize(rows, least, most, power, *settings, ordered, words)
+        return SampleSize(rows, least, most, power, *settings, ordered, text)
 
 
 def _found_share(wrong: Floats, null: Floats, alpha: float) -> tuple[float, float]:
@@ -194,7 +194,7 @@ def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
     """Where a line through the probits of the powers, in log n, reaches the power; se of log n."""
     from scipy.special import ndtri
 
-    inside = [np.clip(d.power, 0.5 / d.n_sets, 1 - 0.5 / d.n_sets) for d in tried]
+    inside = [np.clip(d.power, 0.5 / d.n_datasets, 1 - 0.5 / d.n_datasets) for d in tried]
     probit = ndtri(inside)
     density = np.exp(-0.5 * probit**2) / math.sqrt(2 * math.pi)
     weight = density / np.array([d.standard_error for d in tried])
@@ -217,12 +217,12 @@ def _settle(
     true_error: float,
     statistic: object,
     alpha: float,
-    n_sets: int,
+    n_datasets: int,
     rng: Seed,
     logits: bool,
 ) -> _Settled:
     true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
-    check_whole("n_sets", n_sets, 20)
+    check_whole("n_datasets", n_datasets, 20)
     check_seed(rng)
     chosen = DEFAULT if statistic is None else estimator_of("statistic", statistic)
     if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():

@@ -21,9 +21,9 @@ class Detection(FieldsShown):
         Rows, the error and its norm, and the level of the test.
     statistic, world
         What the test looks at, and where data sets were drawn from.
-    n_sets
+    n_datasets
         Data sets drawn with the error, and as many without it.
-    words
+    text
         The answer in a sentence.
     """
 
@@ -35,8 +35,8 @@ class Detection(FieldsShown):
     alpha: float
     statistic: str
     world: str
-    n_sets: int
-    words: str
+    n_datasets: int
+    text: str
 
     @property
     def miss_rate(self) -> float:
@@ -52,14 +52,14 @@ class SampleSize(FieldsShown):
     ----------
     n, low, high
         The number of rows, and the range that the Monte-Carlo error leaves (95 %): from 1 to
-        1,000,000 where ``n_sets`` are too few to tell.
+        1,000,000 where ``n_datasets`` are too few to tell.
     power
         The probability asked for.
     true_error, norm, alpha, statistic, world
         As in `Detection`.
     tried
         Every n that was tried, with its power.
-    words
+    text
         The answer in a sentence.
     """
 
@@ -73,4 +73,4 @@ class SampleSize(FieldsShown):
     statistic: str
     world: str
     tried: tuple[Detection, ...]
-    words: str
+    text: str

@@ -17,7 +17,7 @@ from trueup.simulate.studies.study_result import StudyRow
 from trueup.simulate.worlds.world import Seed
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Advice", "which_estimator"]
+__all__ = ["Advice", "recommend_estimator"]
 
 MOST_DRAWS = 10_000_000
 FEW_ROWS = 100
@@ -49,34 +49,34 @@ class Advice(FieldsShown):
     fitted
         The world, and how well it fits.
     weak
-        Whether the advice is weak: few rows, a poor fit, or one that did not settle.
+        Whether the advice is unreliable: few rows, a poor fit, or one that did not settle.
     """
 
     best: str
-    answer: str
+    text: str
     rows: tuple[StudyRow, ...]
     fitted: Fitted
-    weak: bool
+    unreliable: bool
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one line per estimator, best first."""
-        names = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_sets")
+        names = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_datasets")
         return frame_of({k: [getattr(row, k) for row in self.rows] for k in names}, library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
-        keys = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_sets")
+        keys = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_datasets")
         return {
             "best": self.best,
-            "answer": self.answer,
-            "weak": self.weak,
+            "text": self.text,
+            "unreliable": self.unreliable,
             "rows": [{key: getattr(row, key) for key in keys} for row in self.rows],
             "fitted": self.fitted.to_dict(),
         }
 
     def __str__(self) -> str:
         """Print the answer and the table."""
-        lines = [self.answer, "", f"{'estimator':<20}{'truth':>8}{'bias':>8}{'sd':>8}{'rmse':>8}"]
+        lines = [self.text, "", f"{'estimator':<20}{'truth':>8}{'bias':>8}{'sd':>8}{'rmse':>8}"]
         lines += [
             f"{row.measure:<20}{100 * row.truth:8.2f}{100 * row.bias:+8.2f}"
             f"{100 * row.sd:8.2f}{100 * row.rmse:8.2f}"
@@ -85,12 +85,12 @@ class Advice(FieldsShown):
         return "\n".join([*lines, "All in points (hundredths)."])
 
 
-def which_estimator(
+def recommend_estimator(
     probs: object,
     labels: object = None,
     *,
     estimators: Mapping[str, Estimator] | None = None,
-    n_sets: int = 500,
+    n_datasets: int = 500,
     rng: Seed = 0,
     logits: bool = False,
 ) -> Advice:
@@ -101,7 +101,7 @@ def which_estimator(
     in its own norm. The ranking is by root mean squared error, bias and noise together; ranks
     are comparable within a norm, since errors of different norms have different truths.
 
-    The world is a Beta with a smooth curve. Where it fits poorly the advice is weak, and says
+    The world is a Beta with a smooth curve. Where it fits poorly the advice is unreliable, and says
     so. Estimators are judged in that one world. It is a little worse calibrated than the model,
     because it also fits noise; for a nearly calibrated model the debiased errors deserve more
     credit than their rank.
@@ -113,7 +113,7 @@ def which_estimator(
     estimators
         What to compare, by name; by default the named errors of both norms, with bins of equal
         width and of equal mass.
-    n_sets
+    n_datasets
         Data sets to draw; fewer where they are long (10 million draws in all, or 20 sets).
     rng
         Seed.
@@ -125,16 +125,16 @@ def which_estimator(
     Examples
     --------
     >>> from trueup.simulate import Beta, Power, World
-    >>> data = World(Beta(3.0, 1.0), Power(1.5)).draw(500, rng=0)
-    >>> which_estimator(data, n_sets=100).rows[0].n
+    >>> data = World(Beta(3.0, 1.0), Power(1.5)).sample(500, rng=0)
+    >>> recommend_estimator(data, n_datasets=100).rows[0].n
     500
     """
-    check_whole("n_sets", n_sets, 1)
-    forecasts = Forecasts.of(probs, labels, logits=logits)
+    check_whole("n_datasets", n_datasets, 1)
+    forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
     fitted = fit(forecasts)
-    sets = min(n_sets, max(20, MOST_DRAWS // forecasts.n))
+    sets = min(n_datasets, max(20, MOST_DRAWS // forecasts.n))
     measures = CANDIDATES if estimators is None else dict(estimators)
-    found = study({"like yours": fitted.world}, measures, forecasts.n, n_sets=sets, rng=rng)
+    found = study({"like yours": fitted.world}, measures, forecasts.n, n_datasets=sets, rng=rng)
     rows = tuple(sorted(found.rows, key=lambda row: row.rmse))
     norms = {name: getattr(estimator, "norm", None) for name, estimator in measures.items()}
     doubts = _doubts(fitted)
@@ -149,7 +149,7 @@ def _doubts(fitted: Fitted) -> list[str]:
     if not (fitted.aic[0].converged and fitted.scores_fit.converged):
         doubts.append("The fit did not settle: the labels are nearly separated by the scores.")
     if fitted.poor:
-        doubts.append(fitted.words)
+        doubts.append(fitted.text)
     return doubts
 
 

@@ -47,7 +47,7 @@ def world_like(probs: object, labels: object, logits: bool = False) -> World:
     """Return a world itself, or the one that fits the data."""
     if isinstance(probs, World):
         return World(probs.scores, probs.curve)
-    forecasts = Forecasts.of(probs, labels, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
     fitted = fit(forecasts)
     if fitted.scores_quality.grade != "poorly":
         return fitted.world

@@ -2,9 +2,9 @@
 
 from trueup.tables.bins import BinTable
 from trueup.tables.cells import CellTable
-from trueup.tables.columns import Columns
+from trueup.tables.columns import ResultTable
 from trueup.tables.curve import Curve
-from trueup.tables.families import TableFamily
-from trueup.tables.fine import FineTable
+from trueup.tables.families import BinTables
+from trueup.tables.fine import FineBinTable
 
-__all__ = ["BinTable", "CellTable", "Columns", "Curve", "FineTable", "TableFamily"]
+__all__ = ["BinTable", "BinTables", "CellTable", "Curve", "FineBinTable", "ResultTable"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.tables.base import Library, Table, frame_of
 
 
@@ -25,27 +25,31 @@ class BinTable(Table):
     ----------
     edges
         B + 1 edges, from 0 to 1.
-    asked
+    n_bins_requested
         How many bins were asked for; with many tied scores equal-mass bins are fewer.
     sums
         count, Σw, Σw², Σwp, Σwp², Σwy, Σwy², Σwpy of every bin, each an array (B,).
     """
 
     edges: Floats
-    asked: int
+    n_bins_requested: int
     sums: Sums
     kind: ClassVar[str] = "bins"
     induced: ClassVar[str] = "pairs"
     hint: ClassVar[str] = 'a family has one for each class: family["name"]'
 
     @classmethod
-    def of_sums(cls, inner_edges: Floats, sums: Sums, asked: int | None = None) -> BinTable:
+    def of_sums(
+        cls, inner_edges: Floats, sums: Sums, n_bins_requested: int | None = None
+    ) -> BinTable:
         """Put statistics and the inner edges they were taken with together."""
         edges = np.concatenate([[0.0], inner_edges, [1.0]])
-        return cls(edges, len(inner_edges) + 1 if asked is None else asked, sums)
+        return cls(
+            edges, len(inner_edges) + 1 if n_bins_requested is None else n_bins_requested, sums
+        )
 
     @property
-    def made(self) -> int:
+    def n_bins(self) -> int:
         """Number of bins, empty ones included."""
         return len(self.edges) - 1
 
@@ -86,7 +90,7 @@ class BinTable(Table):
 
     @property
     def parts(self) -> list[tuple[float, BinTable]]:
-        """The one table with its share in the whole, as `TableFamily` has several."""
+        """The one table with its share in the whole, as `BinTables` has several."""
         return [(1.0, self)]
 
     @property
@@ -100,7 +104,7 @@ class BinTable(Table):
             return self
         full = np.flatnonzero(self.count)
         edges = np.concatenate([self.edges[:1], self.edges[full[:-1] + 1], self.edges[-1:]])
-        return BinTable(edges, self.asked, Sums(*(moment[full] for moment in self.sums)))
+        return BinTable(edges, self.n_bins_requested, Sums(*(moment[full] for moment in self.sums)))
 
     def without_singles(self) -> tuple[BinTable, int]:
         """Merge every bin of a single row with its nearest neighbour; return how many were merged.
@@ -110,10 +114,12 @@ class BinTable(Table):
         tie the lower one; a lone bin stays.
         """
         table, merged = self.nonempty(), 0
-        while table.made > 1 and (singles := np.flatnonzero(table.count == 1)).size:
+        while table.n_bins > 1 and (singles := np.flatnonzero(table.count == 1)).size:
             b = int(singles[0])
             below = table.mean_score[b] - table.mean_score[b - 1] if b > 0 else np.inf
-            above = table.mean_score[b + 1] - table.mean_score[b] if b + 1 < table.made else np.inf
+            above = (
+                table.mean_score[b + 1] - table.mean_score[b] if b + 1 < table.n_bins else np.inf
+            )
             nearer_below = below <= above * (1 + 1e-9) + 1e-14  # what rounding decides is a tie
             table = table._join(b - 1 if nearer_below else b)
             merged += 1
@@ -122,25 +128,27 @@ class BinTable(Table):
     def _join(self, b: int) -> BinTable:
         """Merge bins b and b + 1."""
         edges = np.delete(self.edges, b + 1)
-        starts = np.delete(np.arange(self.made), b + 1)
+        starts = np.delete(np.arange(self.n_bins), b + 1)
         sums = Sums(*(np.add.reduceat(moment, starts) for moment in self.sums))
-        return BinTable(edges, self.asked, sums)
+        return BinTable(edges, self.n_bins_requested, sums)
 
     def __add__(self, other: BinTable) -> BinTable:
         """Add the statistics of other rows, binned with the same edges."""
         if not isinstance(other, BinTable):
             return NotImplemented
         if not np.array_equal(self.edges, other.edges):
-            raise must_be("other", "a table over the same edges", Words(f"{other.made} other bins"))
+            raise must_be(
+                "other", "a table over the same edges", Verbatim(f"{other.n_bins} other bins")
+            )
         sums = Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True)))
-        return BinTable(self.edges, self.asked, sums)
+        return BinTable(self.edges, self.n_bins_requested, sums)
 
     def __eq__(self, other: object) -> bool:
         """Tables are equal when every edge and every sum is."""
         if not isinstance(other, BinTable):
             return NotImplemented
         return (
-            self.asked == other.asked
+            self.n_bins_requested == other.n_bins_requested
             and np.array_equal(self.edges, other.edges)
             and all(np.array_equal(a, b) for a, b in zip(self.sums, other.sums, strict=True))
         )
@@ -166,11 +174,13 @@ class BinTable(Table):
 
     def __repr__(self) -> str:
         """Print the table as a person would read it."""
-        rows, made = int(self.count.sum()), f"{self.made} bin{'s' * (self.made != 1)}"
-        asked = "" if self.asked == self.made else f" ({self.asked} asked for)"
-        lines = [f"BinTable of {rows} row{'s' * (rows != 1)} in {made}{asked}:"]
+        rows, made = int(self.count.sum()), f"{self.n_bins} bin{'s' * (self.n_bins != 1)}"
+        requested = (
+            "" if self.n_bins_requested == self.n_bins else f" ({self.n_bins_requested} requested)"
+        )
+        lines = [f"BinTable of {rows} row{'s' * (rows != 1)} in {made}{requested}:"]
         lines.append("          bin             rows   mean score   mean label        gap")
-        for b in range(self.made):
+        for b in range(self.n_bins):
             left = "[" if b == 0 else "("
             interval = f"{left}{self.edges[b]:.4f}, {self.edges[b + 1]:.4f}]"
             numbers = f"{self.mean_score[b]:12.4f} {self.mean_label[b]:12.4f} {self.gap[b]:+10.4f}"

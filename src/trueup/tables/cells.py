@@ -52,7 +52,7 @@ class CellTable(Table):
         return self.label / self.weight[:, None]
 
     @property
-    def made(self) -> int:
+    def n_bins(self) -> int:
         """Number of (non-empty) cells."""
         return len(self.count)
 
@@ -96,7 +96,7 @@ class CellTable(Table):
     def __repr__(self) -> str:
         """Say how many rows, cells and outcomes there are."""
         rows, outcomes = int(self.count.sum()), self.score.shape[1]
-        return f"CellTable({rows} rows in {self.made} cells of {outcomes} outcomes)"
+        return f"CellTable({rows} rows in {self.n_bins} cells of {outcomes} outcomes)"
 
 
 def _overlap(cells: Floats) -> bool:

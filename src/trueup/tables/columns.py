@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.codec import column_of
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
 from trueup.tables.base import Library, Table, frame_of
 
@@ -19,7 +19,7 @@ ROWS_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Columns(Table):
+class ResultTable(Table):
     """Columns of equal length by name; ``columns["error"]`` is one of them.
 
     Unlike tables of bins these do not add: they are what was computed, not what it was computed
@@ -37,7 +37,7 @@ class Columns(Table):
 
         Values of several types stay what they are.
 
-        >>> Columns.of_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
+        >>> ResultTable.of_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
         array(['a', 3], dtype=object)
         """
         named = [
@@ -49,7 +49,7 @@ class Columns(Table):
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.data.items()}
         if len(set(lengths.values())) > 1:
-            raise must_be("data", "columns of one length", Words(f"the lengths {lengths}"))
+            raise must_be("data", "columns of one length", Verbatim(f"the lengths {lengths}"))
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the columns."""

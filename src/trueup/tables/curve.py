@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.tables.columns import Columns
+from trueup.tables.columns import ResultTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Columns):
+class Curve(ResultTable):
     """Columns with one row per point, in increasing order of the score.
 
     Curves of several classes stand below each other, told apart by the column ``class``.

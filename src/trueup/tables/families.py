@@ -15,7 +15,7 @@ from trueup.tables.curve import Curve
 
 
 @dataclass(frozen=True, repr=False)
-class TableFamily(Table):
+class BinTables(Table):
     """Bin tables of several induced problems, such as one per class; adds member by member.
 
     Attributes
@@ -48,25 +48,25 @@ class TableFamily(Table):
         """Return in how many sets of bins each row is."""
         return 1 if self.by_weight else len(self.parts)
 
-    def without_singles(self) -> tuple[TableFamily, int]:
+    def without_singles(self) -> tuple[BinTables, int]:
         """Merge every bin of a single row with its nearest neighbor; return how many were."""
         found = [(None, 0) if part is None else part.without_singles() for part in self.tables]
         tables = tuple(part for part, _ in found)
         merged = sum(many for _, many in found)
-        return TableFamily(self.names, self.shares, tables, self.by_weight), merged
+        return BinTables(self.names, self.shares, tables, self.by_weight), merged
 
-    def __add__(self, other: TableFamily) -> TableFamily:
+    def __add__(self, other: BinTables) -> BinTables:
         """Add the statistics of other rows, member by member."""
-        if not isinstance(other, TableFamily):
+        if not isinstance(other, BinTables):
             return NotImplemented
         if self.by_weight and other.by_weight:
             return self._add_by_weight(other)
         if self.names != other.names or self.shares != other.shares:
             raise must_be("other", "a family with the same members and shares", other)
         pairs = zip(self.tables, other.tables, strict=True)
-        return TableFamily(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
+        return BinTables(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
 
-    def _add_by_weight(self, other: TableFamily) -> TableFamily:
+    def _add_by_weight(self, other: BinTables) -> BinTables:
         """Add families of which either may lack a member, and share out the weight anew."""
         tables: dict[Any, BinTable | None] = dict(zip(self.names, self.tables, strict=True))
         for name, table in zip(other.names, other.tables, strict=True):
@@ -74,7 +74,7 @@ class TableFamily(Table):
         names = tuple(sorted(tables))
         weights = [0.0 if (t := tables[name]) is None else float(t.weight.sum()) for name in names]
         shares = tuple(weight / sum(weights) for weight in weights)
-        return TableFamily(names, shares, tuple(tables[name] for name in names), True)
+        return BinTables(names, shares, tuple(tables[name] for name in names), True)
 
     def __len__(self) -> int:
         """Return the number of members."""
@@ -89,7 +89,7 @@ class TableFamily(Table):
     def columns(self) -> dict[str, Any]:
         """What a reader wants of every bin of every member, by name."""
         full = [(n, t) for n, t in zip(self.names, self.tables, strict=True) if t is not None]
-        columns: dict[str, Any] = {"class": [name for name, t in full for _ in range(t.made)]}
+        columns: dict[str, Any] = {"class": [name for name, t in full for _ in range(t.n_bins)]}
         for key in full[0][1].columns() if full else ():
             columns[key] = np.concatenate([t.columns()[key] for _, t in full])
         return columns
@@ -100,9 +100,9 @@ class TableFamily(Table):
 
     def __repr__(self) -> str:
         """Print one line per member."""
-        lines = [f"TableFamily of {len(self)} classes:", "     class   share     rows    bins"]
+        lines = [f"BinTables of {len(self)} classes:", "     class   share     rows    bins"]
         for name, share, table in zip(self.names, self.shares, self.tables, strict=True):
-            rows, made = (0, 0) if table is None else (int(table.count.sum()), table.made)
+            rows, made = (0, 0) if table is None else (int(table.count.sum()), table.n_bins)
             lines.append(f"{name!s:>10} {share:7.4f} {rows:8d} {made:7d}")
         return "\n".join(lines)
 
@@ -112,7 +112,7 @@ def stacked(
     shares: Sequence[float],
     tables: Sequence[Table | None],
     divides_rows: bool,
-) -> TableFamily | Curve | None:
+) -> BinTables | Curve | None:
     """Put the tables of several classes into one; None where no class has one.
 
     ``divides_rows`` says that each row is in the table of one class alone.
@@ -122,7 +122,7 @@ def stacked(
     bins = tuple(table if isinstance(table, BinTable) else None for table in tables)
     if not any(table is not None for table in bins):
         return None
-    return TableFamily(tuple(names), tuple(shares), bins, divides_rows)
+    return BinTables(tuple(names), tuple(shares), bins, divides_rows)
 
 
 def _added(a: BinTable | None, b: BinTable | None) -> BinTable | None:

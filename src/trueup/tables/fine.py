@@ -68,7 +68,7 @@ class Rebinned(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FineTable(FieldsShown):
+class FineBinTable(FieldsShown):
     """Statistics of 10,240 dyadic cells of [0, 1]; fine tables always add with ``+``.
 
     From it come equal-mass bins and others that depend on the data, without the data. A cell
@@ -81,7 +81,7 @@ class FineTable(FieldsShown):
     sums: Sums
 
     @classmethod
-    def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineTable:
+    def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineBinTable:
         """Count checked scores and labels, both arrays, into cells."""
         return cls(engine.bins.bin_sums(p, y, w, fine_edges()))
 
@@ -116,20 +116,22 @@ class FineTable(FieldsShown):
     def _bound(self, cells: Ints) -> float:
         return min(1.0, 2 * float(self.sums.weight[cells].sum() / self.sums.weight.sum()))
 
-    def _merge(self, full: Ints, index: Ints, inner_edges: Floats, asked: int) -> BinTable:
+    def _merge(
+        self, full: Ints, index: Ints, inner_edges: Floats, n_bins_requested: int
+    ) -> BinTable:
         """Add up the non-empty cells ``full`` by the bin ``index`` each goes to."""
         n_bins = len(inner_edges) + 1
         count = np.zeros(n_bins, np.int64)
         np.add.at(count, index, self.sums.count[full])
         _, *moments = self.sums
         others = [np.bincount(index, moment[full], n_bins).astype(float) for moment in moments]
-        return BinTable.of_sums(inner_edges, Sums(count, *others), asked)
+        return BinTable.of_sums(inner_edges, Sums(count, *others), n_bins_requested)
 
-    def __add__(self, other: FineTable) -> FineTable:
+    def __add__(self, other: FineBinTable) -> FineBinTable:
         """Add the statistics of other rows."""
-        if not isinstance(other, FineTable):
+        if not isinstance(other, FineBinTable):
             return NotImplemented
-        return FineTable(Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True))))
+        return FineBinTable(Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the non-empty cells as plain Python values that `from_dict` reads back."""
@@ -138,7 +140,7 @@ class FineTable(FieldsShown):
         return {"cells": N_CELLS, "index": full.tolist(), "sums": sums}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> FineTable:
+    def from_dict(cls, data: Mapping[str, Any]) -> FineBinTable:
         """Read what `to_dict` wrote."""
         if data["cells"] != N_CELLS:
             raise must_be("data", f"a table of {N_CELLS} cells", data["cells"])
@@ -150,4 +152,4 @@ class FineTable(FieldsShown):
     def __repr__(self) -> str:
         """Say how many rows and non-empty cells there are."""
         full = int(np.count_nonzero(self.sums.count))
-        return f"FineTable({int(self.sums.count.sum())} rows in {full} of {N_CELLS} cells)"
+        return f"FineBinTable({int(self.sums.count.sum())} rows in {full} of {N_CELLS} cells)"

@@ -55,7 +55,7 @@ def test_compare_through_a_metric(run, files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "text"),
     [
         (["wrong.csv"], "second FILE"),
         (["wrong.csv", "wrong.csv"], "must not contain duplicates"),
@@ -126,7 +126,7 @@ def test_study_of_published_worlds(run, files) -> None:
         {"kumar_a": simulate.PUBLISHED["kumar_a"]},
         {"ece": simulate.recommendation.CANDIDATES["ece"]},
         [50, 100],
-        n_sets=30,
+        n_datasets=30,
     )
     assert [row["mean"] for row in found["rows"]] == [row.mean for row in expected.rows]
 
@@ -148,7 +148,7 @@ def test_study_like_a_file_goes_on_where_it_stopped(run, files, monkeypatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "text"),
     [
         ([], "FILE or --world"),
         (["--world", "flat"], "trueup study --list"),

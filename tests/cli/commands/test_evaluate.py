@@ -16,7 +16,7 @@ from trueup.cli.conditions import Condition, exit_code
 from trueup.cli.evaluation_output import next_commands, show
 from trueup.cli.terminal import Screen
 from trueup.evaluation import Evaluation, evaluate
-from trueup.evaluation.evidence import Grounds
+from trueup.evaluation.evidence import Evidence
 
 QUICK = ("--resamples", "99", "--quick")
 
@@ -26,7 +26,7 @@ def wrong() -> Evaluation:
     """An evaluation with all its parts, of overconfident probabilities."""
     columns = overconfident()
     groups = np.arange(len(columns["p"])) % 7
-    forecasts = Forecasts.of(columns["p"], columns["y"], groups=groups)
+    forecasts = Forecasts.from_arrays(columns["p"], columns["y"], groups=groups)
     return evaluate(forecasts, metrics=["ece"], n_resamples=99, advice=False)
 
 
@@ -35,7 +35,7 @@ def right() -> Evaluation:
     """A quick evaluation of three calibrated classes."""
     columns = three_classes()
     probs = np.column_stack([columns[name] for name in columns if name != "label"])
-    data = Forecasts.of(probs, columns["label"], classes=["dog", "cat", "eel"])
+    data = Forecasts.from_arrays(probs, columns["label"], classes=["dog", "cat", "eel"])
     return evaluate(data, metrics=["sce"], n_resamples=99, recalibrate=False, advice=False)
 
 
@@ -109,7 +109,7 @@ def test_the_pvalue_is_that_of_the_verdict(wrong, right) -> None:
     every = replace(
         headline, metric="marginal_error_debiased", test=replace(headline.test, pvalue=0.01)
     )
-    empty = Grounds(**dict.fromkeys(Grounds._fields))
+    empty = Evidence(**dict.fromkeys(Evidence._fields))
     both = empty._replace(headline=headline, all_classes=every).deciding_pvalue
     assert both == 0.02
     assert numbers_of(replace(right, pvalue=both))["pvalue"] == 0.02

@@ -64,7 +64,7 @@ def test_groups_get_copies_of_their_own(run, files) -> None:
     columns["site"] = np.where(np.arange(800) % 2, "a", "b").astype(object)
     write_table("sites.csv", columns)
     fit = ("fit", "sites.csv", "--method", "platt", "--groups", "site", "-o", "c.json")
-    assert "GroupWise" in run(*fit).stdout
+    assert "GroupwiseCalibration" in run(*fit).stdout
     assert load("c.json").groups_ == ["a", "b"]
     assert "--groups" in run("apply", "c.json", "sites.csv", code=2).stderr
     run("apply", "c.json", "sites.csv", "--groups", "site", "-o", "out.csv")
@@ -146,7 +146,7 @@ def test_logits(run, files) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "text"),
     [
         (["apply", "wrong.csv", "wrong.csv"], "a recalibrator saved by trueup"),
         (

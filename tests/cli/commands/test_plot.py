@@ -13,10 +13,10 @@ from trueup.cli.commands.plot import OF_ONE_MODEL
 from trueup.cli.figures import save_figure
 from trueup.errors import InputError
 from trueup.evaluation import Evaluation, evaluate
-from trueup.evaluation.findings import Asked
+from trueup.evaluation.findings import Settings
 from trueup.evaluation.on_demand import PARTS, OnDemand
-from trueup.views.overview import figure_of, parts_of
-from trueup.views.registry import FIGURES, KINDS
+from trueup.plotting.overview import figure_of, parts_of
+from trueup.plotting.registry import FIGURES, KINDS
 
 OF_MORE = ("groups", "local", "recalibration")
 OF_THREE = sorted(set(OF_ONE_MODEL) - set(OF_MORE))
@@ -26,7 +26,7 @@ OF_THREE = sorted(set(OF_ONE_MODEL) - set(OF_MORE))
 def three_rows() -> Forecasts:
     columns = three_classes()
     probs = np.column_stack([columns[name] for name in columns if name != "label"])
-    return Forecasts.of(probs, columns["label"], classes=["dog", "cat", "eel"])
+    return Forecasts.from_arrays(probs, columns["label"], classes=["dog", "cat", "eel"])
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def more_rows() -> Forecasts:
     columns = overconfident()
     features = np.random.default_rng(0).normal(size=(600, 2))
     groups = np.arange(600) % 3
-    return Forecasts.of(columns["p"], columns["y"], features=features, groups=groups)
+    return Forecasts.from_arrays(columns["p"], columns["y"], features=features, groups=groups)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def with_more(more_rows) -> Evaluation:
 
 
 def on_demand(forecasts: Forecasts) -> OnDemand:
-    return OnDemand(forecasts, Asked.checked(n_resamples=99))
+    return OnDemand(forecasts, Settings.checked(n_resamples=99))
 
 
 def png(figure) -> bytes:

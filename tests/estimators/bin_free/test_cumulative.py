@@ -38,7 +38,7 @@ def test_naive_sums(sample: Sample):
 def test_soft_labels_and_float32(sample: Sample, seed: int):
     p = sample.probs.astype(np.float32)
     soft = np.random.default_rng(seed).random(len(p))
-    data = tu.Forecasts.of(p, soft, weights=sample.weights, soft_labels=True)
+    data = tu.Forecasts.from_arrays(p, soft, weights=sample.weights, soft_labels=True)
     exact = p.astype(np.float64)
     for estimator, oracle in ((KS, cumulative.ks_error), (KUIPER, cumulative.kuiper)):
         expected = oracle(exact, soft, sample.weights)

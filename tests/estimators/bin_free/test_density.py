@@ -44,7 +44,7 @@ def test_oracle(sample: Sample, norm: float, bandwidth: float | None) -> None:
     assert found.notes["bandwidth"] == pytest.approx(expected_width, rel=1e-10)
     expected = oracle.ece_kde(p, y, norm, w, bandwidth)
     assert found.value == pytest.approx(expected, abs=promised(expected_width))
-    assert found.value == pytest.approx(found.power ** (1 / norm), rel=1e-14)
+    assert found.value == pytest.approx(found.pth_power ** (1 / norm), rel=1e-14)
 
 
 @few
@@ -100,7 +100,7 @@ def test_scores_next_to_one() -> None:
 def test_soft_labels_share_rows_out() -> None:
     rng = np.random.default_rng(2)
     p, y, w = rng.random(30), rng.random(30), rng.random(30)
-    found = DensityError().measure(tu.Forecasts.of(p, y, weights=w, soft_labels=True))
+    found = DensityError().measure(tu.Forecasts.from_arrays(p, y, weights=w, soft_labels=True))
     assert found.value == pytest.approx(oracle.ece_kde(p, y, 1, w), abs=1e-10)
     split = DensityError(bandwidth=found.notes["bandwidth"]).measure(
         np.repeat(p, 2),
@@ -162,7 +162,7 @@ def test_the_curve(sample: Sample, width: float) -> None:
 @given(matrix_samples, st.sampled_from([1, 2, math.inf]))
 def test_class_wise(sample: Sample, norm: float) -> None:
     args, k = (sample.probs, sample.labels), sample.probs.shape[1]
-    each = [DensityError(tu.OneVsRest(c), norm).measure(*args).power for c in range(k)]
+    each = [DensityError(tu.OneVsRest(c), norm).measure(*args).pth_power for c in range(k)]
     found = DensityError(tu.ClassWise(), norm).measure(*args)
     expected = max(each) if math.isinf(norm) else np.mean(each) ** (1 / norm)
     assert found.value == pytest.approx(expected, abs=1e-12)

@@ -108,7 +108,7 @@ def test_weights_are_repeated_rows(sample: Sample, decay: float):
 def test_soft_labels_are_shares_of_a_row():
     sample = draw_binary(11, 40, "smooth")
     soft = np.random.default_rng(1).random(40)
-    forecasts = tu.Forecasts.of(sample.probs, soft, soft_labels=True)
+    forecasts = tu.Forecasts.from_arrays(sample.probs, soft, soft_labels=True)
     p, y = np.tile(sample.probs, 2), np.repeat([1, 0], 40)
     assert_close(PointwiseError()(forecasts), oracle.psce(p, y, weights=np.r_[soft, 1 - soft]))
 
@@ -194,8 +194,8 @@ NO_ERRORS = "`lens` must yield scores, or be ClassWise() without a region; got "
             "`decay` must be a number from 1e-100 to 1; got nan.",
         ),
         (
-            lambda: PointwiseError(tu.TopLabelGiven()).errors([[0.5, 0.5]], [1]),
-            NO_ERRORS + "TopLabelGiven().",
+            lambda: PointwiseError(tu.TopLabelByClass()).errors([[0.5, 0.5]], [1]),
+            NO_ERRORS + "TopLabelByClass().",
         ),
         (
             lambda: PointwiseError(tu.ClassWise(where=(0, 0.5))).errors([[0.5, 0.5]], [1]),

@@ -53,7 +53,7 @@ def test_small_errors_of_soft_labels(size: float, seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     p = rng.random(n) if seed % 2 else np.clip(0.5 + 5 * size * rng.normal(size=n), 0, 1)
     y = np.clip(p + size * rng.normal(size=n), 0, 1)
-    found = SmoothError()(tu.Forecasts.of(p, y, soft_labels=True))
+    found = SmoothError()(tu.Forecasts.from_arrays(p, y, soft_labels=True))
     sums = oracle.residual_sums(p, y)
     if found > 0 and sums:
         assert abs(oracle.integrated_residual(sums, found) - found) <= 2 * promised(found)
@@ -138,7 +138,7 @@ def test_moving_scores_a_little_changes_little(seed: int, move: float) -> None:
 def test_the_curve(sample: Sample) -> None:
     estimate = SmoothError().measure(sample.probs, sample.labels, weights=sample.weights)
     table, width = estimate.table, estimate.notes["bandwidth"]
-    assert width == estimate.value == estimate.power
+    assert width == estimate.value == estimate.pth_power
     assert list(table.columns()) == ["score", "density", "mean_label", "residual"]
     assert len(table) >= 201
     assert (table["score"][0], table["score"][-1]) == (0, 1)

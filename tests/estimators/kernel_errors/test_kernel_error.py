@@ -51,7 +51,7 @@ def test_scores(sample: Sample, kernel: str, bandwidth: float | None, size: int)
         found = KernelError(None, kernel, bandwidth, form, block_size=size).measure(p, y, weights=w)
         expected = oracle(form, size, p, y, kernel, bandwidth=bandwidth, w=w)
         assert close(found.value, expected)
-        assert found.value == found.power
+        assert found.value == found.pth_power
         assert found.notes["form"] == form
         assert found.notes["bandwidth"] == (bandwidth or kernels.median_bandwidth(p))
 
@@ -118,10 +118,10 @@ def test_two_columns_are_twice_the_scores(sample: Sample, form: str):
 def test_soft_labels(sample: Sample, seed: int):
     p, w = sample.probs, sample.weights
     y = np.random.default_rng(seed).random(len(p))
-    data = tu.Forecasts.of(p, y, weights=w, soft_labels=True)
+    data = tu.Forecasts.from_arrays(p, y, weights=w, soft_labels=True)
     for form in FORMS:
         assert close(KernelError(form=form)(data), oracle(form, 2, p, y, w=w))
-    hard = tu.Forecasts.of(p, sample.labels.astype(float), weights=w, soft_labels=True)
+    hard = tu.Forecasts.from_arrays(p, sample.labels.astype(float), weights=w, soft_labels=True)
     assert close(KernelError()(hard), KernelError()(p, sample.labels, weights=w))
 
 
@@ -253,7 +253,9 @@ def test_threads_change_no_bit(monkeypatch):
     scores, rows = draw_binary(7, 200_000, "smooth"), draw_matrix(7, 1500, 4, "smooth", "eighths")
     few_scores = draw_binary(7, 2000, "smooth")
     monkeypatch.setattr("trueup.estimators.kernel_errors.residuals.HELD_ENTRIES", 5000)
-    held = RowResiduals.of_cells(tu.Canonical().cells(tu.Forecasts.of(rows.probs, rows.labels)))
+    held = RowResiduals.of_cells(
+        tu.Canonical().cells(tu.Forecasts.from_arrays(rows.probs, rows.labels))
+    )
     assert held.read(slice(3))[0].base is None  # read anew: no view of a matrix that is kept
     calls = [
         (KernelError(), scores),

@@ -29,7 +29,7 @@ def test_oracle(sample: Sample, bandwidth: float):
     p, y, w = sample.probs, sample.labels, sample.weights
     ours = MMCE(bandwidth=bandwidth).measure(p, y, weights=w)
     assert close_squares(ours.value, kernels.mmce(p, y, w, bandwidth))
-    assert ours.value == ours.power**0.5
+    assert ours.value == ours.pth_power**0.5
     ours = MMCE(None, bandwidth, weighted=True)(p, y, weights=w)
     assert close_squares(ours, kernels.mmce_weighted(p, y, w, bandwidth))
 
@@ -85,7 +85,7 @@ def test_soft_labels_are_weights_of_right_and_wrong(sample: Sample, seed: int, w
     p, n = sample.probs, len(sample.probs)
     w = np.ones(n) if sample.weights is None else sample.weights
     soft = np.random.default_rng(seed).random(n)
-    data = tu.Forecasts.of(p, soft, weights=sample.weights, soft_labels=True)
+    data = tu.Forecasts.from_arrays(p, soft, weights=sample.weights, soft_labels=True)
     if weighted:
         split = np.r_[w * soft, w * (1 - soft)]
         labels = np.r_[np.ones(n), np.zeros(n)]

@@ -137,14 +137,14 @@ def test_the_three_verdicts(method):
     probs = rng.choice(outputs, 20_000)
     labels = rng.random(20_000) < probs
     good = certify(probs, labels, max_error=0.05, outputs=outputs, method=method)
-    assert (good.verdict, good.n_more) == ("verified", 0)
-    assert good.sentence.startswith("Verified: with 95 % confidence")
+    assert (good.verdict, good.n_additional) == ("verified", 0)
+    assert good.text.startswith("Verified: with 95 % confidence")
     wrong = certify(probs**3, labels, max_error=0.05, outputs=np.power(outputs, 3), method=method)
-    assert (wrong.verdict, wrong.n_more) == ("refuted", 0)
+    assert (wrong.verdict, wrong.n_additional) == ("refuted", 0)
     assert wrong.lower_bound > 0.05
     few = certify(probs[:200], labels[:200], max_error=0.05, outputs=outputs, method=method)
     assert few.verdict == "not enough data"
-    assert f"about {few.n_more:,} more samples" in few.sentence
+    assert f"about {few.n_additional:,} more samples" in few.text
     for answer in (good, wrong, few):
         assert json.loads(json.dumps(answer.to_dict()))["verdict"] == answer.verdict
 
@@ -154,8 +154,8 @@ def test_continuous_outputs_are_never_verified(method):
     rng = np.random.default_rng(0)
     probs = rng.random(100_000)
     answer = certify(probs, rng.random(100_000) < probs, max_error=0.5, method=method)
-    assert (answer.verdict, answer.upper_bound, answer.n_more) == ("not enough data", 1.0, -1)
-    assert "only a lower bound" in answer.sentence
+    assert (answer.verdict, answer.upper_bound, answer.n_additional) == ("not enough data", 1.0, -1)
+    assert "only a lower bound" in answer.text
     assert "Prop. 3.3" in answer.notes["reason"]
     coarse = np.round(probs, 1)  # few distinct values are no declaration
     same = certify(coarse, rng.random(100_000) < coarse, max_error=0.5, method=method)
@@ -168,7 +168,7 @@ def test_continuous_outputs_are_never_verified(method):
 def test_the_lower_bound_of_continuous_outputs_holds():
     world = tu.simulate.World(tu.simulate.Beta(2, 0.5), tu.simulate.Power(1.5))
     truth, wrong = world.true_error(2), 0
-    for probs, labels in zip(*world.draw_many(200, 300, rng=1), strict=True):
+    for probs, labels in zip(*world.sample_many(200, 300, rng=1), strict=True):
         bins = tally_of_bins(Pairs(probs, labels, None))
         wrong += finite_sample_bounds(bins, 2, 0.05).low > truth
     assert wrong / 200 <= 0.05
@@ -181,11 +181,11 @@ def test_as_many_more_rows_as_it_says_decide(method, rates):
     counts = np.full(3, 60)
     probs, labels = rows_of(scores, counts, rng.binomial(counts, rates))
     settings = {"max_error": 0.06, "outputs": scores, "method": method}
-    n_more = certify(probs, labels, **settings).n_more
-    assert n_more > 0
-    counts = np.full(3, 20 * (180 + n_more) // 3)
+    n_additional = certify(probs, labels, **settings).n_additional
+    assert n_additional > 0
+    counts = np.full(3, 20 * (180 + n_additional) // 3)
     probs, labels = rows_of(scores, counts, np.round(counts * rates).astype(int))
-    assert certify(probs, labels, **settings).n_more == 0
+    assert certify(probs, labels, **settings).n_additional == 0
 
 
 def test_no_number_of_rows_decides_at_the_boundary():
@@ -194,8 +194,8 @@ def test_no_number_of_rows_decides_at_the_boundary():
     assert plugin.verdict == "not enough data"
     debiased = plugin.notes["debiased_error"]
     answer = certify(probs, labels, max_error=debiased, outputs=[0.2, 0.8])
-    assert answer.n_more == -1
-    assert "no number would decide" in answer.sentence
+    assert answer.n_additional == -1
+    assert "no number would decide" in answer.text
 
 
 def test_outputs_of_a_recalibrator_and_of_short_floats():
@@ -233,8 +233,8 @@ def test_refusals():
     probs, labels = rows_of([0.1, 0.7], [3, 3], [0, 2])
     with pytest.raises(InputError, match=r"one of the declared `outputs`.*got 0.7 in row 3"):
         certify(probs, labels, max_error=0.1, outputs=[0.1, 0.2])
-    clustered = tu.Forecasts.of(probs, labels, clusters=[0, 0, 1, 1, 2, 2])
-    soft = tu.Forecasts.of(probs, labels.astype(float), soft_labels=True)
+    clustered = tu.Forecasts.from_arrays(probs, labels, clusters=[0, 0, 1, 1, 2, 2])
+    soft = tu.Forecasts.from_arrays(probs, labels.astype(float), soft_labels=True)
     cases = [
         ("`outputs` must be all outputs", {"outputs": [0.1, 1.7]}),
         ("`outputs` must be all outputs", {"outputs": "all"}),

@@ -96,7 +96,7 @@ def test_as_many_more_rows_as_it_says_decide_and_fewer_do_not(method, max_error)
     p, y, index = rows(200)
     settings = {"max_error": max_error, "outputs": SCORES, "method": method}
     answer = certify(p, y, **settings)
-    assert answer.n_more > 10
+    assert answer.n_additional > 10
     now = tally_of_outputs(SCORES, index, Pairs(p, y, None))
     bounds = finite_sample_bounds if method == "finite-sample" else asymptotic_bounds
 
@@ -104,5 +104,5 @@ def test_as_many_more_rows_as_it_says_decide_and_fewer_do_not(method, max_error)
         low, high = bounds(now.grown(1 + more / 200), 2, 0.05)
         return high <= max_error or low > max_error
 
-    assert decides(answer.n_more)
-    assert not decides(0.98 * answer.n_more - 5)
+    assert decides(answer.n_additional)
+    assert not decides(0.98 * answer.n_additional - 5)

@@ -161,7 +161,7 @@ def test_classes_of_a_row_depend_on_each_other(target: str, dependence: float) -
 
 def test_bins_of_one_row_are_merged_before_norm_2() -> None:
     p, y, _ = sample(60, 4)
-    many = tu.BinnedError(binning=tu.UniformWidth(40), norm=2)
+    many = tu.BinnedError(binning=tu.EqualWidth(40), norm=2)
     table, merged = many.table(p, y.astype(int)).without_singles()
     assert merged > 0
     bins = bins_of(p, y, np.ones(60), table.edges)
@@ -238,7 +238,7 @@ def test_means_have_students_interval(clustered: bool, weighted: bool) -> None:
     p, y, w = sample(12, 7)
     w = w if weighted else np.ones(12)
     cluster = np.repeat(np.arange(4), 3) if clustered else np.arange(12)
-    data = tu.Forecasts.of(
+    data = tu.Forecasts.from_arrays(
         p,
         y.astype(int),
         weights=w if weighted else None,
@@ -277,7 +277,7 @@ def test_one_bin_of_all_rows_covers_by_enumeration(score: float, norm: float) ->
 def test_noise_of_clusters_is_the_larger_of_two_kinds() -> None:
     rng = np.random.default_rng(3)
     p = rng.random(60).round(2)
-    f = tu.Forecasts.of(p, rng.random(60) < p, clusters=np.arange(60) // 5)
+    f = tu.Forecasts.from_arrays(p, rng.random(60) < p, clusters=np.arange(60) // 5)
     error, seed, many = tu.BinnedError(), 7, 39
     alone = [float(error(f.with_labels(_drawn_labels(f, seed, r)))) for r in range(many)]
     turned = signed(error, f, seed, many, lambda found: found.value)[1:]

@@ -16,7 +16,9 @@ def data(n: int = 40, *, clusters: bool = False) -> tu.Forecasts:
     rng = np.random.default_rng(1)
     p = rng.random(n)
     ids = np.array(["c", "a", "b"])[np.arange(n) % 3] if clusters else None
-    return tu.Forecasts.of(p, rng.random(n) < p**2, weights=rng.random(n) + 0.5, clusters=ids)
+    return tu.Forecasts.from_arrays(
+        p, rng.random(n) < p**2, weights=rng.random(n) + 0.5, clusters=ids
+    )
 
 
 def skewed(forecasts: tu.Forecasts) -> float:
@@ -126,7 +128,7 @@ def test_calibrated_labels_follow_the_predictions(shape: str) -> None:
     rng = np.random.default_rng(2)
     n = 30_000
     probs = rng.random(n) if shape == "scores" else rng.dirichlet([0.5, 1, 2], n)
-    f = tu.Forecasts.of(probs, np.zeros(n, int))
+    f = tu.Forecasts.from_arrays(probs, np.zeros(n, int))
     labels = _drawn_labels(f, SEED, 0)
     columns = np.column_stack([1 - probs, probs]) if shape == "scores" else probs
     for k in range(columns.shape[1]):

@@ -18,13 +18,13 @@ Y = (rng.random(120) < P).astype(int)
 @pytest.mark.parametrize("metric", [tu.ks_error, tu.smooth_ece, tu.psce, tu.brier, tu.mmce])
 def test_one_row_or_one_cluster_tells_nothing(metric: Callable[..., float]) -> None:
     for probs, labels, clusters in (([0.3], [1], None), (P, Y, np.zeros(120))):
-        data = tu.Forecasts.of(probs, labels, clusters=clusters)
+        data = tu.Forecasts.from_arrays(probs, labels, clusters=clusters)
         for method in ("auto", "percentile", "basic", "bca"):
             found = tu.interval(metric, data, method=method, rng=0)
             assert (found.low, found.high) == (0, 1)
             assert found.estimate == metric(data)
-            assert found.notes["tells_nothing"].startswith("one row" if clusters is None else "one")
-    assert "tells_nothing" not in tu.interval(metric, P, Y, n_resamples=39, rng=0).notes
+            assert found.notes["single_unit"].startswith("one row" if clusters is None else "one")
+    assert "single_unit" not in tu.interval(metric, P, Y, n_resamples=39, rng=0).notes
 
 
 def test_ends_are_values_that_there_can_be() -> None:
@@ -50,7 +50,7 @@ def test_possible_values_hold_the_worst(name: str, shape: str) -> None:
         probs, labels = np.eye(3)[[0, 1, 2, 0]], [np.array([1, 2, 0, 2])]
     labels.append(1 - labels[0] if shape == "scores" else np.array([0, 1, 2, 0]))
     for label in labels:
-        data = tu.Forecasts.of(probs, label)
+        data = tu.Forecasts.from_arrays(probs, label)
         low, high = known_estimator(metric).bounds(data)
         assert low <= metric(data) <= high
 
@@ -60,14 +60,14 @@ def test_a_few_rows_that_agree_show_no_difference() -> None:
         found = tu.compare([0.1] * n, [0.9] * n, [1] * n, rng=0)
         assert found.pvalue >= 2 ** (1 - n)
         assert (found.interval.low, found.interval.high) == (-1, 1)
-        assert found.sentence.startswith("No difference in calibration is shown")
+        assert found.text.startswith("No difference in calibration is shown")
     clear = tu.compare([0.1] * 6, [0.9] * 6, [1] * 6, rng=0)
     assert clear.pvalue <= 0.05
     assert clear.interval.low > 0
 
 
 def test_a_few_clusters_that_agree_show_no_difference() -> None:
-    models = [tu.Forecasts.of(p, Y, clusters=np.arange(120) % 3) for p in (1 - P, P)]
+    models = [tu.Forecasts.from_arrays(p, Y, clusters=np.arange(120) % 3) for p in (1 - P, P)]
     found = tu.compare(*models, n_resamples=99, rng=0)
     assert found.pvalue >= 0.25
     assert found.first_test.pvalue >= 0.125

@@ -31,7 +31,7 @@ BINNED = {
 FAMILIES = {
     "sce": tu.BinnedError(tu.ClassWise()),
     "marginal": tu.BinnedError(tu.ClassWise(), tu.EqualMass(15), norm=2),
-    "given": tu.BinnedError(tu.TopLabelGiven(), tu.EqualMass(5)),
+    "given": tu.BinnedError(tu.TopLabelByClass(), tu.EqualMass(5)),
     "pooled": tu.BinnedError(tu.Pooled(), norm=2),
     "canonical": tu.BinnedError(tu.Canonical(), tu.VarianceTree(100)),
     "squared": tu.BinnedError(tu.Canonical(), tu.VarianceTree(100), distance="squared"),
@@ -88,13 +88,13 @@ def test_binned_errors_are_covered(world: str, twin: str, name: str) -> None:
     truth = there.curve(score, complement)
     missed = 0
     for p, t in zip(score, truth, strict=True):
-        forecasts = tu.Forecasts.of(p, rng.random(400) < t)
+        forecasts = tu.Forecasts.from_arrays(p, rng.random(400) < t)
         found = interval(estimator, forecasts)
         table = estimator.table(forecasts)
         if estimator.norm == 2:
             table, _ = table.without_singles()
         plain = tu.BinnedError(binning=tu.FixedEdges(table.edges), norm=estimator.norm)
-        true = plain(tu.Forecasts.of(p, t, soft_labels=True))
+        true = plain(tu.Forecasts.from_arrays(p, t, soft_labels=True))
         missed += not found.low - 1e-12 <= true <= found.high + 1e-12
     assert missed <= 18  # of 7.5 expected; so many happen once in 2,000 runs at 95 %
 
@@ -109,7 +109,7 @@ def test_errors_of_classes_and_simplexes_are_covered(temperature: float, name: s
         truth = world.truth(p)
         y = (rng.random((300, 1)) >= np.cumsum(truth, axis=1)[:, :-1]).sum(axis=1)
         found = interval(FAMILIES[name], p, y)
-        true = FAMILIES[name](tu.Forecasts.of(p, truth, soft_labels=True))
+        true = FAMILIES[name](tu.Forecasts.from_arrays(p, truth, soft_labels=True))
         assert found.method == "analytic"
         missed += not found.low - 1e-12 <= true <= found.high + 1e-12
     assert missed <= 9  # of 3 expected; so many happen once in 300 runs at 95 %
@@ -149,7 +149,7 @@ def test_weights_carry_no_sample_size(sample: tuple[np.ndarray, np.ndarray]) -> 
 
 
 def test_a_plugin_above_its_interval_is_noted() -> None:
-    there = PUBLISHED["gaussian_mixture_perfect"].draw(1000, rng=3)
+    there = PUBLISHED["gaussian_mixture_perfect"].sample(1000, rng=3)
     found = interval(tu.BinnedError(binning=tu.EqualMass(100), norm=2), there)
     assert found.estimate > found.high
     assert "above" in found.notes["outside"]
@@ -194,18 +194,22 @@ def test_the_bootstrap_of_a_mean_is_that_of_theory(method: str) -> None:
 
 def test_resampled_rows_keep_what_belongs_to_them() -> None:
     rows = np.array([2, 0, 2])
-    one = tu.Forecasts.of([0.1, 0.2, 0.3], [0, 1, 1], weights=[1, 2, 3], clusters=["a", "b", "a"])
+    one = tu.Forecasts.from_arrays(
+        [0.1, 0.2, 0.3], [0, 1, 1], weights=[1, 2, 3], clusters=["a", "b", "a"]
+    )
     drawn = one.take(rows)
     assert drawn.scores.tolist() == [0.3, 0.1, 0.3]
     assert drawn.labels.tolist() == [1, 0, 1]
     assert drawn.weights is not None
     assert drawn.weights.tolist() == [3, 1, 3]
     logits = np.array([[1.0, 2.0, 0.5], [0.0, 0.0, 1.0], [3.0, -1.0, 0.0]])
-    many = tu.Forecasts.of(logits, [0, 1, 2], logits=True, weights=[1, 0, 2])
+    many = tu.Forecasts.from_arrays(logits, [0, 1, 2], logits=True, weights=[1, 0, 2])
     again = many.take(np.array([1, 1, 0]))
     assert again.rows(slice(None)).tolist() == many.rows(np.array([1, 1, 0])).tolist()
     assert tu.log_loss(again) == pytest.approx(
-        tu.log_loss(tu.Forecasts.of(logits[[2, 2, 0]], [2, 2, 0], logits=True, weights=[2, 2, 1]))
+        tu.log_loss(
+            tu.Forecasts.from_arrays(logits[[2, 2, 0]], [2, 2, 0], logits=True, weights=[2, 2, 1])
+        )
     )
 
 
@@ -214,7 +218,7 @@ def test_clusters_are_drawn_whole() -> None:
     cluster = np.repeat(np.arange(40), 10)
     p = np.repeat(rng.random(40), 10)
     y = np.repeat(rng.random(40) < 0.5, 10)
-    together = tu.Forecasts.of(p, y, clusters=cluster)
+    together = tu.Forecasts.from_arrays(p, y, clusters=cluster)
     wide = interval(tu.ks_error, together, method="percentile", n_resamples=199, rng=0)
     narrow = interval(tu.ks_error, p, y, method="percentile", n_resamples=199, rng=0)
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
@@ -223,14 +227,14 @@ def test_clusters_are_drawn_whole() -> None:
     sizes = []
     Bootstrap.of(lambda f: sizes.append(f.n) or 0.0, together, 5, 0)  # type: ignore[func-returns-value]
     assert set(sizes) == {400}
-    exact = [interval(tu.brier, data) for data in (together, tu.Forecasts.of(p, y))]
+    exact = [interval(tu.brier, data) for data in (together, tu.Forecasts.from_arrays(p, y))]
     assert exact[0].high - exact[0].low > 2 * (exact[1].high - exact[1].low)
 
 
 @given(st.integers(0, 99), st.sampled_from([2, 3, 5]))
 def test_losses_of_rows_average_to_the_score(seed: int, k: int) -> None:
     data = draw_matrix(seed, 30, k, "smooth", "eighths")
-    forecasts = tu.Forecasts.of(data.probs, data.labels, weights=data.weights)
+    forecasts = tu.Forecasts.from_arrays(data.probs, data.labels, weights=data.weights)
     for score in (tu.Brier(), tu.LogLoss()):
         mean = np.average(row_losses(score, forecasts), weights=forecasts.weights)
         assert mean == pytest.approx(score(forecasts), rel=1e-12)

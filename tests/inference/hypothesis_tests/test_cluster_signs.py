@@ -24,7 +24,7 @@ def clustered(seed: int, n_clusters: int, size: int) -> Forecasts:
     p = rng.random(len(cluster))
     shared = rng.standard_normal(n_clusters)[cluster]
     y = ndtr(math.sqrt(0.5) * (shared + rng.standard_normal(len(p)))) < p
-    return Forecasts.of(p, y, clusters=cluster)
+    return Forecasts.from_arrays(p, y, clusters=cluster)
 
 
 def test_the_pvalue_by_hand() -> None:
@@ -37,7 +37,7 @@ def test_the_pvalue_by_hand() -> None:
     signs = [np.ones(30), *(2.0 * engine.draws.draw_labels(even, k) - 1 for k in keys_of(seed, 50))]
     powers = []
     for sign in signs:
-        gaps = np.bincount(index, sign[f.clusters] * (f.scores - f.labels), table.made)
+        gaps = np.bincount(index, sign[f.clusters] * (f.scores - f.labels), table.n_bins)
         powers.append(np.sum((gaps / table.count) ** 2 * table.count) / f.n)
     assert found.statistic == pytest.approx(powers[0], rel=1e-9)
     assert found.pvalue == (1 + np.sum(np.array(powers[1:]) >= powers[0] - 1e-12)) / 51
@@ -58,8 +58,8 @@ def test_the_pvalue_by_hand() -> None:
 )
 def test_same_pvalue_everywhere(statistic) -> None:
     pytest.importorskip("trueup.engines.native", reason="not built", exc_type=ImportError)
-    probs, labels = tu.simulate.DirichletWorld((1, 1, 1)).draw_many(1, 120, 0)
-    f = Forecasts.of(probs[0], labels[0], clusters=np.arange(120) % 40)
+    probs, labels = tu.simulate.DirichletWorld((1, 1, 1)).sample_many(1, 120, 0)
+    f = Forecasts.from_arrays(probs[0], labels[0], clusters=np.arange(120) % 40)
     found = set()
     for name in ("native", "reference"):
         for threads in (1, 2):
@@ -80,7 +80,7 @@ def test_size() -> None:
         f = clustered(seed, 50, 10)
         test = calibration_test(f, method="cluster_signs", n_resamples=39, rng=seed)
         by_signs += test.pvalue <= 0.05
-        alone = Forecasts.of(f.scores, f.labels)
+        alone = Forecasts.from_arrays(f.scores, f.labels)
         ignoring += calibration_test(alone, n_resamples=39, rng=seed).pvalue <= 0.05
     assert by_signs <= 15 + 4 * math.sqrt(15 * 0.95)
     assert ignoring > 20
@@ -88,7 +88,7 @@ def test_size() -> None:
 
 def test_a_wrong_model_is_found() -> None:
     f = clustered(4, 200, 5)
-    wrong = Forecasts.of(f.scores**2, f.labels, clusters=f.clusters)
+    wrong = Forecasts.from_arrays(f.scores**2, f.labels, clusters=f.clusters)
     assert calibration_test(wrong, method="cluster_signs", n_resamples=99, rng=0).pvalue == 0.01
 
 
@@ -102,6 +102,6 @@ def test_refusals() -> None:
         match=r"This test requires `clusters`\. Hint: set `clusters` in Forecasts\.of",
     ):
         calibration_test(f.scores, f.labels, method="cluster_signs")
-    soft = Forecasts.of(f.scores, f.scores, soft_labels=True, clusters=f.clusters)
+    soft = Forecasts.from_arrays(f.scores, f.scores, soft_labels=True, clusters=f.clusters)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
         calibration_test(soft, method="cluster_signs")

@@ -28,7 +28,7 @@ BINNED = [
     tu.BinnedError(binning=tu.EqualMass(40), debias=True),
     tu.BinnedError(binning=tu.FixedEdges((0.2, 0.3)), norm=2, debias=True),
     tu.BinnedError(binning=tu.VarianceTree(10), norm=2),
-    tu.BinnedError(binning=tu.UniformWidth(60), norm=2, debias=True),  # bins of one row
+    tu.BinnedError(binning=tu.EqualWidth(60), norm=2, debias=True),  # bins of one row
     tu.BinnedError(equal_shares=True),
 ]
 OF_CLASSES = [
@@ -52,7 +52,7 @@ GENERIC = [
 OF_CLASSES_GENERIC = [
     tu.SweepError(tu.ClassWise()),
     tu.BinnedError(tu.Pooled()),
-    tu.BinnedError(tu.TopLabelGiven()),
+    tu.BinnedError(tu.TopLabelByClass()),
     tu.KernelError(),
     tu.LogLoss(),
 ]
@@ -66,7 +66,7 @@ def binary(seed: int, n: int, rounded: bool = False) -> tuple[np.ndarray, np.nda
 
 
 def classes(seed: int, n: int, temperature: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    probs, labels = tu.simulate.DirichletWorld((0.5, 1, 1), temperature).draw_many(1, n, seed)
+    probs, labels = tu.simulate.DirichletWorld((0.5, 1, 1), temperature).sample_many(1, n, seed)
     return probs[0], labels[0]
 
 
@@ -76,20 +76,20 @@ def test_fused_is_what_labels_give(seed: int, n: int, rounded: bool, weighted: b
     """The fused powers are those of the drawn labels, measured one by one."""
     p, y = binary(seed, n, rounded)
     w = np.random.default_rng(seed).random(n) + 0.1 if weighted else None
-    f, keys = Forecasts.of(p, y, weights=w), keys_of(seed, 6)
+    f, keys = Forecasts.from_arrays(p, y, weights=w), keys_of(seed, 6)
     for statistic in BINNED:
         assert can_fuse(statistic, f)
         table = statistic.measure(f).table
         table = table.without_singles()[0] if statistic.debias else table.nonempty()
         index = np.searchsorted(table.edges[1:-1], p, side="left")
-        rows, place = binned_limits(p, index, table.made)
+        rows, place = binned_limits(p, index, table.n_bins)
         drawn = [y]
         for key in keys:
             if weighted:
                 drawn.append(engine.draws.draw_classes(limits_of(p)[:, None], key) == 0)
             else:
                 drawn.append(engine.draws.draw_labels(rows.limit, key)[place])
-        one_by_one = [statistic.measure(f.with_labels(labels)).power for labels in drawn]
+        one_by_one = [statistic.measure(f.with_labels(labels)).pth_power for labels in drawn]
         np.testing.assert_allclose(fused_powers(statistic, f, keys), one_by_one, atol=1e-12)
 
 
@@ -98,7 +98,7 @@ def test_fused_is_what_labels_give(seed: int, n: int, rounded: bool, weighted: b
 def test_fused_classes_are_what_labels_give(seed: int, n: int, weighted: bool) -> None:
     g, labels = classes(seed, n)
     w = np.random.default_rng(seed).random(n) + 0.1 if weighted else None
-    f, keys = Forecasts.of(g, labels, weights=w), keys_of(seed, 4)
+    f, keys = Forecasts.from_arrays(g, labels, weights=w), keys_of(seed, 4)
     drawn = [
         labels,
         *(engine.draws.draw_classes(class_limits(f.rows(slice(None))), k) for k in keys),
@@ -107,12 +107,12 @@ def test_fused_classes_are_what_labels_give(seed: int, n: int, weighted: bool) -
         if getattr(statistic.lens, "where", None) is not None and not (g[:, 0] > 0.2).any():
             continue
         assert can_fuse(statistic, f)
-        one_by_one = [statistic.measure(f.with_labels(x)).power for x in drawn]
+        one_by_one = [statistic.measure(f.with_labels(x)).pth_power for x in drawn]
         np.testing.assert_allclose(fused_powers(statistic, f, keys), one_by_one, atol=1e-12)
 
 
 def test_what_is_not_fused() -> None:
-    f, m = Forecasts.of(*binary(0, 20)), Forecasts.of(*classes(0, 20))
+    f, m = Forecasts.from_arrays(*binary(0, 20)), Forecasts.from_arrays(*classes(0, 20))
     assert not any(can_fuse(statistic, f) for statistic in GENERIC)
     assert not any(can_fuse(statistic, m) for statistic in OF_CLASSES_GENERIC)
 
@@ -160,7 +160,7 @@ def _same_everywhere(probs, labels, statistic, method: str) -> None:
 def test_many_chunks_on_two_threads() -> None:
     """Rows enough for several chunks of resamples, labels drawn in several blocks of rows."""
     g, labels = classes(1, 100_000)
-    f = Forecasts.of(g, labels)
+    f = Forecasts.from_arrays(g, labels)
     for statistic in (tu.BinnedError(), tu.BinnedError(tu.Pooled()), OF_CLASSES[0]):
         powers = []
         for threads in (1, 2):
@@ -196,16 +196,16 @@ def test_the_unconditional_pvalue_by_hand() -> None:
     for rows_key, labels_key in keys.reshape(-1, 2):
         rows = p[engine.draws.draw_rows(60, rows_key)]
         labels = engine.draws.draw_labels(limits_of(rows), labels_key)
-        drawn.append(statistic.measure(rows, labels).power)
-    observed = statistic.measure(p, y).power
+        drawn.append(statistic.measure(rows, labels).pth_power)
+    observed = statistic.measure(p, y).pth_power
     assert result.pvalue == (1 + sum(x >= observed for x in drawn)) / 100
     assert result.notes["asymptotic"] is True
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a matrix is cut into decides nothing: the draw of a row is that of its number."""
-    f = Forecasts.of(*classes(7, 200))
-    weighted = Forecasts.of(*classes(7, 200), weights=np.arange(1.0, 201))
+    f = Forecasts.from_arrays(*classes(7, 200))
+    weighted = Forecasts.from_arrays(*classes(7, 200), weights=np.arange(1.0, 201))
     # fused: classes, cells and weights; labels drawn: all classes in one set of pairs
     statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.Pooled()))
     whole = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
@@ -220,7 +220,7 @@ def test_the_default_is_the_signed_square_of_rmsce_debiased() -> None:
     p, y = binary(2, 500)
     result = calibration_test(p, y, rng=0)
     assert repr(tu.rmsce_debiased.estimator()) == result.notes["estimator"]
-    assert result.statistic == tu.rmsce_debiased.estimator().measure(p, y).power
+    assert result.statistic == tu.rmsce_debiased.estimator().measure(p, y).pth_power
     assert max(0, result.statistic) ** 0.5 == tu.rmsce_debiased(p, y)
     assert result.method == "consistency"
     assert result.pvalue in {k / 1000 for k in range(1, 1001)}
@@ -234,7 +234,7 @@ def test_certain_predictions(method: str) -> None:
     p = np.array([0.0, 1, 1, 0])
     assert calibration_test(p, [0, 1, 1, 0], method=method, rng=0).pvalue == 1
     # Two errors that cancel in a single bin: the residuals, not the statistic, decide.
-    one_bin = tu.BinnedError(binning=tu.UniformWidth(1))
+    one_bin = tu.BinnedError(binning=tu.EqualWidth(1))
     refuted = calibration_test(
         p, [1, 0, 1, 0], statistic=one_bin, method=method, n_resamples=49, rng=0
     )
@@ -261,9 +261,9 @@ def test_ties_count_as_large() -> None:
 def test_refusals() -> None:
     p, y = binary(0, 20)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
-        calibration_test(Forecasts.of(p, p, soft_labels=True))
+        calibration_test(Forecasts.from_arrays(p, p, soft_labels=True))
     with pytest.raises(tu.InputError, match="assumes independent rows, but `clusters` is set"):
-        calibration_test(Forecasts.of(p, y, clusters=np.arange(20) // 4))
+        calibration_test(Forecasts.from_arrays(p, y, clusters=np.arange(20) // 4))
     with pytest.raises(tu.InputError, match="`statistic` must be an estimator"):
         calibration_test(p, y, statistic="ece")
     with pytest.raises(tu.InputError, match="`method` must be one of 'consistency', "):
@@ -278,7 +278,7 @@ def test_table_1_of_vaicenavicius() -> None:
     """Calibrated for the top label and for every class, and not canonically."""
     world = PUBLISHED["vaicenavicius_table_1"]
     rejected = dict.fromkeys(("top", "classes", "canonical"), 0)
-    for probs, labels in zip(*world.draw_many(60, 2000, rng=11), strict=True):
+    for probs, labels in zip(*world.sample_many(60, 2000, rng=11), strict=True):
         for name, statistic in (
             ("top", None),
             ("classes", tu.BinnedError(tu.ClassWise(), tu.EqualMass(15), 2, debias=True)),

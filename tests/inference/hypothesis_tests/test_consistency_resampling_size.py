@@ -38,7 +38,7 @@ def test_size_of_the_default(kind: str) -> None:
 
 def test_a_conservative_test_says_so() -> None:
     """The worst bin near 1 has few values: most resamples tie, and the result notes it."""
-    p, _ = PUBLISHED["resnet110_c10_calibrated"].draw_many(1, 200, rng=1)
+    p, _ = PUBLISHED["resnet110_c10_calibrated"].sample_many(1, 200, rng=1)
     y = np.random.default_rng(0).random(200) < p[0]
     worst = calibration_test(p[0], y, statistic=tu.BinnedError(norm=math.inf), rng=0)
     assert worst.notes["conservative"]
@@ -62,7 +62,7 @@ def test_size_of_the_canonical_test(n: int) -> None:
     statistic = tu.BinnedError(tu.Canonical(), tu.VarianceTree(n // 10))
     rejected = 0
     world = tu.simulate.DirichletWorld((1, 1, 1))
-    for i, (g, labels) in enumerate(zip(*world.draw_many(2000, n, rng=3), strict=True)):
+    for i, (g, labels) in enumerate(zip(*world.sample_many(2000, n, rng=3), strict=True)):
         test = calibration_test(g, labels, statistic=statistic, n_resamples=39, rng=i)
         rejected += test.pvalue <= 0.05
     assert abs(rejected / 2000 - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 2000)

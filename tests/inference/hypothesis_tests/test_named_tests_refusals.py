@@ -34,9 +34,9 @@ def test_refusals(name: str) -> None:
         with pytest.raises(InputError, match=r"must (be|yield)"):
             run(name, g, labels, statistic=lens)
     with pytest.raises(InputError, match="`labels` must be classes"):
-        TESTS[name](Forecasts.of(p, p, soft_labels=True))
+        TESTS[name](Forecasts.from_arrays(p, p, soft_labels=True))
     with pytest.raises(InputError, match="assumes independent rows, but `clusters` is set"):
-        TESTS[name](Forecasts.of(p, y, clusters=np.arange(50)))
+        TESTS[name](Forecasts.from_arrays(p, y, clusters=np.arange(50)))
     with pytest.raises(InputError, match="`n_resamples` must be"):
         run(name, p, y, n_resamples=0)
 

@@ -25,7 +25,7 @@ def test_miscalibration_is_found(name: str) -> None:
 
 
 def test_canonical_errors_that_classes_hide() -> None:
-    found = PUBLISHED["vaicenavicius_table_1"].draw(2000, rng=0)
+    found = PUBLISHED["vaicenavicius_table_1"].sample(2000, rng=0)
     for name in ("tcal", "skce"):
         assert TESTS[name](found, rng=0, statistic=Canonical(), n_resamples=99).pvalue <= 0.02
         assert TESTS[name](found, rng=0, statistic=TopLabel(), n_resamples=99).pvalue > 0.02

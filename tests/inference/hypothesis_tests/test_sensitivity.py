@@ -1,4 +1,4 @@
-"""Which error a test would have found: against direct simulation and `trueup.power`."""
+"""Which error a test would have found: against direct simulation and `trueup.pth_power`."""
 
 from __future__ import annotations
 
@@ -157,4 +157,4 @@ def test_what_it_refuses() -> None:
     with pytest.raises(InputError, match="`error` must be above 0 and at most 1; got 0"):
         found.rows_for(0)
     with pytest.raises(InputError, match="`clusters`"):
-        sensitivity(tu.Forecasts.of(p, y, clusters=np.arange(30) // 2))
+        sensitivity(tu.Forecasts.from_arrays(p, y, clusters=np.arange(30) // 2))

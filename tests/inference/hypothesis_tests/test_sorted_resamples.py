@@ -14,7 +14,7 @@ from trueup.inference.hypothesis_tests.sorted_resamples import (
     powers_of,
     sorted_problem,
 )
-from trueup.inference.many_metrics import infer
+from trueup.inference.many_metrics import estimate_many
 from trueup.lens import Pairs
 
 ESTIMATORS = [
@@ -47,13 +47,13 @@ def rows_of(groups):
 @pytest.mark.parametrize(("n", "decimals"), [(1, 6), (2, 1), (60, 1), (60, 6), (900, 2)])
 def test_power_of_ties_is_the_power_of_their_rows(estimator, n, decimals):
     p, y = problem(n, decimals, n)
-    ready = sorted_problem(estimator, tu.Forecasts.of(p, y))
+    ready = sorted_problem(estimator, tu.Forecasts.from_arrays(p, y))
     assert estimator.power_of_ties(ready.groups) == pytest.approx(
-        estimator.measure(p, y).power, rel=1e-6, abs=1e-12
+        estimator.measure(p, y).pth_power, rel=1e-6, abs=1e-12
     )
     for key in (np.uint64(1), np.uint64(77)):
         drawn = ready.with_drawn_rows(key)
-        again = estimator.measure(*rows_of(drawn)).power
+        again = estimator.measure(*rows_of(drawn)).pth_power
         assert estimator.power_of_ties(drawn) == pytest.approx(again, rel=1e-6, abs=1e-12)
 
 
@@ -108,18 +108,20 @@ def test_the_order_of_rows_and_the_threads_change_nothing():
 def test_other_problems_are_left_to_others():
     p, y = problem(30, 2, 4)
     matrix = np.column_stack([1 - p, p])
-    assert sorted_problem(tu.BinnedError(), tu.Forecasts.of(p, y)) is None
-    assert sorted_problem(tu.SweepError(), tu.Forecasts.of(p, y, weights=p + 0.1)) is None
-    assert sorted_problem(tu.SweepError(), tu.Forecasts.of(p, y, clusters=y)) is None
-    assert sorted_problem(tu.SweepError(tu.ClassWise()), tu.Forecasts.of(matrix, y)) is None
-    assert sorted_problem(tu.KernelError(form="block"), tu.Forecasts.of(p, y)) is None
-    assert sorted_problem(tu.SweepError(), tu.Forecasts.of(matrix, y)) is not None
+    assert sorted_problem(tu.BinnedError(), tu.Forecasts.from_arrays(p, y)) is None
+    assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(p, y, weights=p + 0.1)) is None
+    assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(p, y, clusters=y)) is None
+    assert (
+        sorted_problem(tu.SweepError(tu.ClassWise()), tu.Forecasts.from_arrays(matrix, y)) is None
+    )
+    assert sorted_problem(tu.KernelError(form="block"), tu.Forecasts.from_arrays(p, y)) is None
+    assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(matrix, y)) is not None
 
 
 def test_metrics_taken_together_are_those_taken_alone():
     p, y = problem(400, 3, 9)
     metrics = [tu.ece, tu.ks_error, tu.SmoothError(), tu.ece_sweep, tu.brier, tu.mmce]
-    together = infer(metrics, p, y, rng=5, n_resamples=59)
+    together = estimate_many(metrics, p, y, rng=5, n_resamples=59)
     for metric, found in zip(metrics, together, strict=True):
         assert found.interval == tu.interval(metric, p, y, rng=5, n_resamples=59)
         alone = tu.calibration_test(p, y, statistic=metric, rng=5, n_resamples=59)
@@ -130,7 +132,7 @@ def test_metrics_taken_together_are_those_taken_alone():
     ("p", "y"), [([0.3], [1]), ([0.0, 1.0, 1.0], [0, 1, 0]), ([0.5] * 8, [0, 1] * 4)]
 )
 def test_few_and_certain_rows_taken_together(p, y):
-    for found in infer([tu.ks_error, tu.smooth_ece], p, y, rng=5, n_resamples=59):
+    for found in estimate_many([tu.ks_error, tu.smooth_ece], p, y, rng=5, n_resamples=59):
         assert found.interval == tu.interval(found.estimator, p, y, rng=5, n_resamples=59)
         assert found.test == tu.calibration_test(
             p, y, statistic=found.estimator, rng=5, n_resamples=59
@@ -150,7 +152,7 @@ def test_engines_and_threads_give_the_same_pvalues(n, decimals):
             pytest.skip(str(missing))
         for threads in (1, 2):
             tu.engines.set_threads(threads)
-            found.append(infer(ESTIMATORS, p, y, rng=3, n_resamples=39))
+            found.append(estimate_many(ESTIMATORS, p, y, rng=3, n_resamples=39))
             tu.engines.set_threads(None)
         block.__exit__(None, None, None)
     for one, two, three, four in zip(*found, strict=True):

@@ -50,7 +50,7 @@ def test_group_errors() -> None:
     assert (table["low"][2], table["high"][2]) == (within.low, within.high)
     assert table["pvalue"][2] == 0.001
     assert table["pvalue"][0] > 0.01
-    assert table["pvalue_holm"] == pytest.approx(holm(table["pvalue"]))
+    assert table["adjusted_pvalue"] == pytest.approx(holm(table["pvalue"]))
     assert table["pvalue_bh"] == pytest.approx(benjamini_hochberg(table["pvalue"]))
     assert found.largest == table["error"].max()
     assert found.group == table["group"][np.argmax(table["error"])]
@@ -70,7 +70,7 @@ def test_a_group_of_one_row() -> None:
 def test_the_same_seed_gives_the_same_table() -> None:
     p, y, groups = grouped(300)
     first = group_errors(p, y, groups, rng=3, n_resamples=99)
-    again = group_errors(Forecasts.of(p, y, groups=groups), rng=3, n_resamples=99)
+    again = group_errors(Forecasts.from_arrays(p, y, groups=groups), rng=3, n_resamples=99)
     assert first.to_dict() == again.to_dict()
 
 
@@ -91,7 +91,7 @@ def test_weights_and_classes() -> None:
     groups = np.repeat([0, 1], 100)
     table = group_errors(g, y, groups, weights=w, rng=0, n_resamples=99).table
     assert table["share"] == pytest.approx([w[:100].sum() / w.sum(), w[100:].sum() / w.sum()])
-    pairs = TopLabel().pairs(Forecasts.of(g[:100], y[:100], weights=w[:100]))
+    pairs = TopLabel().pairs(Forecasts.from_arrays(g[:100], y[:100], weights=w[:100]))
     assert table["mean_score"][0] == pytest.approx(np.average(pairs.p, weights=pairs.w))
     assert table["mean_label"][0] == pytest.approx(np.average(pairs.y, weights=pairs.w))
     by_class = group_errors(g, y, groups, estimator=tu.sce, rng=0, n_resamples=99).table
@@ -109,14 +109,16 @@ def test_class_tests() -> None:
         assert table["mean_score"][k] == pytest.approx(g[:, k].mean())
         assert table["mean_label"][k] == np.mean(y == k)
     assert table["pvalue"][2] == 0.001
-    assert table["pvalue_holm"] == pytest.approx(holm(table["pvalue"]))
+    assert table["adjusted_pvalue"] == pytest.approx(holm(table["pvalue"]))
     w = np.random.default_rng(1).random(len(y)) + 0.1
     weighted = class_tests(g, y, weights=w, rng=0, n_resamples=99)
     for k in range(3):
         expected = BinnedError(OneVsRest(k), tu.EqualMass(15), 2, debias=True)(g, y, weights=w)
         assert weighted["error"][k] == pytest.approx(expected)
         assert weighted["mean_score"][k] == pytest.approx(np.average(g[:, k], weights=w))
-    names = class_tests(Forecasts.of(g, y, classes=None), rng=0, estimator=tu.sce, n_resamples=99)
+    names = class_tests(
+        Forecasts.from_arrays(g, y, classes=None), rng=0, estimator=tu.sce, n_resamples=99
+    )
     assert len(names) == 3
     binary = class_tests(g[:, 2], y == 2, rng=0)
     assert binary["class"].tolist() == [1]
@@ -125,7 +127,7 @@ def test_class_tests() -> None:
 
 def test_bin_tests() -> None:
     p, y, _ = grouped(2000)
-    estimator = BinnedError(binning=tu.UniformWidth(12))
+    estimator = BinnedError(binning=tu.EqualWidth(12))
     table = bin_tests(p, y, estimator=estimator, rng=0)
     bins = estimator.table(p, y)
     for name in ("low", "high", "count", "mean_score", "mean_label", "gap"):
@@ -157,7 +159,7 @@ def test_false_alarms_over_bins_are_as_rare_as_promised() -> None:
         p = rng.random(150)
         y = rng.random(150) < p
         table = bin_tests(p, y, rng=seed, n_resamples=399)
-        any_at_all += table["pvalue_holm"].min() <= 0.05
+        any_at_all += table["adjusted_pvalue"].min() <= 0.05
         small += np.mean(table["pvalue"] <= 0.05)
     assert any_at_all / 300 <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 300)
     assert small / 300 <= 0.06

@@ -15,11 +15,11 @@ from trueup.metrics import brier, log_loss, rmsce_debiased
 from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.auto.candidates import default_candidates, not_tried
 from trueup.recalibrate.binning.histogram import HistogramBinning
-from trueup.recalibrate.compose.groupwise import GroupWise
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 CANDIDATES = [PlattScaling(), BetaCalibration(), HistogramBinning()]
 
@@ -43,10 +43,10 @@ def test_the_table_against_a_loop_over_folds(k: int, rank_by: str, weighted: boo
     folds = list(KFold(3).split(probs))
     found = AutoCalibration(CANDIDATES, cv=folds, rank_by=rank_by).fit(probs, labels, weights)
     table = found.table_
-    assert isinstance(table, Columns)
+    assert isinstance(table, ResultTable)
     metric = {"log_loss": log_loss, "brier": brier}[rank_by]
     out_of_fold = {}
-    for candidate in [NoRecalibration(), *CANDIDATES]:
+    for candidate in [IdentityCalibration(), *CANDIDATES]:
         rows = np.empty((600, k))
         for train, test in folds:
             w = None if weights is None else weights[train]
@@ -89,25 +89,25 @@ def test_calibrated_rows_are_left_alone_and_crooked_ones_mended() -> None:
     left_alone = 0
     for seed in range(10):
         calibrated = AutoCalibration(CANDIDATES).fit(*draw(power=1.0, seed=seed))
-        left_alone += isinstance(calibrated.best_, NoRecalibration)
+        left_alone += isinstance(calibrated.best_, IdentityCalibration)
         mended = AutoCalibration(CANDIDATES).fit(*draw(seed=seed))
-        assert not isinstance(mended.best_, NoRecalibration)
+        assert not isinstance(mended.best_, IdentityCalibration)
     assert left_alone >= 7
 
 
 def test_one_row_of_infinite_log_loss_is_no_matter_of_one_standard_error() -> None:
     probs, labels = draw(300, power=1.0, seed=3)
-    assert isinstance(AutoCalibration(CANDIDATES).fit(probs, labels).best_, NoRecalibration)
+    assert isinstance(AutoCalibration(CANDIDATES).fit(probs, labels).best_, IdentityCalibration)
     probs[0], labels[0] = 1.0, 0
     found = AutoCalibration(CANDIDATES[:2]).fit(probs, labels)
     table = found.table_
-    raw = table["candidate"] == "NoRecalibration"
+    raw = table["candidate"] == "IdentityCalibration"
     assert table["zeros"][raw] == [1]
     assert table["difference"][raw] == pytest.approx(table["difference_se"][raw], rel=0.05)
     assert found.best_name_ == "PlattScaling"
-    assert "Of NoRecalibration some row's class had probability 0." in found.explanation_
+    assert "Of IdentityCalibration some row's class had probability 0." in found.explanation_
     by_brier = AutoCalibration(CANDIDATES[:2], rank_by="brier").fit(probs, labels)
-    assert isinstance(by_brier.best_, NoRecalibration)
+    assert isinstance(by_brier.best_, IdentityCalibration)
 
 
 def test_it_answers_as_the_chosen_one_fitted_on_all_rows() -> None:
@@ -126,10 +126,10 @@ def test_the_explanation_names_what_was_chosen_and_why() -> None:
     assert found.best_name_ in ("line", "curve")
     assert words.startswith("3 candidates were compared by the log loss")
     assert "600 rows in 5 folds" in words
-    assert "Against NoRecalibration it lowers the log loss by " in words
+    assert "Against IdentityCalibration it lowers the log loss by " in words
     assert found.best_name_ in words
     alone = AutoCalibration(CANDIDATES).fit(*draw(power=1.0, seed=1))
-    assert isinstance(alone.best_, NoRecalibration)
+    assert isinstance(alone.best_, IdentityCalibration)
     assert "The debiased calibration error is" in alone.explanation_
 
 
@@ -145,7 +145,7 @@ def test_deterministic_and_seeded() -> None:
 def test_folds_hold_each_class_evenly() -> None:
     seen = []
 
-    class Looks(NoRecalibration):
+    class Looks(IdentityCalibration):
         """Remembers the labels it is fitted on."""
 
         def _fit(self, data: object) -> None:
@@ -154,7 +154,7 @@ def test_folds_hold_each_class_evenly() -> None:
     probs, _ = draw(100, k=3)
     labels = np.repeat([0, 1, 2], [50, 45, 5])
     AutoCalibration({"look": Looks()}, cv=5).fit(probs, labels)
-    # NoRecalibration is not put before one of its own kind.
+    # IdentityCalibration is not put before one of its own kind.
     assert [counts.tolist() for counts in seen[:5]] == [[40, 36, 4]] * 5
 
 
@@ -197,7 +197,7 @@ def test_few_rows(n: int) -> None:
 
 def test_default_candidates_depend_on_rows_and_classes() -> None:
     few = list(default_candidates(25, 2))
-    assert few == ["NoRecalibration", "TemperatureScaling", "PlattScaling"]
+    assert few == ["IdentityCalibration", "TemperatureScaling", "PlattScaling"]
     many = list(default_candidates(5000, 2))
     assert many[:4] == [*few, "BetaCalibration"]
     assert "IsotonicCalibration" in many
@@ -225,10 +225,13 @@ def test_the_explanation_says_what_was_not_tried() -> None:
 
 def test_candidates_with_a_fit_of_their_own() -> None:
     probs, labels = draw(200)
-    inner = {"groups": GroupWise(PlattScaling()), "auto": AutoCalibration([PlattScaling()])}
+    inner = {
+        "groups": GroupwiseCalibration(PlattScaling()),
+        "auto": AutoCalibration([PlattScaling()]),
+    }
     found = AutoCalibration(inner).fit(probs, labels)
     assert found.notes_ == []
-    assert set(found.table_["candidate"]) == {"NoRecalibration", "groups", "auto"}
+    assert set(found.table_["candidate"]) == {"IdentityCalibration", "groups", "auto"}
 
 
 def test_a_candidate_that_cannot_be_fitted_is_noted() -> None:
@@ -264,4 +267,8 @@ def test_what_is_refused() -> None:
 
 def test_two_of_a_kind_have_names_of_their_own() -> None:
     twice = AutoCalibration([PlattScaling(), PlattScaling(target="platt")]).fit(*draw())
-    assert set(twice.table_["candidate"]) == {"NoRecalibration", "PlattScaling", "PlattScaling 2"}
+    assert set(twice.table_["candidate"]) == {
+        "IdentityCalibration",
+        "PlattScaling",
+        "PlattScaling 2",
+    }

@@ -11,7 +11,7 @@ from oracles import bins as oracle
 from trueup.errors import InputError
 from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.binning.scaling_binning import ScalingBinning
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
 
@@ -146,7 +146,7 @@ def test_refuses() -> None:
 
 
 def test_sums_that_are_rounded_do_not_turn_answers_round() -> None:
-    curve = ScalingBinning(scaling=NoRecalibration(), n_bins=2)
+    curve = ScalingBinning(scaling=IdentityCalibration(), n_bins=2)
     for score in np.random.default_rng(0).random(20):
         p = np.repeat([score, np.nextafter(score, 1)], 300)
         found = curve.fit(p, np.tile([0, 1], 300), np.random.default_rng(1).random(600))

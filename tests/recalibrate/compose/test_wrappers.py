@@ -11,12 +11,12 @@ from support.samples import matrix_samples
 from trueup import InputError
 from trueup.metrics import log_loss
 from trueup.recalibrate.binning.histogram import HistogramBinning
-from trueup.recalibrate.compose.wrappers import PerClass, TopLabelOnly
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.compose.wrappers import OneVsRestCalibration, TopLabelCalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
 
-INNER = (PlattScaling, BetaCalibration, HistogramBinning, NoRecalibration)
+INNER = (PlattScaling, BetaCalibration, HistogramBinning, IdentityCalibration)
 
 
 def draw(n: int = 400, k: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -32,7 +32,7 @@ def draw(n: int = 400, k: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarra
 
 def test_per_class_is_a_binary_fit_for_each_class() -> None:
     probs, _, labels = draw()
-    found = PerClass(BetaCalibration()).fit(probs, labels)
+    found = OneVsRestCalibration(BetaCalibration()).fit(probs, labels)
     marginals = np.column_stack(
         [
             BetaCalibration().fit(probs[:, k], labels == k).predict_proba(probs[:, k])[:, 1]
@@ -47,8 +47,8 @@ def test_per_class_is_a_binary_fit_for_each_class() -> None:
 
 def test_per_class_of_logits_gives_each_copy_log_odds() -> None:
     probs, logits, labels = draw()
-    of_logits = PerClass(PlattScaling(), logits=True).fit(logits, labels)
-    of_probs = PerClass(PlattScaling()).fit(probs, labels)
+    of_logits = OneVsRestCalibration(PlattScaling(), logits=True).fit(logits, labels)
+    of_probs = OneVsRestCalibration(PlattScaling()).fit(probs, labels)
     np.testing.assert_allclose(
         of_logits.predict_proba(logits), of_probs.predict_proba(probs), atol=1e-7
     )
@@ -56,23 +56,23 @@ def test_per_class_of_logits_gives_each_copy_log_odds() -> None:
 
 
 def test_per_class_keeps_rows_that_it_would_make_worse() -> None:
-    class Swaps(NoRecalibration):
+    class Swaps(IdentityCalibration):
         """Says the opposite."""
 
         def _probs_of(self, scores: object) -> np.ndarray:
             return super()._probs_of(scores)[:, ::-1]  # type: ignore[arg-type]
 
     probs, logits, labels = draw()
-    found = PerClass(Swaps()).fit(probs, labels)
+    found = OneVsRestCalibration(Swaps()).fit(probs, labels)
     np.testing.assert_allclose(found.predict_proba(probs), probs, atol=1e-15)
     assert "kept" in found.notes_[0]
-    found = PerClass(Swaps(), logits=True).fit(logits, labels)
+    found = OneVsRestCalibration(Swaps(), logits=True).fit(logits, labels)
     np.testing.assert_allclose(found.predict_proba(logits), probs, atol=1e-14)
 
 
 def test_top_label_only_against_a_loop_over_rows() -> None:
     probs, _, labels = draw()
-    found = TopLabelOnly(PlattScaling()).fit(probs, labels)
+    found = TopLabelCalibration(PlattScaling()).fit(probs, labels)
     top = probs.argmax(axis=1)
     right = top == labels
     binary = PlattScaling().fit(probs.max(axis=1), right)
@@ -88,14 +88,14 @@ def test_top_label_only_against_a_loop_over_rows() -> None:
 def test_top_label_only_keeps_the_class_where_rescaling_moved_the_largest() -> None:
     probs = np.tile([[0.5, 0.45, 0.05]], (50, 1))
     labels = np.repeat([0, 1], [5, 45])
-    found = TopLabelOnly(PlattScaling()).fit(probs, labels)
+    found = TopLabelCalibration(PlattScaling()).fit(probs, labels)
     assert found.predict_proba(probs[:1])[0].argmax() == 1
     assert found.predict(probs[:1])[0] == 0
 
 
 def test_log_loss_changes_by_that_of_the_binary_problem() -> None:
     probs, _, labels = draw()
-    found = TopLabelOnly(BetaCalibration()).fit(probs, labels)
+    found = TopLabelCalibration(BetaCalibration()).fit(probs, labels)
     top, right = probs.max(axis=1), probs.argmax(axis=1) == labels
     new = found.predict_proba(probs)
     binary = log_loss(found.recalibrator_.predict_proba(top)[:, 1], right) - log_loss(top, right)
@@ -104,7 +104,7 @@ def test_log_loss_changes_by_that_of_the_binary_problem() -> None:
 
 @given(
     sample=matrix_samples,
-    wrapper=st.sampled_from([PerClass, TopLabelOnly]),
+    wrapper=st.sampled_from([OneVsRestCalibration, TopLabelCalibration]),
     inner=st.sampled_from(INNER),
 )
 def test_rows_are_probabilities_and_log_loss_does_not_rise(sample, wrapper, inner) -> None:
@@ -118,7 +118,7 @@ def test_rows_are_probabilities_and_log_loss_does_not_rise(sample, wrapper, inne
     assert after <= before + 1e-9 * (1 + before)
 
 
-@pytest.mark.parametrize("wrapper", [PerClass, TopLabelOnly])
+@pytest.mark.parametrize("wrapper", [OneVsRestCalibration, TopLabelCalibration])
 def test_two_classes_in_three_shapes_agree(wrapper) -> None:
     rng = np.random.default_rng(1)
     p = rng.random(200)
@@ -129,7 +129,7 @@ def test_two_classes_in_three_shapes_agree(wrapper) -> None:
     np.testing.assert_allclose(answers[2], answers[0], atol=1e-7)
 
 
-@pytest.mark.parametrize("wrapper", [PerClass, TopLabelOnly])
+@pytest.mark.parametrize("wrapper", [OneVsRestCalibration, TopLabelCalibration])
 def test_saturated_scores_and_missing_classes(wrapper) -> None:
     logits = np.array([[1000.0, -1000.0, 0.0], [-1000.0, 1000.0, 0.0], [0.0, 0.0, 0.0]] * 5)
     found = wrapper(PlattScaling(), logits=True).fit(logits, [0, 1, 0] * 5)
@@ -138,7 +138,7 @@ def test_saturated_scores_and_missing_classes(wrapper) -> None:
     np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrapper", [PerClass, TopLabelOnly])
+@pytest.mark.parametrize("wrapper", [OneVsRestCalibration, TopLabelCalibration])
 def test_what_is_refused(wrapper) -> None:
     probs, _, labels = draw(20)
     with pytest.raises(InputError, match="`recalibrator` must be a recalibrator, such as"):
@@ -152,6 +152,8 @@ def test_what_is_refused(wrapper) -> None:
 def test_notes_name_the_class() -> None:
     probs, _, labels = draw(60)
     names = np.array(["ant", "bee", "cat", "dog"])
-    found = PerClass(PlattScaling(), classes=names).fit(probs, names[np.minimum(labels, 2)])
+    found = OneVsRestCalibration(PlattScaling(), classes=names).fit(
+        probs, names[np.minimum(labels, 2)]
+    )
     assert any(note.startswith("class dog: ") for note in found.notes_)
     assert set(found.predict(probs)) <= set(names)

@@ -14,7 +14,7 @@ import pytest
 
 from support.plain_values import same
 from support.saved_files import EXAMPLES, armed, signed
-from trueup.recalibrate.compose.groupwise import GroupWise
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 
 
 def test_the_watch_itself(tmp_path: Path) -> None:
@@ -123,14 +123,14 @@ WRONG: list[Any] = [
     {"array": {"dtype": "<f8", "shape": [0, 2**62], "values": []}},
     {"scalar": {"dtype": "<f8", "shape": [0], "values": []}},
     {"specification": {"class": "EqualMass", "fields": {"n_bins": 7}}},
-    {"recalibrator": {"class": "NoRecalibration", "parameters": {}, "learned": {}}},
+    {"recalibrator": {"class": "IdentityCalibration", "parameters": {}, "learned": {}}},
 ]
 
 
 def still_whole(found: Any) -> bool:
     """What was read answers like a recalibrator, whatever somebody wrote into it."""
     X = np.random.default_rng(0).dirichlet(np.ones(3), 20)
-    beside = {"groups": [None] * 20} if isinstance(found, GroupWise) else {}
+    beside = {"groups": [None] * 20} if isinstance(found, GroupwiseCalibration) else {}
     with np.errstate(all="ignore"):
         probs = found.predict_proba(X, **beside)
     return probs.shape == (20, 3) and bool(np.allclose(probs.sum(axis=1), 1))

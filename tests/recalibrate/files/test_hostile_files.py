@@ -17,7 +17,7 @@ from support.saved_files import signed
 from trueup.errors import InputError
 from trueup.recalibrate.files import save_and_load
 from trueup.recalibrate.files.save_and_load import load
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 
 
 def small(saved: Any) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError, match="is a directory"):
         load(tmp_path)
     with pytest.raises(IsADirectoryError, match="is a directory"):
-        NoRecalibration().fit([0.2, 0.9], [0, 1]).save(tmp_path)
+        IdentityCalibration().fit([0.2, 0.9], [0, 1]).save(tmp_path)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(OSError, match="loop"):
         load(tmp_path / "loop")
@@ -210,7 +210,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         load(tmp_path / "pipe")
     with pytest.raises(InputError, match="is not a regular file"):
         load("/dev/zero")
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     with pytest.raises(InputError, match="not of a device or pipe"):
         model.save(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError, match="There is no directory"):

@@ -24,13 +24,13 @@ from support.plain_values import same
 from trueup import atomic_write
 from trueup.errors import InputError
 from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.compose.groupwise import GroupWise
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.files import save_and_load
 from trueup.recalibrate.files.encoding import DEEPEST, RECALIBRATORS
-from trueup.recalibrate.files.save_and_load import load, save
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.files.save_and_load import load_recalibrator, save
+from trueup.recalibrate.identity import IdentityCalibration
 
-WRAPPERS = {"GroupWise", "PerClass", "TopLabelOnly"}
+WRAPPERS = {"GroupwiseCalibration", "OneVsRestCalibration", "TopLabelCalibration"}
 KINDS = ["one column", "two columns", "three classes", "five classes, logits", "names"]
 METHODS = [f"predict{end}" for end in ("", "_proba", "_marginals", "_interval", "_confidence")]
 # Holds a classifier, which no format without code can keep.
@@ -75,7 +75,7 @@ def fitted(name: str, kind: str, **parameters: Any) -> Recalibrator:
     if kind == "names":
         parameters["classes"] = names.tolist()
     model = made(name, **parameters)
-    if name == "GroupWise":
+    if name == "GroupwiseCalibration":
         model.set_params(min_rows=20)
         return model.fit(X, names[labels], groups=np.arange(200) % 3)  # type: ignore[call-arg]
     return model.fit(X, names[labels])
@@ -84,10 +84,10 @@ def fitted(name: str, kind: str, **parameters: Any) -> Recalibrator:
 def check_round_trip(model: Recalibrator, kind: str, folder: Path) -> None:
     path, again = folder / "model", folder / "again"
     model.save(path)
-    back = load(path)
+    back = load_recalibrator(path)
     assert same(back, model)
     X = scores(kind, 300, 2)
-    beside = {"groups": np.arange(300) % 4} if isinstance(model, GroupWise) else {}
+    beside = {"groups": np.arange(300) % 4} if isinstance(model, GroupwiseCalibration) else {}
     for method in METHODS:
         try:
             before = getattr(model, method)(X, **beside)
@@ -161,8 +161,8 @@ plain_arrays = arrays.arrays(
 )
 others = st.sampled_from(
     [
-        NoRecalibration(logits=True),
-        GroupWise(NoRecalibration()),
+        IdentityCalibration(logits=True),
+        GroupwiseCalibration(IdentityCalibration()),
         np.float32(1.1),
         np.float64("nan"),
         np.int8(-3),
@@ -199,12 +199,12 @@ def test_any_plain_value_comes_back(
 
     @given(values)
     def check(value: Any) -> None:
-        model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+        model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
         model.value_, model.array_ = value, np.zeros(1)
         save(model, path)
         if most_inside:
             assert path.read_bytes()[:1] == b"{"
-        assert same(load(path), model)
+        assert same(load_recalibrator(path), model)
 
     check()
 
@@ -212,23 +212,23 @@ def test_any_plain_value_comes_back(
 def test_large_arrays_go_into_safetensors_that_others_can_read(tmp_path: Path) -> None:
     from safetensors import safe_open
 
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     model.matrix_ = np.random.default_rng(0).normal(size=(100, 100))
     model.save(tmp_path / "model.safetensors")
     with safe_open(str(tmp_path / "model.safetensors"), framework="np") as file:
         header = json.loads(file.metadata()["trueup"])
         number = header["recalibrator"]["learned"]["matrix_"]["array"]["tensor"]
         np.testing.assert_array_equal(file.get_tensor(str(number)), model.matrix_)
-    assert same(load(tmp_path / "model.safetensors").matrix_, model.matrix_)
+    assert same(load_recalibrator(tmp_path / "model.safetensors").matrix_, model.matrix_)
 
 
 def test_what_a_file_says(tmp_path: Path) -> None:
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     model.save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
     assert list(document) == ["format", "schema", "trueup", "recalibrator", "sha256"]
     assert document["schema"] == 2
-    assert document["recalibrator"]["class"] == "NoRecalibration"
+    assert document["recalibrator"]["class"] == "IdentityCalibration"
     assert document["recalibrator"]["parameters"] == {
         "classes": None,
         "logits": False,
@@ -242,16 +242,16 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 
 def test_other_spaces_and_line_ends_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    NoRecalibration().fit([0.2, 0.9], [0, 1]).save(path)
+    IdentityCalibration().fit([0.2, 0.9], [0, 1]).save(path)
     for text in (
         json.dumps(json.loads(path.read_text())),
         path.read_text().replace("\n", "\r\n"),
     ):
         path.write_bytes(text.encode())
-        load(path)
+        load_recalibrator(path)
 
 
-class Own(NoRecalibration):
+class Own(IdentityCalibration):
     """Not one of the library's classes."""
 
 
@@ -259,7 +259,7 @@ class Own(NoRecalibration):
     "value", [object(), 1 + 2j, {1: 2}, np.array([1j]), b"a", {1}, print, Own()]
 )
 def test_what_is_not_plain_is_refused_and_nothing_written(value: object, tmp_path: Path) -> None:
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     model.value_ = value
     with pytest.raises(InputError, match="`value_` must contain only plain values"):
         model.save(tmp_path / "model")
@@ -267,7 +267,7 @@ def test_what_is_not_plain_is_refused_and_nothing_written(value: object, tmp_pat
 
 
 def test_endless_nesting_is_refused(tmp_path: Path) -> None:
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     model.value_ = []
     model.value_.append(model.value_)
     with pytest.raises(InputError, match="nested at most"):
@@ -275,13 +275,13 @@ def test_endless_nesting_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_deepest_nesting_that_is_written_is_read(tmp_path: Path) -> None:
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     value: Any = np.array(["a", None], object)
     for _ in range((DEEPEST - 2) // 2):
         value = ({"a": value},)
     model.value_ = value
     model.save(tmp_path / "model")
-    assert same(load(tmp_path / "model").value_, value)
+    assert same(load_recalibrator(tmp_path / "model").value_, value)
     model.value_ = ({"a": value},)
     with pytest.raises(InputError, match="nested at most"):
         model.save(tmp_path / "model")
@@ -289,7 +289,7 @@ def test_the_deepest_nesting_that_is_written_is_read(tmp_path: Path) -> None:
 
 def test_other_things_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
-        NoRecalibration().save(tmp_path / "model")
+        IdentityCalibration().save(tmp_path / "model")
     with pytest.raises(InputError, match="one of trueup's recalibrators"):
         save(Own().fit([0.2, 0.9], [0, 1]), tmp_path / "model")
     with pytest.raises(InputError, match="one of trueup's recalibrators"):
@@ -297,7 +297,7 @@ def test_other_things_cannot_be_saved(tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
-    model = NoRecalibration().fit([0.2, 0.9], [0, 1])
+    model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     model.logits = "nonsense"
     with pytest.raises(InputError, match="cannot be saved"):
         model.save(tmp_path / "model")
@@ -309,7 +309,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "model"
-    NoRecalibration().fit([0.2, 0.9], [0, 1]).save(path)
+    IdentityCalibration().fit([0.2, 0.9], [0, 1]).save(path)
     before = path.read_bytes()
 
     def fail(*_: object) -> None:
@@ -317,7 +317,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(atomic_write.os, step, fail)
     with pytest.raises(OSError, match="No space left"):
-        NoRecalibration(logits=True).fit([0.2, 0.9], [0, 1]).save(path)
+        IdentityCalibration(logits=True).fit([0.2, 0.9], [0, 1]).save(path)
     monkeypatch.undo()
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["model"]
@@ -325,7 +325,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
 def test_permissions_and_links_stay(tmp_path: Path) -> None:
-    model, path, link = NoRecalibration().fit([0.2, 0.9], [0, 1]), tmp_path / "a", tmp_path / "b"
+    model, path, link = (
+        IdentityCalibration().fit([0.2, 0.9], [0, 1]),
+        tmp_path / "a",
+        tmp_path / "b",
+    )
     before = os.umask(0o027)
     try:
         model.save(path)
@@ -336,23 +340,23 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     link.symlink_to(path)
     model.set_params(logits=True).save(link)
     assert link.is_symlink()
-    assert load(path).logits
+    assert load_recalibrator(path).logits
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
 @pytest.mark.parametrize("path", [None, 3, "", b"bytes", "a\0b", ["a"]])
 def test_what_is_no_path(path: object) -> None:
     with pytest.raises(InputError, match="`path` must be the name of a file"):
-        load(path)  # type: ignore[arg-type]
+        load_recalibrator(path)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="`path` must be the name of a file"):
-        NoRecalibration().fit([0.2, 0.9], [0, 1]).save(path)  # type: ignore[arg-type]
+        IdentityCalibration().fit([0.2, 0.9], [0, 1]).save(path)  # type: ignore[arg-type]
 
 
 def test_the_fingerprint_is_that_of_scores_labels_and_weights() -> None:
     probs, labels = np.linspace(0.1, 0.9, 9), np.arange(9) % 2
 
     def digits(X: Any, y: Any, weights: Any = None, logits: bool = False) -> str:
-        return NoRecalibration(logits=logits).fit(X, y, weights).fit_["fingerprint"]
+        return IdentityCalibration(logits=logits).fit(X, y, weights).fit_["fingerprint"]
 
     first = digits(probs, labels)
     assert digits(probs.tolist(), labels == 1) == first

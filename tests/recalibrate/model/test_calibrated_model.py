@@ -32,12 +32,12 @@ from sklearn.svm import SVC
 from trueup import InputError
 from trueup.engines.select import engine
 from trueup.metrics import log_loss
-from trueup.recalibrate.compose.groupwise import GroupWise
-from trueup.recalibrate.compose.wrappers import TopLabelOnly
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
+from trueup.recalibrate.compose.wrappers import TopLabelCalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
 from trueup.recalibrate.model.responses import Response
-from trueup.recalibrate.model.scorers import scorer
+from trueup.recalibrate.model.scorers import make_scorer
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
 
@@ -102,9 +102,9 @@ def test_a_fitted_classifier_is_left_as_it_is(cv: object) -> None:
 def test_frozen_survives_the_copies_of_a_grid_search() -> None:
     X, y = draw()
     classifier = FrozenEstimator(GaussianNB().fit(X[:120], y[:120]))
-    grid = {"recalibrator": [PlattScaling(), NoRecalibration()]}
+    grid = {"recalibrator": [PlattScaling(), IdentityCalibration()]}
     search = GridSearchCV(
-        CalibratedModel(classifier, NoRecalibration()), grid, scoring="neg_log_loss", cv=3
+        CalibratedModel(classifier, IdentityCalibration()), grid, scoring="neg_log_loss", cv=3
     )
     search.fit(X[120:], y[120:])
     assert isinstance(search.best_params_["recalibrator"], PlattScaling)
@@ -221,7 +221,7 @@ def test_weights_by_metadata_routing() -> None:
         frozen = CalibratedModel(GaussianNB().fit(X, y), PlattScaling(), cv="frozen")
         frozen.fit(X, y, sample_weight=weights)
         both.set_fit_request(sample_weight=True)
-        scoring = scorer("log_loss").set_score_request(sample_weight=True)
+        scoring = make_scorer("log_loss").set_score_request(sample_weight=True)
         search = GridSearchCV(both, {"cv": [2, 3]}, scoring=scoring, cv=2)
         search.fit(X, y, sample_weight=weights)
 
@@ -245,7 +245,7 @@ def test_groups_reach_splitter_and_recalibrator() -> None:
     groups = np.arange(240) % 8
     X = np.column_stack([X, groups])
     CalibratedModel(Remembers(), PlattScaling(), cv=GroupKFold(4)).fit(X, y, groups=groups)
-    recalibrator = GroupWise(PlattScaling(), min_rows=10)
+    recalibrator = GroupwiseCalibration(PlattScaling(), min_rows=10)
     found = CalibratedModel(GaussianNB(), recalibrator).fit(X, y, groups=groups)
     assert found.recalibrators_[0].groups_ == list(range(8))
     assert found.predict_proba(X, groups=groups).shape == (240, 3)
@@ -263,7 +263,7 @@ def test_groups_reach_splitter_and_recalibrator() -> None:
 
 def test_top_label_keeps_the_class_of_the_classifier() -> None:
     X, y = draw()
-    found = CalibratedModel(GaussianNB(), TopLabelOnly(PlattScaling())).fit(X, y)
+    found = CalibratedModel(GaussianNB(), TopLabelCalibration(PlattScaling())).fit(X, y)
     assert np.array_equal(found.predict(X), GaussianNB().fit(X, y).predict(X))
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import (
     brier_score_loss,
     get_scorer_names,
     log_loss as their_log_loss,
-    make_scorer,
+    make_scorer as their_scorer,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 import trueup
 from trueup import BinnedError, CapabilityError, InputError, metrics
-from trueup.recalibrate.model.scorers import SCORERS, scorer
+from trueup.recalibrate.model.scorers import SCORERS, make_scorer
 
 BINARY_ONLY = {"ici", "e50", "e90"}
 
@@ -70,7 +70,7 @@ def test_a_fold_that_lacks_a_class() -> None:
     model = Says(["no", "yes"]).fit(probs, labels)
     for only in (0, 1):
         rows = labels == only
-        found = scorer("brier")(model, probs[rows], np.array(["no", "yes"])[labels[rows]])
+        found = make_scorer("brier")(model, probs[rows], np.array(["no", "yes"])[labels[rows]])
         assert found == pytest.approx(-np.mean((probs[rows, 1] - only) ** 2))
 
 
@@ -78,7 +78,7 @@ def test_names_in_another_order_than_sorted() -> None:
     probs, labels = draw(3)
     names = np.array(["c", "a", "b"])
     model = Says(names).fit(probs, labels)
-    found = scorer("log_loss")(model, probs, names[labels])
+    found = make_scorer("log_loss")(model, probs, names[labels])
     assert found == -metrics.log_loss(probs, labels)
 
 
@@ -86,16 +86,16 @@ def test_against_scikit_learns_own() -> None:
     X, y = draw(3)[0], draw(3)[1]
     for own, theirs in (("log_loss", "neg_log_loss"),):
         one, other = (
-            cross_val_score(GaussianNB(), X, y, scoring=s, cv=3) for s in (scorer(own), theirs)
+            cross_val_score(GaussianNB(), X, y, scoring=s, cv=3) for s in (make_scorer(own), theirs)
         )
         np.testing.assert_allclose(one, other, rtol=1e-9)
     binary = (y == 0).astype(int)
-    their_brier = make_scorer(
+    their_brier = their_scorer(
         brier_score_loss, response_method="predict_proba", greater_is_better=False
     )
     one, other = (
         cross_val_score(GaussianNB(), X, binary, scoring=s, cv=3)
-        for s in (scorer("brier"), their_brier)
+        for s in (make_scorer("brier"), their_brier)
     )
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
@@ -103,14 +103,18 @@ def test_against_scikit_learns_own() -> None:
 def test_in_cross_validation_and_grid_search() -> None:
     X, y = draw(3)
     found = cross_validate(
-        GaussianNB(), X, y, cv=3, scoring={"ece": scorer("ece", n_bins=5), "log": "neg_log_loss"}
+        GaussianNB(),
+        X,
+        y,
+        cv=3,
+        scoring={"ece": make_scorer("ece", n_bins=5), "log": "neg_log_loss"},
     )
     assert (found["test_ece"] <= 0).all()
     search = GridSearchCV(
-        GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=scorer("log_loss"), cv=3
+        GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=make_scorer("log_loss"), cv=3
     )
     probs = search.fit(X, y).best_estimator_.predict_proba(X)
-    assert -scorer("log_loss")(search, X, y) == pytest.approx(their_log_loss(y, probs))
+    assert -make_scorer("log_loss")(search, X, y) == pytest.approx(their_log_loss(y, probs))
 
 
 def test_strings_alone_are_scikit_learns_own() -> None:
@@ -123,19 +127,19 @@ def test_weights_by_metadata_routing() -> None:
     X, y = draw(2)
     weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     with pytest.raises(CapabilityError, match="metadata routing"):
-        scorer("ece").set_score_request(sample_weight=True)
+        make_scorer("ece").set_score_request(sample_weight=True)
     with sklearn.config_context(enable_metadata_routing=True):
         model = GaussianNB().set_fit_request(sample_weight=False)
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
             cross_validate(
-                model, X, y, cv=2, scoring=scorer("brier"), params={"sample_weight": weights}
+                model, X, y, cv=2, scoring=make_scorer("brier"), params={"sample_weight": weights}
             )
         asks = {
-            "with": scorer("brier").set_score_request(sample_weight=True),
-            "without": scorer("brier").set_score_request(sample_weight=False),
+            "with": make_scorer("brier").set_score_request(sample_weight=True),
+            "without": make_scorer("brier").set_score_request(sample_weight=False),
         }
         found = cross_validate(model, X, y, cv=2, scoring=asks, params={"sample_weight": weights})
-        theirs = make_scorer(
+        theirs = their_scorer(
             brier_score_loss, response_method="predict_proba", greater_is_better=False
         ).set_score_request(sample_weight=True)
         expected = cross_validate(
@@ -148,20 +152,20 @@ def test_weights_by_metadata_routing() -> None:
 def test_estimators_options_and_copies() -> None:
     X, y = draw(3)
     model = GaussianNB().fit(X, y)
-    own = scorer(BinnedError(norm=2))
+    own = make_scorer(BinnedError(norm=2))
     assert own(model, X, y) == -BinnedError(norm=2)(model.predict_proba(X), y)
-    assert repr(scorer("ece", n_bins=5)) == "scorer('ece', n_bins=5)"
-    again = pickle.loads(pickle.dumps(scorer("ece", n_bins=5)))
-    assert again(model, X, y) == scorer("ece", n_bins=5)(model, X, y)
+    assert repr(make_scorer("ece", n_bins=5)) == "make_scorer('ece', n_bins=5)"
+    again = pickle.loads(pickle.dumps(make_scorer("ece", n_bins=5)))
+    assert again(model, X, y) == make_scorer("ece", n_bins=5)(model, X, y)
 
 
 def test_what_is_refused() -> None:
     X, y = draw(3)
     with pytest.raises(InputError, match="an estimator, a named metric or one of ace"):
-        scorer("accuracy")
+        make_scorer("accuracy")
     with pytest.raises(InputError, match="cannot be used with an estimator"):
-        scorer(BinnedError(), n_bins=3)
+        make_scorer(BinnedError(), n_bins=3)
     with pytest.raises(InputError, match=r"LinearSVC, which has none.*CalibratedModel"):
-        scorer("ece")(LinearSVC().fit(X, y), X, y)
+        make_scorer("ece")(LinearSVC().fit(X, y), X, y)
     with pytest.raises(InputError, match=r"`y` must be among the classes .* got 2 in row"):
-        scorer("ece")(GaussianNB().fit(X[y < 2], y[y < 2]), X, y)
+        make_scorer("ece")(GaussianNB().fit(X[y < 2], y[y < 2]), X, y)

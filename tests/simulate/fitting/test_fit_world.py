@@ -41,7 +41,7 @@ def world_of(name: str) -> World:
 
 
 def drawn(name: str, n: int, seed: int, kind: type = np.float64) -> tuple[np.ndarray, np.ndarray]:
-    sets = world_of(name).draw_many(1, n, seed)
+    sets = world_of(name).sample_many(1, n, seed)
     return sets.probs[0].astype(kind), sets.labels[0].astype(np.int64)
 
 
@@ -258,7 +258,7 @@ def test_recovers_every_published_world(seed: int) -> None:
 def test_recovers_the_other_published_worlds(name: str, family: str, b0: float, b1: float) -> None:
     """Those whose curve is of a fitted family; a calibrated one is of several at once."""
     world = PUBLISHED[name]
-    found = fit(world.draw(100_000, rng=11))
+    found = fit(world.sample(100_000, rng=11))
     row = next(row for row in found.aic if row.family == family)
     alpha, beta = getattr(world.scores, "alpha", 1.0), getattr(world.scores, "beta", 1.0)
     z = [
@@ -338,7 +338,7 @@ def test_refuses_what_no_world_fits(scores: list[float], labels: list[int], rule
 def test_little_data_gives_finite_answers(scores: list[float], labels: list[int]) -> None:
     found = fit(np.array(scores), np.array(labels))
     assert all(np.isfinite([row.aic, row.b0, row.b1]).all() for row in found.aic)
-    assert np.isfinite(found.world.draw(100, rng=0).scores).all()
+    assert np.isfinite(found.world.sample(100, rng=0).scores).all()
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -346,12 +346,12 @@ def test_separated_outcomes_are_said() -> None:
     score = np.random.default_rng(1).random(200)
     found = fit(score, score > 0.5)
     assert not found.aic[0].converged
-    assert "no finite best value" in found.words
+    assert "no finite best value" in found.text
 
 
 def test_grades() -> None:
     truth = World(Beta(2.0, 0.5), Glm("logit", "logit", 0.2, 0.7))
-    good = fit(truth.draw(5_000, rng=1))
+    good = fit(truth.sample(5_000, rng=1))
     assert (good.scores_quality.grade, good.curve_quality.grade, good.poor) == (
         "well",
         "well",
@@ -362,8 +362,8 @@ def test_grades() -> None:
     bad = fit(lumps, rng.random(5_000) < lumps)
     assert bad.scores_quality.grade == "poorly"
     assert bad.poor
-    assert "poorly" in bad.words
-    wave = World(Beta(1.0, 1.0), Power(1.0)).draw(5_000, rng=2).scores
+    assert "poorly" in bad.text
+    wave = World(Beta(1.0, 1.0), Power(1.0)).sample(5_000, rng=2).scores
     bent = fit(wave, rng.random(5_000) < 0.5 + 0.45 * np.sin(12 * wave))
     assert bent.curve_quality.grade == "poorly"
 
@@ -376,13 +376,13 @@ def test_matrix_takes_the_top_label() -> None:
     top = fit(probs.max(axis=1), probs.argmax(axis=1) == labels)
     assert found.scores_fit.alpha == pytest.approx(top.scores_fit.alpha, rel=1e-6)
     assert found.aic[0].family == top.aic[0].family
-    assert fit(tu.Forecasts.of(probs, labels)).to_dict() == found.to_dict()
+    assert fit(tu.Forecasts.from_arrays(probs, labels)).to_dict() == found.to_dict()
 
 
 def test_weights_count_as_rows() -> None:
     probs, labels = drawn("densenet40_c10", 400, 5, np.float32)
     twice = np.random.default_rng(0).integers(1, 3, 400)
-    weighted = fit(tu.Forecasts.of(probs, labels, weights=twice))
+    weighted = fit(tu.Forecasts.from_arrays(probs, labels, weights=twice))
     repeated = fit(np.repeat(probs, twice), np.repeat(labels, twice))
     assert weighted.scores_fit.alpha == pytest.approx(repeated.scores_fit.alpha, rel=1e-6)
     for row in weighted.aic:  # AIC knows the number of rows, so the order may differ
@@ -391,11 +391,11 @@ def test_weights_count_as_rows() -> None:
 
 
 def test_result_as_table_frame_and_json() -> None:
-    found = fit(world_of("resnet152_imgnet").draw(2_000, rng=3))
+    found = fit(world_of("resnet152_imgnet").sample(2_000, rng=3))
     rows = found.table()
     assert len(rows) == 12
     assert [row["aic"] for row in rows] == sorted(row["aic"] for row in rows)
     assert list(found.to_frame("pandas")["family"]) == [row["family"] for row in rows]
     assert json.loads(json.dumps(found.to_dict()))["aic"][0]["family"] == found.aic[0].family
-    assert str(found) == found.words
+    assert str(found) == found.text
     assert found.world.scores == Beta(found.scores_fit.alpha, found.scores_fit.beta)

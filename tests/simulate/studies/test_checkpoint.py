@@ -21,13 +21,13 @@ from trueup.simulate.worlds.world import World
 
 FLAT = World(Uniform(), Power(2))
 RESNET = World(Beta(2.7752, 0.0478), Glm("logflip", "logflip", -0.24, 0.30))
-WIDTH = tu.BinnedError(binning=tu.UniformWidth(8), norm=2)
+WIDTH = tu.BinnedError(binning=tu.EqualWidth(8), norm=2)
 SWEEP = tu.SweepError()
 ARGUMENTS: dict[str, Any] = {
     "worlds": {"flat": FLAT, "resnet": RESNET},
     "measures": {"e": WIDTH, "sweep": SWEEP, "both": lambda p, y: {"b": p.max(), "a": y.mean()}},
     "n": [30, 900],
-    "n_sets": 250,
+    "n_datasets": 250,
 }
 
 
@@ -51,7 +51,7 @@ def test_a_failing_measure_stops_the_study_and_keeps_what_is_done(tmp_path: Path
 
     path = tmp_path / "c.jsonl"
     with pytest.raises(ZeroDivisionError):
-        study(FLAT, {"f": fails}, 10, n_sets=100_000, path=path)
+        study(FLAT, {"f": fails}, 10, n_datasets=100_000, path=path)
     assert len(calls) < 1000
     assert len(path.read_text().splitlines()) >= 2
 
@@ -110,7 +110,7 @@ def _flipped(line: bytes, place: int) -> bytes:
     ("change", "different"),
     [
         ({"rng": 1}, "`rng`"),
-        ({"n_sets": 251}, "`n_sets`"),
+        ({"n_datasets": 251}, "`n_datasets`"),
         ({"worlds": {"flat": FLAT, "resnet": FLAT}}, "`worlds`"),
         ({"measures": {"e": WIDTH}, "rng": 2}, "`rng` and `measures`"),
     ],
@@ -173,7 +173,7 @@ def slow(probs, labels):
     return float(probs.max())
 
 found = study({"w": World(Uniform(), Power(2))}, {"slow": slow, "e": tu.BinnedError()}, [20, 40],
-              n_sets=500, rng=7, path=sys.argv[1])
+              n_datasets=500, rng=7, path=sys.argv[1])
 print(found.rows)
 print({key: column.tobytes().hex() for key, column in found.values.items()})
 """
@@ -217,7 +217,7 @@ def test_a_study_interrupted_here_gives_the_rows_of_one_that_was_not(tmp_path: P
         return float(probs.max())
 
     path = tmp_path / "c.jsonl"
-    arguments: dict[str, Any] = {"worlds": FLAT, "n": [10, 20], "n_sets": 200}
+    arguments: dict[str, Any] = {"worlds": FLAT, "n": [10, 20], "n_datasets": 200}
     with pytest.raises(KeyboardInterrupt):
         study(**arguments, measures={"m": WIDTH, "peak": peak}, path=path, workers=1)
     left = iter(range(10**6))

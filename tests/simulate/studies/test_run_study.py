@@ -24,7 +24,7 @@ from trueup.simulate.worlds.world import DataSets, World
 FLAT = World(Uniform(), Power(2))
 RESNET = World(Beta(2.7752, 0.0478), Glm("logflip", "logflip", -0.24, 0.30))
 TABLE = TableWorld(((0.6, 0.1, 0.3), (0.4, 0.6, 0.0)), ((0.7, 0.2, 0.1), (0.3, 0.5, 0.2)))
-WIDTH = tu.BinnedError(binning=tu.UniformWidth(8), norm=2)
+WIDTH = tu.BinnedError(binning=tu.EqualWidth(8), norm=2)
 SWEEP = tu.SweepError()
 
 
@@ -32,10 +32,10 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
     return float(probs.mean() - labels.mean())
 
 
-def redrawn(world: World, n: int, n_sets: int, seed: int = 0) -> Iterator[tuple[Any, Any]]:
+def redrawn(world: World, n: int, n_datasets: int, seed: int = 0) -> Iterator[tuple[Any, Any]]:
     """The data sets of a cell, drawn as the documentation of the streams says."""
-    for b, (start, stop) in enumerate(batches(n, n_sets)):
-        sets = world.draw_many(stop - start, n, stream(seed, world_identity(world), n, b))
+    for b, (start, stop) in enumerate(batches(n, n_datasets)):
+        sets = world.sample_many(stop - start, n, stream(seed, world_identity(world), n, b))
         yield from zip(*sets, strict=True)
 
 
@@ -49,14 +49,14 @@ def same(a: Study, b: Study) -> bool:
 
 
 FAST = {
-    "auto": tu.BinnedError(binning=tu.UniformWidth("auto")),
-    "l1": tu.BinnedError(binning=tu.UniformWidth(15)),
-    "l2": tu.BinnedError(tu.Binary(), tu.UniformWidth(64), 2),
-    "l3.5": tu.BinnedError(binning=tu.UniformWidth(5), norm=3.5),
-    "worst": tu.BinnedError(binning=tu.UniformWidth(15), norm=math.inf),
+    "auto": tu.BinnedError(binning=tu.EqualWidth("auto")),
+    "l1": tu.BinnedError(binning=tu.EqualWidth(15)),
+    "l2": tu.BinnedError(tu.Binary(), tu.EqualWidth(64), 2),
+    "l3.5": tu.BinnedError(binning=tu.EqualWidth(5), norm=3.5),
+    "worst": tu.BinnedError(binning=tu.EqualWidth(15), norm=math.inf),
     "edges": tu.BinnedError(binning=tu.FixedEdges([0.1, 0.9, 0.999])),
-    "one bin": tu.BinnedError(binning=tu.UniformWidth(1)),
-    "shares": tu.BinnedError(binning=tu.UniformWidth(15), equal_shares=True),
+    "one bin": tu.BinnedError(binning=tu.EqualWidth(1)),
+    "shares": tu.BinnedError(binning=tu.EqualWidth(15), equal_shares=True),
 }
 SLOW = {
     "debiased": tu.BinnedError(norm=2, debias=True),
@@ -73,15 +73,15 @@ SLOW = {
 
 @pytest.mark.parametrize("world", [FLAT, RESNET], ids=["flat", "resnet"])
 def test_every_measure_is_what_its_public_call_says(world: World, each_engine: str) -> None:
-    n_sets, n = 23, 150
-    found = study({"w": world}, FAST | SLOW, n, n_sets=n_sets)
+    n_datasets, n = 23, 150
+    found = study({"w": world}, FAST | SLOW, n, n_datasets=n_datasets)
     for name, measure in (FAST | SLOW).items():
-        called = [measure(p, y) for p, y in redrawn(world, n, n_sets)]
+        called = [measure(p, y) for p, y in redrawn(world, n, n_datasets)]
         np.testing.assert_allclose(found.values["w", name, n], called, rtol=0, atol=1e-12)
 
 
 def test_rows_are_those_of_the_formulas() -> None:
-    found = study({"flat": FLAT}, {"e": WIDTH, "gap": mean_gap}, [50, 300], n_sets=400)
+    found = study({"flat": FLAT}, {"e": WIDTH, "gap": mean_gap}, [50, 300], n_datasets=400)
     assert [(r.world, r.n, r.measure) for r in found.rows] == [
         ("flat", 50, "e"),
         ("flat", 50, "gap"),
@@ -90,7 +90,7 @@ def test_rows_are_those_of_the_formulas() -> None:
     ]
     row = found.rows[0]
     x, truth = found.values["flat", "e", 50], FLAT.true_error(2)
-    assert (row.n_sets, row.truth) == (400, truth)
+    assert (row.n_datasets, row.truth) == (400, truth)
     assert row.mean == pytest.approx(math.fsum(x) / 400, rel=1e-14)
     assert row.sd == pytest.approx(math.sqrt(math.fsum((x - row.mean) ** 2) / 399), rel=1e-12)
     assert row.se == row.bias_se == pytest.approx(row.sd / 20, rel=1e-14)
@@ -121,8 +121,8 @@ def test_some_of_roelofs_figure_4(figure_4: Study, bins: int, n: int, published:
 
 @pytest.fixture(scope="module")
 def figure_4() -> Study:
-    measures = {str(b): tu.BinnedError(binning=tu.UniformWidth(b), norm=2) for b in (2, 16, 64)}
-    return study({"resnet110_c10": RESNET}, measures, [200, 1600], n_sets=300)
+    measures = {str(b): tu.BinnedError(binning=tu.EqualWidth(b), norm=2) for b in (2, 16, 64)}
+    return study({"resnet110_c10": RESNET}, measures, [200, 1600], n_datasets=300)
 
 
 def test_the_true_error_of_that_world(figure_4: Study) -> None:
@@ -133,33 +133,35 @@ def test_workers_do_not_matter() -> None:
     worlds = {"flat": FLAT, "resnet": RESNET}
     measures = {"e": WIDTH, "sweep": SWEEP, "gap": mean_gap}
     one, *others = (
-        study(worlds, measures, [60, 2000], n_sets=130, workers=w) for w in (1, 2, 3, None)
+        study(worlds, measures, [60, 2000], n_datasets=130, workers=w) for w in (1, 2, 3, None)
     )
     assert all(same(one, other) for other in others)
     assert len(batches(2000, 130)) > 3
 
 
 def test_other_cells_and_measures_do_not_matter() -> None:
-    alone = study({"flat": FLAT}, {"e": WIDTH}, 70, n_sets=120)
-    many = study({"r": RESNET, "flat": FLAT}, {"gap": mean_gap, "e": WIDTH}, [500, 70], n_sets=120)
+    alone = study({"flat": FLAT}, {"e": WIDTH}, 70, n_datasets=120)
+    many = study(
+        {"r": RESNET, "flat": FLAT}, {"gap": mean_gap, "e": WIDTH}, [500, 70], n_datasets=120
+    )
     assert many.select(world="flat", measure="e", n=70) == alone.rows
     assert not np.array_equal(many.values["r", "e", 70], alone.values["flat", "e", 70])
 
 
 def test_batches_differ_and_so_do_seeds() -> None:
-    found = study({"flat": FLAT}, {"gap": mean_gap}, 40, n_sets=1000)
+    found = study({"flat": FLAT}, {"gap": mean_gap}, 40, n_datasets=1000)
     assert len(set(found.values["flat", "gap", 40])) > 500
-    other = study({"flat": FLAT}, {"gap": mean_gap}, 40, n_sets=1000, rng=1)
+    other = study({"flat": FLAT}, {"gap": mean_gap}, 40, n_datasets=1000, rng=1)
     assert not np.array_equal(other.values["flat", "gap", 40], found.values["flat", "gap", 40])
 
 
 def test_a_generator_and_none_are_seeds_too() -> None:
     a, b = (
-        study(FLAT, {"gap": mean_gap}, 40, n_sets=30, rng=np.random.default_rng(3))
+        study(FLAT, {"gap": mean_gap}, 40, n_datasets=30, rng=np.random.default_rng(3))
         for _ in range(2)
     )
     assert same(a, b)
-    c, d = (study(FLAT, {"gap": mean_gap}, 40, n_sets=30, rng=None) for _ in range(2))
+    c, d = (study(FLAT, {"gap": mean_gap}, 40, n_datasets=30, rng=None) for _ in range(2))
     assert not same(c, d)
 
 
@@ -186,7 +188,7 @@ def test_measures_of_several_numbers_have_a_row_for_each() -> None:
         "estimate": SWEEP.measure,
         "plain": SWEEP,
     }
-    found = study({"w": FLAT}, measures, 30, n_sets=25, truth={"both.mean": lambda world: 0.5})
+    found = study({"w": FLAT}, measures, 30, n_datasets=25, truth={"both.mean": lambda world: 0.5})
     names = ["sweep.chosen", "sweep.big", "both.mean", "both.enough", "record.low"]
     assert [row.measure for row in found.rows] == [
         *names,
@@ -205,11 +207,11 @@ def test_measures_of_several_numbers_have_a_row_for_each() -> None:
 def test_truths() -> None:
     measures = {"l1": tu.ece, "l2": WIDTH, "region": SLOW["region"]}
     truth = {"l1": lambda world: world.true_error(1), "l2": 0.25}
-    found = study({"w": FLAT}, measures, 30, n_sets=5, truth=truth)
+    found = study({"w": FLAT}, measures, 30, n_datasets=5, truth=truth)
     l1, l2, region = (row.truth for row in found.rows)
     assert (l1, l2) == (FLAT.true_error(1), 0.25)
     assert math.isnan(region)  # the whole world's error is not that of a region
-    for_all = study({"w": FLAT}, measures, 30, n_sets=5, truth=lambda world: 0.125)
+    for_all = study({"w": FLAT}, measures, 30, n_datasets=5, truth=lambda world: 0.125)
     assert {row.truth for row in for_all.rows} == {0.125}
 
 
@@ -221,7 +223,7 @@ def test_worlds_of_several_classes_are_held_against_the_lens_of_the_estimator() 
         "top probability": lambda p, y: p.max(axis=1).mean(),
     }
     worlds = {"table": TABLE, "dirichlet": DirichletWorld((1.0, 1.0, 1.0), 2.0)}
-    found = study(worlds, measures, 2000, n_sets=4)
+    found = study(worlds, measures, 2000, n_datasets=4)
     truth = {(row.world, row.measure): row.truth for row in found.rows}
     assert truth["table", "top"] == TABLE.true_error(1, tu.TopLabel())
     assert truth["table", "classes"] == TABLE.true_error(2, tu.ClassWise())
@@ -237,8 +239,8 @@ class Foreign:
     def __init__(self, probs: Any, labels: Any) -> None:
         self.sets = DataSets(np.array(probs), np.array(labels))
 
-    def draw_many(self, n_sets: int, n: int, rng: object) -> DataSets:
-        return DataSets(*(np.repeat(x[None, :n], n_sets, axis=0) for x in self.sets))
+    def sample_many(self, n_datasets: int, n: int, rng: object) -> DataSets:
+        return DataSets(*(np.repeat(x[None, :n], n_datasets, axis=0) for x in self.sets))
 
     def true_error(self, norm: float) -> float:
         return 0.0
@@ -246,10 +248,10 @@ class Foreign:
 
 def test_worlds_of_others_are_checked_like_any_data() -> None:
     good = Foreign([0.25, 0.5], [0.0, 1.0])
-    assert study(good, {"e": tu.BinnedError()}, 2, n_sets=3).rows[0].mean == 0.375
+    assert study(good, {"e": tu.BinnedError()}, 2, n_datasets=3).rows[0].mean == 0.375
     bad = r"`probs` must be between 0 and 1; got 1\.5 in row 1\. Hint: .*"
     with pytest.raises(tu.InputError, match=bad):
-        study(Foreign([0.25, 1.5], [0, 1]), {"e": tu.BinnedError()}, 2, n_sets=3)
+        study(Foreign([0.25, 1.5], [0, 1]), {"e": tu.BinnedError()}, 2, n_datasets=3)
 
 
 def test_no_measure_can_change_what_the_next_one_sees() -> None:
@@ -258,18 +260,18 @@ def test_no_measure_can_change_what_the_next_one_sees() -> None:
         return 0.0
 
     with pytest.raises(ValueError, match="read-only"):
-        study(FLAT, {"spoil": spoil, "e": WIDTH}, 20, n_sets=3)
+        study(FLAT, {"spoil": spoil, "e": WIDTH}, 20, n_datasets=3)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames(library: Any) -> None:
     pytest.importorskip(library)
-    frame = study({"w": FLAT}, {"e": WIDTH}, [20, 30], n_sets=5).to_frame(library)
+    frame = study({"w": FLAT}, {"e": WIDTH}, [20, 30], n_datasets=5).to_frame(library)
     assert frame.shape == (2, 15)
 
 
 def test_results_are_ready_for_json_and_print_well() -> None:
-    found = study({"w": FLAT}, {"e": WIDTH, "gap": mean_gap}, 20, n_sets=1)
+    found = study({"w": FLAT}, {"e": WIDTH, "gap": mean_gap}, 20, n_datasets=1)
     text = json.dumps(found.to_dict(), allow_nan=False)
     assert json.loads(text)["rows"][1] == found.to_dict()["rows"][1]
     assert found.to_dict()["rows"][1]["truth"] is None
@@ -279,11 +281,11 @@ def test_results_are_ready_for_json_and_print_well() -> None:
 
 
 def test_progress_is_shown_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    study(FLAT, {"gap": mean_gap}, 20, n_sets=250, progress=True)
+    study(FLAT, {"gap": mean_gap}, 20, n_datasets=250, progress=True)
     shown = capsys.readouterr().err
     assert "3 of 3 batches (100 %), 0 s spent, 0 s left" in shown
     assert shown.endswith("\n")
-    study(FLAT, {"gap": mean_gap}, 20, n_sets=250)
+    study(FLAT, {"gap": mean_gap}, 20, n_datasets=250)
     assert capsys.readouterr().err == ""
 
 

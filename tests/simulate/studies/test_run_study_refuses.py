@@ -14,7 +14,7 @@ from trueup.simulate.worlds.score_distributions import Uniform
 from trueup.simulate.worlds.world import World
 
 FLAT = World(Uniform(), Power(2))
-WIDTH = tu.BinnedError(binning=tu.UniformWidth(8), norm=2)
+WIDTH = tu.BinnedError(binning=tu.EqualWidth(8), norm=2)
 
 
 def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
@@ -32,12 +32,12 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
             {"n": [5, 5]},
             "`n` must be a whole number of at least 1, or several that are distinct; got [5, 5].",
         ),
-        ({"n_sets": 0}, "`n_sets` must be a whole number of at least 1; got 0."),
+        ({"n_datasets": 0}, "`n_datasets` must be a whole number of at least 1; got 0."),
         ({"workers": 0}, "`workers` must be a whole number of at least 1; got 0."),
         (
             {"measures": [WIDTH]},
             "`measures` must be a mapping of names to functions; got [BinnedError(lens=None, "
-            'binning=UniformWidth(n_bins=8), norm=2)]. Hint: such as {"ece": tu.BinnedError()}.',
+            'binning=EqualWidth(n_bins=8), norm=2)]. Hint: such as {"ece": tu.BinnedError()}.',
         ),
         ({"worlds": {"w": 3}}, "`worlds` must be a world, or worlds by name; got 3."),
         (
@@ -72,7 +72,7 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
     ],
 )
 def test_refused_arguments(change: dict[str, Any], sentence: str) -> None:
-    arguments = {"worlds": FLAT, "measures": {"m": mean_gap}, "n": 10, "n_sets": 3} | change
+    arguments = {"worlds": FLAT, "measures": {"m": mean_gap}, "n": 10, "n_datasets": 3} | change
     with pytest.raises(tu.InputError) as refused:
         study(**arguments)
     assert str(refused.value) == sentence

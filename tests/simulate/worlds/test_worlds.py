@@ -138,18 +138,18 @@ def test_quantiles_undo_shares():
 
 def test_draws_are_seeded_and_independent():
     world = World(Beta(2, 1), Power(2))
-    first, again, other = (world.draw_many(3, 50, seed) for seed in (1, 1, 2))
+    first, again, other = (world.sample_many(3, 50, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.probs, again.probs)
     assert np.array_equal(first.labels, again.labels)
     assert not np.array_equal(first.probs, other.probs)
     assert len(np.unique(first.probs)) == 150
     rng = np.random.default_rng(1)
-    assert not np.array_equal(world.draw(50, rng).scores, world.draw(50, rng).scores)
+    assert not np.array_equal(world.sample(50, rng).scores, world.sample(50, rng).scores)
 
 
 def test_labels_follow_the_curve():
     world = World(Uniform(), Steps((0.5,), (0.2, 0.9)))
-    sets = world.draw_many(10, 20_000, 0)
+    sets = world.sample_many(10, 20_000, 0)
     upper = sets.probs > 0.5
     assert sets.labels[~upper].mean() == pytest.approx(0.2, abs=0.01)
     assert sets.labels[upper].mean() == pytest.approx(0.9, abs=0.01)
@@ -174,7 +174,7 @@ def test_curves_are_exact_where_scores_are_rounded_to_one():
 def test_empirical_scores_are_those_given():
     given = (0.1, 0.4, 0.4, 0.9)
     world = World(Empirical(given), Power(2))
-    assert set(world.draw(500, 0).scores) <= set(given)
+    assert set(world.sample(500, 0).scores) <= set(given)
     assert world.true_error(1) == pytest.approx(np.mean([p - p * p for p in given]))
     assert repr(world.scores) == "Empirical(4 scores)"
 
@@ -222,14 +222,14 @@ def test_tables_of_vaicenavicius():
     assert two.true_error() == pytest.approx(0.2, abs=1e-15)
     assert two.true_error(lens=tu.TopLabel()) == pytest.approx(0, abs=1e-15)
     assert two.true_error(lens=tu.ClassWise()) == pytest.approx(0.4 / 3, abs=1e-15)
-    assert two.true_error(lens=tu.TopLabelGiven()) == pytest.approx(0.1, abs=1e-15)
+    assert two.true_error(lens=tu.TopLabelByClass()) == pytest.approx(0.1, abs=1e-15)
     assert two.true_error(2, tu.OneVsRest(2)) == pytest.approx(0.2, abs=1e-15)
     assert two.true_error(distance="squared") == pytest.approx((0.06 + 0.06) / 2, abs=1e-15)
 
 
 def test_table_draws_follow_the_table():
     world = TableWorld(((0.5, 0.5), (0.9, 0.1)), ((0.2, 0.8), (0.6, 0.4)), (3, 1))
-    drawn = world.draw(40_000, 0)
+    drawn = world.sample(40_000, 0)
     first = drawn.rows(slice(None))[:, 0] == 0.5
     assert first.mean() == pytest.approx(0.75, abs=0.01)
     assert drawn.labels[first].mean() == pytest.approx(0.8, abs=0.01)
@@ -240,19 +240,19 @@ def test_table_draws_follow_the_table():
     "world", [DirichletWorld((1, 2, 3), 2), PUBLISHED["vaicenavicius_table_1"]]
 )
 def test_many_data_sets_of_several_classes(world):
-    sets = world.draw_many(4, 50, 0)
+    sets = world.sample_many(4, 50, 0)
     assert sets.probs.shape == (4, 50, 3)
     assert sets.labels.shape == (4, 50)
     assert not np.array_equal(sets.probs[0], sets.probs[1])
     assert set(np.unique(sets.labels)) == {0, 1, 2}
-    alone = world.draw(50, 0)
-    np.testing.assert_array_equal(alone.labels, world.draw_many(1, 50, 0).labels[0])
+    alone = world.sample(50, 0)
+    np.testing.assert_array_equal(alone.labels, world.sample_many(1, 50, 0).labels[0])
 
 
 def test_dirichlet_worlds():
     assert DirichletWorld((1, 2, 3)).true_error() == pytest.approx(0, abs=1e-12)
     world = DirichletWorld((0.5, 0.5, 0.5), temperature=2)
-    drawn = world.draw(100_000, 0)
+    drawn = world.sample(100_000, 0)
     probs = drawn.rows(slice(None))
     expected = 0.5 * np.abs(world.truth(probs) - probs).sum(axis=1).mean()
     assert world.true_error() == pytest.approx(expected, abs=0.005)
@@ -273,11 +273,11 @@ def test_dirichlet_worlds():
             '`link` must be "logit", "log" or "logflip"; got \'probit\'.',
         ),
         (
-            lambda: World().draw(0),
+            lambda: World().sample(0),
             "`n` must be a whole number of at least 1; got 0.",
         ),
         (
-            lambda: World().draw(5, "x"),
+            lambda: World().sample(5, "x"),
             "`rng` must be a whole number, a numpy Generator or None; got 'x'.",
         ),
         (
@@ -306,7 +306,7 @@ def test_a_dirichlet_of_two_classes_is_a_beta(temperature):
 
 def test_a_dirichlet_through_other_lenses():
     world = DirichletWorld((1, 2, 3), 2)
-    long = world.draw(400_000, 1)
+    long = world.sample(400_000, 1)
     top = tu.BinnedError(tu.TopLabel(), tu.EqualMass(200), norm=2, debias="residual")
     assert world.true_error(2, tu.TopLabel()) == pytest.approx(top(long), abs=0.004)
     grouped = tu.Partition(((0, 1), (2,)))
@@ -349,7 +349,7 @@ def test_kinks_and_jumps_are_integrated_piece_by_piece():
 
 def test_a_noisy_curve_over_points_has_tossed_its_coins():
     world = World(Points((0.3,)), Noisy(Power(2), 0.02))
-    rate = world.draw_many(1, 200_000, 0).labels.mean()
+    rate = world.sample_many(1, 200_000, 0).labels.mean()
     assert world.true_error(1) == pytest.approx(abs(0.3 - rate), abs=0.005)
 
 

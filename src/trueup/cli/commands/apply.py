@@ -12,7 +12,7 @@ from trueup.cli.data_options import FILE, check_output, data_options
 from trueup.cli.program import command, say
 from trueup.cli.recalibrator_options import load_calibrator
 from trueup.cli.terminal import working
-from trueup.errors import Argument, InputError, Words, must_be, required
+from trueup.errors import Argument, InputError, Verbatim, must_be, required
 
 if TYPE_CHECKING:
     from trueup.io import FoundScores, Table
@@ -59,7 +59,7 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
         divided = loaded.normalize or columns["normalize"]
         found = read_scores(table, **asked, logits=logits, normalize=divided)
         beside = _beside(loaded, table, columns)
-    say(f"{found.sentence}.")
+    say(f"{found.text}.")
     kept = _kept(table, output, [name for name in table.names if name not in found.names])
     new = _fixed(loaded, found, beside)
     both = {**kept, **new}
@@ -105,7 +105,7 @@ def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any])
     if n_columns != calibrator.n_features_in_:
         wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
         rule = f"name {wants}, as the calibrator was fitted on"
-        raise must_be("--probs", rule, Words(f"{n_columns}, {found.sentence}"))
+        raise must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
     if n_columns == 1:
         return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
     order = _order(calibrator, found)
@@ -119,9 +119,9 @@ def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any])
 def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> dict[str, Any]:
     """Groups or features, for a calibrator that asks for them."""
     from trueup.io import choose
-    from trueup.recalibrate import GroupWise, LocalRecalibration
+    from trueup.recalibrate import GroupwiseCalibration, LocalCalibration
 
-    needs = {GroupWise: "groups", LocalRecalibration: "features"}.get(type(calibrator))
+    needs = {GroupwiseCalibration: "groups", LocalCalibration: "features"}.get(type(calibrator))
     kind = type(calibrator).__name__
     for option in ("groups", "features"):
         if option == needs and option not in columns:

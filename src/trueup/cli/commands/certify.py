@@ -15,7 +15,7 @@ from trueup.errors import conflict, must_be
 
 __all__ = ["certify"]
 
-NUMBERS = ("upper_bound", "lower_bound", "n_more")
+NUMBERS = ("upper_bound", "lower_bound", "n_additional")
 
 
 @command(
@@ -65,7 +65,7 @@ def certify(
     """Say whether a calibration error is verified, refuted, or neither.
 
     Only a model with finitely many outputs can be verified; others can be refuted. Numbers for
-    --fail-if: upper_bound, lower_bound, n_more.
+    --fail-if: upper_bound, lower_bound, n_additional.
     """
     for condition in conditions:
         condition.check(NUMBERS)
@@ -85,7 +85,7 @@ def certify(
         print_json(found.to_dict())
     else:
         screen = Screen()
-        screen.paragraph(found.sentence, strong=True)
+        screen.paragraph(found.text, strong=True)
         shown = {
             "verdict": found.verdict,
             "accepted": f"a calibration error of at most {number(max_error)}",

@@ -16,7 +16,7 @@ from trueup.errors import InputError, called, conflict, must_be
 if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
     from trueup.results import Comparison
-    from trueup.tables import Columns
+    from trueup.tables import ResultTable
 
 __all__ = ["compare"]
 
@@ -141,7 +141,7 @@ def _of_columns(
 
 
 def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str | None) -> None:
-    screen.paragraph(_named(found.sentence, names), strong=True)
+    screen.paragraph(_named(found.text, names), strong=True)
     both = (found.first, found.second)
     tests = (found.first_test, found.second_test)
     level = f"{100 * found.interval.confidence_level:g} % interval"
@@ -161,12 +161,12 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
     screen.table("Scores" if metric in SCORES else "Calibration error", table, note)
 
 
-def _named(sentence: str, names: list[str]) -> str:
+def _named(text: str, names: list[str]) -> str:
     """The sentence with the models' names beside "first" and "second"."""
-    return f"First: {names[0]}; second: {names[1]}. {sentence}"
+    return f"First: {names[0]}; second: {names[1]}. {text}"
 
 
-def _show_many(screen: Screen, pairs: Columns, metric: str | None) -> None:
+def _show_many(screen: Screen, pairs: ResultTable, metric: str | None) -> None:
     ranks: dict[str, tuple[int, float]] = {}
     for side in ("first", "second"):
         rows = zip(pairs[side], pairs[f"{side}_rank"], pairs[f"{side}_error"], strict=True)

@@ -86,9 +86,9 @@ def fit(
             explanation = auto.explanation_
             chosen = auto.best_.set_params(**options)
         if "groups" in columns:
-            from trueup.recalibrate import GroupWise
+            from trueup.recalibrate import GroupwiseCalibration
 
-            chosen = GroupWise(chosen, **options)
+            chosen = GroupwiseCalibration(chosen, **options)
         fitted: Recalibrator = chosen.fit(forecasts)
         gain = cross_fitted(fitted, forecasts)
     if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for
@@ -118,8 +118,8 @@ def fit(
 def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | None) -> None:
     many = fitted.fit_["n"]
     name, rows = type(fitted).__name__, f"{many:,} row{'s' * (many != 1)}"
-    sentence = "Too few rows to say what it gains." if gain is None else gain.sentence
-    if name == "NoRecalibration":
+    sentence = "Too few rows to say what it gains." if gain is None else gain.text
+    if name == "IdentityCalibration":
         gain, what = None, "The calibrator in the file leaves probabilities as they are."
         screen.paragraph(f"By {rows}, no recalibration is worth it. {what}", strong=True)
     else:

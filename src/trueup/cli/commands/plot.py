@@ -10,7 +10,7 @@ from trueup.cli.data_options import FILE, bins_option, data_options, read_found,
 from trueup.cli.figures import check_picture, save_figure
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
-from trueup.views.registry import KINDS
+from trueup.plotting.registry import KINDS
 
 __all__ = ["plot"]
 
@@ -47,11 +47,11 @@ def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[
     check_picture(output, file)
     read_from = read_found(file, columns)
     with working("drawing"):
-        from trueup.evaluation.findings import Asked
+        from trueup.evaluation.findings import Settings
         from trueup.evaluation.on_demand import OnDemand
-        from trueup.views.overview import figure_of
+        from trueup.plotting.overview import figure_of
 
-        asked = Asked.checked(n_bins=bins, rng=seed)
+        asked = Settings.checked(n_bins=bins, rng=seed)
         features = read_from.names.features
         parts = OnDemand(read_from.forecasts, asked, feature_names=features)
         save_figure(figure_of(parts, kind), output)

@@ -50,14 +50,19 @@ def power(
     forecasts = read(file, columns)
     from trueup.simulate import power as power_of, sample_size
 
-    settings: dict[str, Any] = {"true_error": error, "alpha": alpha, "n_sets": sets, "rng": seed}
+    settings: dict[str, Any] = {
+        "true_error": error,
+        "alpha": alpha,
+        "n_datasets": sets,
+        "rng": seed,
+    }
     with working("drawing data sets"):
         if n is not None:
             detection = power_of(forecasts, n=n, **settings)
-            words, found, tried = detection.words, detection.to_dict(), []
+            words, found, tried = detection.text, detection.to_dict(), []
         else:
             size = sample_size(forecasts, power=0.8 if wanted is None else wanted, **settings)
-            words, found, tried = size.words, size.to_dict(), list(size.tried)
+            words, found, tried = size.text, size.to_dict(), list(size.tried)
     if as_json:
         print_json(found)
         return

@@ -81,12 +81,12 @@ def study(
         named[f"like {file}"] = fitted.world
         sizes = sizes or [forecasts.n]
         if not as_json:
-            screen.paragraph(fitted.words)
+            screen.paragraph(fitted.text)
     from trueup.simulate import study as studied
 
     kept = None if output is None else f"{output}.batches"
     try:
-        found = studied(named, measures, sizes or [1000], n_sets=sets, rng=seed, path=kept)
+        found = studied(named, measures, sizes or [1000], n_datasets=sets, rng=seed, path=kept)
     except KeyboardInterrupt:
         if kept is not None:
             say("what was done is kept: the same command goes on from there.")
@@ -137,7 +137,7 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _measures(names: tuple[str, ...]) -> dict[str, Any]:
-    """Estimators by name; by default those that `which_estimator` compares."""
+    """Estimators by name; by default those that `recommend_estimator` compares."""
     from trueup import metrics
     from trueup.simulate.recommendation import CANDIDATES
 

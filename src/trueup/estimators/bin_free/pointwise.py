@@ -103,7 +103,7 @@ class PointwiseError(PairsEstimator):
         One number per row, or per row and class, (n, K), for `ClassWise`; rows of weight 0,
         which nothing looks at, are left out.
         """
-        forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         lens: Any = self.lens_for(forecasts)
         if lens.induces == "pairs":
             return self._errors(lens.problem(forecasts))

@@ -25,7 +25,9 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
     if math.isinf(norm):
         return float(gaps.max())
     powers = gaps if norm == 1 else gaps**norm
-    return float(powers.sum() / table.asked if equal_shares else np.sum(table.share * powers))
+    return float(
+        powers.sum() / table.n_bins_requested if equal_shares else np.sum(table.share * powers)
+    )
 
 
 def residual_power(weight: NDArray[Any], residual: Floats, norm: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
-from trueup.bins import Binning, KeptBins, UniformWidth, check_binning
+from trueup.bins import Binning, EqualWidth, KeptBins, check_binning
 from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.engines.types import Sums
@@ -29,7 +29,7 @@ from trueup.estimators.pairs_estimator import MemberPart, PairsEstimator, Part
 from trueup.forecasts import Forecasts
 from trueup.lens import FamilyLens, Pairs, SimplexLens
 from trueup.results import Estimate
-from trueup.tables import BinTable, CellTable, TableFamily
+from trueup.tables import BinTable, BinTables, CellTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +46,7 @@ class BinnedError(PairsEstimator):
         What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
         `TopLabel` for a matrix.
     binning
-        `UniformWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
+        `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
     norm
         p ≥ 1, or ``math.inf`` for the worst bin.
     debias
@@ -79,10 +79,10 @@ class BinnedError(PairsEstimator):
     >>> round(BinnedError()([0.95, 1.0], [1, 0]), 6)
     0.475
     >>> BinnedError(norm=2, debias=True)
-    BinnedError(lens=None, binning=UniformWidth(n_bins=15), norm=2, debias=True)
+    BinnedError(lens=None, binning=EqualWidth(n_bins=15), norm=2, debias=True)
     """
 
-    binning: Binning = UniformWidth(15)
+    binning: Binning = EqualWidth(15)
     norm: float = 1
     _: KW_ONLY
     debias: bool | str = False
@@ -140,7 +140,7 @@ class BinnedError(PairsEstimator):
             raise must_be("lens", "yield scores, not points on the simplex", lens)
         cells = lens.cells(forecasts)
         table = cell_table(cells, self.binning.leaves(cells))
-        return self._part_of_cells(table, self.binning.asked(len(cells.kept)))
+        return self._part_of_cells(table, self.binning.n_bins_for(len(cells.kept)))
 
     def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
         """Return the parts of all members, in one pass over the matrix where that can be."""
@@ -152,10 +152,10 @@ class BinnedError(PairsEstimator):
         """Return how many bins were merged in all classes."""
         return {"merged": sum(each.get("merged", 0) for each in notes)}
 
-    def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> TableFamily:
+    def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> BinTables:
         """Return a family of tables, also where no class has a row."""
         names, shares, parts = zip(*found, strict=True)
-        return TableFamily(names, shares, tuple(part.table for part in parts), divides_rows)
+        return BinTables(names, shares, tuple(part.table for part in parts), divides_rows)
 
     # Sums that add over batches.
 
@@ -164,9 +164,9 @@ class BinnedError(PairsEstimator):
         """Whether bins are known before the data, and their sums are enough."""
         return self.binning.fixed and not self.label_binned
 
-    def statistics(self, forecasts: Forecasts) -> BinTable | TableFamily | CellTable:
+    def statistics(self, forecasts: Forecasts) -> BinTable | BinTables | CellTable:
         """Return the table, which adds where bins are fixed beforehand."""
-        table: BinTable | TableFamily | CellTable = self.measure_forecasts(forecasts).table
+        table: BinTable | BinTables | CellTable = self.measure_forecasts(forecasts).table
         return table
 
     def from_table(self, statistics: Any) -> Estimate:
@@ -174,7 +174,7 @@ class BinnedError(PairsEstimator):
         table = statistics
         if table.induced == "simplex":
             return self._estimate(
-                self._part_of_cells(table, self.binning.asked(int(table.count.sum())))
+                self._part_of_cells(table, self.binning.n_bins_for(int(table.count.sum())))
             )
         if table.induced == "pairs":
             return self._estimate(self._part(table))
@@ -239,7 +239,7 @@ class BinnedError(PairsEstimator):
         sums = Sums(**fixed, label=label, label2=label)  # y² = y for labels 0 and 1
         if self.debias:
             return debiased_powers(sums, self.norm, residual=False)
-        return plugin_powers(sums, self.norm, table.asked if self.equal_shares else None)
+        return plugin_powers(sums, self.norm, table.n_bins_requested if self.equal_shares else None)
 
     def power_of_cells(self, table: CellTable) -> float:
         """Return the power over cells of a simplex."""
@@ -253,7 +253,7 @@ class BinnedError(PairsEstimator):
     def _made(self, pairs: Pairs) -> BinTable:
         inner = self.binning.inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return BinTable.of_sums(inner, sums, self.binning.asked(len(pairs)))
+        return BinTable.of_sums(inner, sums, self.binning.n_bins_for(len(pairs)))
 
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
         power, merged = self._power(table, pairs)
@@ -269,8 +269,12 @@ class BinnedError(PairsEstimator):
             return label_binned_power(table, pairs, self.norm), 0
         return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
 
-    def _part_of_cells(self, table: CellTable, asked: int) -> Part:
-        return Part(self.power_of_cells(table), table, {"asked": asked, "made": table.made})
+    def _part_of_cells(self, table: CellTable, n_bins_requested: int) -> Part:
+        return Part(
+            self.power_of_cells(table),
+            table,
+            {"n_bins_requested": n_bins_requested, "n_bins": table.n_bins},
+        )
 
     def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
         """Whether the tables of all classes can be made in one pass over the matrix."""
@@ -284,7 +288,7 @@ class BinnedError(PairsEstimator):
 
     def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
         anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
-        inner, asked = self.binning.inner_edges(anything), self.binning.asked(forecasts.n)
+        inner, asked = self.binning.inner_edges(anything), self.binning.n_bins_for(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
         k = forecasts.n_classes
         sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
@@ -306,5 +310,5 @@ def _is(value: object, *words: str) -> bool:
 
 
 def _notes(table: BinTable, merged: int) -> dict[str, Any]:
-    notes = {"asked": table.asked, "made": table.made}
+    notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
     return notes | {"merged": merged} if merged else notes

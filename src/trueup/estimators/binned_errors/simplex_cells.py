@@ -55,7 +55,7 @@ def _distances(table: CellTable, distance: str | Callable[[Any, Any], Any]) -> A
         return (difference**2).sum(axis=1)
     assert callable(distance)
     away = np.asarray(distance(table.mean_label, table.mean_score), np.float64)
-    if away.shape != (table.made,) or not np.all(away >= 0):
-        rule = f"a function that returns {table.made} numbers of at least 0, one per cell"
+    if away.shape != (table.n_bins,) or not np.all(away >= 0):
+        rule = f"a function that returns {table.n_bins} numbers of at least 0, one per cell"
         raise must_be("distance", rule, away)
     return away

@@ -87,7 +87,7 @@ class SweepError(PairsEstimator):
         """Sweep over one set of pairs."""
         table, chosen = self._swept(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
-        return Part(power, table, {"chosen": chosen, "made": table.made})
+        return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
 
     @property
     def takes_ties(self) -> bool:

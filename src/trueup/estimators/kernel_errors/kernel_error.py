@@ -154,7 +154,7 @@ class KernelError(PairsEstimator):
         """Return the square of counted rows."""
         scores = ScoreResiduals.of_counts(ScoreCounts(ties.value, ties.rank, ties.hits))
         bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
-        return self._of_scores(scores, float(bandwidth)).power
+        return self._of_scores(scores, float(bandwidth)).pth_power
 
     def _of_scores(self, scores: ScoreResiduals, bandwidth: float) -> Part:
         kernel = self._kernel_at(bandwidth)
@@ -170,7 +170,7 @@ class KernelError(PairsEstimator):
         scores = ScoreResiduals.of(pairs)
         wide = float(self.bandwidth or score_bandwidth(scores.value, scores.count, scale))
         found = self._of_scores(scores, wide / scale)
-        return Part(2 * found.power, None, found.notes | {"bandwidth": wide})
+        return Part(2 * found.pth_power, None, found.notes | {"bandwidth": wide})
 
     def _measure_rows(self, rows: RowResiduals) -> Part:
         by_tv = self.distance == "tv"

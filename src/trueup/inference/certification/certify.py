@@ -12,7 +12,7 @@ from trueup._typing import Ints
 from trueup.bins import EqualMass
 from trueup.checks import check_choice, is_number, is_whole
 from trueup.engines.select import engine
-from trueup.errors import Argument, InputError, Words, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import Seed, check_inside, check_level, check_seed
 from trueup.inference.certification.error_bounds import (
@@ -30,7 +30,7 @@ from trueup.inference.certification.model_outputs import (
 )
 from trueup.lens import Lens, Pairs, check_lens, chosen_lens
 from trueup.results import Certificate
-from trueup.tables import BinTable, Columns
+from trueup.tables import BinTable, ResultTable
 
 __all__ = ["certify", "trade_off"]
 
@@ -86,14 +86,14 @@ def certify(
     Returns
     -------
     Certificate
-        ``n_more`` is −1 where no number of further samples would decide, if the error is what
+        ``n_additional`` is −1 where no number of further samples would decide, if the error is what
         it seems. Without ``outputs`` the verdict is never ``"verified"``: 15 equal-mass bins
         bound the error from below, which can refute, and the upper bound is 1.
 
     Notes
     -----
     The bounds speak of the error of all predictions to come, Σ P(s)·abs(s − P(y = 1 | s))^p.
-    ``n_more`` takes shares and the debiased error as they are now: a guess, not a promise, and
+    ``n_additional`` takes shares and the debiased error as they are now: a guess, not a promise;
     looking again and again until the verdict pleases is not covered by the confidence level.
 
     References
@@ -105,14 +105,14 @@ def certify(
     >>> rng = np.random.default_rng(0)
     >>> probs = rng.choice([0.2, 0.8], 20_000)
     >>> labels = rng.random(20_000) < probs
-    >>> print(certify(probs, labels, max_error=0.05, outputs=[0.2, 0.8]).sentence)
+    >>> print(certify(probs, labels, max_error=0.05, outputs=[0.2, 0.8]).text)
     Verified: with 95 % confidence the calibration error is at most 0.0152, within the 0.05 asked.
     >>> certify(probs, labels, max_error=0.05).verdict
     'not enough data'
     """
     asked = check_inside("max_error", max_error)
     level = _checked_level(norm, confidence_level, method)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     pairs = _independent_pairs(forecasts, lens, method)
     if outputs is None:
         tally = tally_of_bins(pairs)
@@ -134,12 +134,12 @@ def trade_off(
     lens: Lens | None = None,
     logits: bool = False,
     rng: Seed = None,
-) -> Columns:
+) -> ResultTable:
     """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
 
     Histogram binning (equal mass; a bin's output is its rate of positives) is fitted on a random
     half of the rows and judged on the other: more bins predict better, to a point, and are
-    harder to verify. Columns: n_bins, n_outputs (bins of the same rate are one output), brier,
+    harder to verify. ResultTable: n_bins, n_outputs (bins of the same rate are one output), brier,
     error (the debiased L2 error), upper_bound. A bound chosen for being the smallest of many is
     too small: certify the model that is chosen on data of its own.
 
@@ -154,15 +154,17 @@ def trade_off(
     level = _checked_level(norm, confidence_level, method)
     numbers = _checked_numbers(n_bins)
     check_seed(rng)
-    forecasts = Forecasts.of(probs, labels, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
     pairs = _independent_pairs(forecasts, lens, method)
     if len(pairs) < 2:
-        raise must_be("probs", "have at least two rows, one for each half", Words("one"))
+        raise must_be("probs", "have at least two rows, one for each half", Verbatim("one"))
     order = np.random.default_rng(rng).permutation(len(pairs))
     fitted, judged = (_some(pairs, np.sort(half)) for half in np.array_split(order, 2))
     rows = [_judge(b, fitted, judged, int(norm), level, method) for b in numbers]
     names = ("n_bins", "n_outputs", "brier", "error", "upper_bound")
-    return Columns({k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)})
+    return ResultTable(
+        {k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)}
+    )
 
 
 def _judge(
@@ -188,7 +190,7 @@ def _certificate(
     bounds = _bounds(method, norm, confidence_level)
     low, high = bounds(tally)
     verdict = VERIFIED if high <= max_error else REFUTED if low > max_error else OPEN
-    n_more = _still_needed(tally, bounds, max_error) if verdict == OPEN else 0
+    n_additional = _still_needed(tally, bounds, max_error) if verdict == OPEN else 0
     notes: dict[str, Any] = {
         "n": int(tally.n),
         "norm": norm,
@@ -200,9 +202,11 @@ def _certificate(
     else:
         unseen = int(np.sum(tally.count == 0))
         notes |= {"n_outputs": len(tally.score), "unseen_outputs": unseen}
-    sentence = _sentence(verdict, Bounds(low, high), n_more, max_error, confidence_level, tally)
+    sentence = _sentence(
+        verdict, Bounds(low, high), n_additional, max_error, confidence_level, tally
+    )
     return Certificate(
-        verdict, max_error, high, low, n_more, confidence_level, method, sentence, notes
+        verdict, max_error, high, low, n_additional, confidence_level, method, sentence, notes
     )
 
 
@@ -234,7 +238,7 @@ def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: fl
 
 
 def _sentence(
-    verdict: str, bounds: Bounds, n_more: int, max_error: float, level: float, tally: Tally
+    verdict: str, bounds: Bounds, n_additional: int, max_error: float, level: float, tally: Tally
 ) -> str:
     sure = f"with {100 * level:g} % confidence the calibration error"
     if verdict == VERIFIED:
@@ -243,14 +247,14 @@ def _sentence(
         return f"Refuted: {sure} is at least {bounds.low:.4f}, above the {max_error:g} asked."
     if tally.binned:
         start = f"Not verified: {CONTINUOUS}. Here {sure} is at least {bounds.low:.4f}"
-        if n_more == NEVER:
+        if n_additional == NEVER:
             return f"{start}. Declare `outputs`, or bin the model's outputs first."
-        return f"{start}; about {n_more:,} more samples may refute {max_error:g}."
+        return f"{start}; about {n_additional:,} more samples may refute {max_error:g}."
     start = f"Not enough data: {sure} is at least {bounds.low:.4f}"
     start = f"{start}, and with as much confidence at most {bounds.high:.4f}"
-    if n_more == NEVER:
+    if n_additional == NEVER:
         return f"{start}, and it seems to be so close to {max_error:g} that no number would decide."
-    return f"{start}; about {n_more:,} more samples would decide about {max_error:g}."
+    return f"{start}; about {n_additional:,} more samples would decide about {max_error:g}."
 
 
 def _checked_level(norm: object, confidence_level: object, method: object) -> float:
@@ -278,7 +282,7 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
     if not lens.one_score:
         raise must_be("lens", "yield one score per row, to certify a model", lens)
     if forecasts.soft:
-        raise must_be("labels", "classes, to certify a model", Words("soft labels"))
+        raise must_be("labels", "classes, to certify a model", Verbatim("soft labels"))
     if forecasts.clusters is not None:
         rule = ("Certification requires independent rows, but ", Argument("clusters"), " is set")
         raise InputError("clusters", rule)

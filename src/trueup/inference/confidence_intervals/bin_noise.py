@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.tables import BinTable, TableFamily
+from trueup.tables import BinTable, BinTables
 
 __all__ = ["Bins"]
 
@@ -53,7 +53,7 @@ class Bins:
     @classmethod
     def of(
         cls,
-        table: BinTable | TableFamily,
+        table: BinTable | BinTables,
         *,
         independent: bool = True,
         population: bool = False,

@@ -16,7 +16,7 @@ from trueup.inference.confidence_intervals.bootstrap import METHODS, Bootstrap, 
 from trueup.inference.confidence_intervals.proper_scores import mean_ends
 from trueup.inference.confidence_intervals.simplex_errors import cell_ends
 from trueup.results import Estimate, Interval
-from trueup.tables import BinTable, TableFamily
+from trueup.tables import BinTable, BinTables
 
 __all__ = ["interval"]
 
@@ -109,7 +109,7 @@ def interval(
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
         raise must_be("estimator", rule, estimator)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
         told = (Argument("method", method), f" is not available {reason}")
@@ -152,7 +152,7 @@ def _from_table(
 
 
 def _table_ends(
-    table: BinTable | TableFamily, independent: bool, norm: float, level: float, target: str
+    table: BinTable | BinTables, independent: bool, norm: float, level: float, target: str
 ) -> Ends:
     if not table.parts:
         return Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
@@ -216,7 +216,7 @@ def _alone(forecasts: Forecasts) -> dict[str, Any]:
     if Units(forecasts).count > 1:
         return {}
     unit = "row" if forecasts.clusters is None else "cluster"
-    return {"tells_nothing": f"one {unit} does not show by how much others may differ"}
+    return {"single_unit": f"one {unit} does not show by how much others may differ"}
 
 
 def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:

@@ -62,8 +62,8 @@ def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of every bin for the resample of each key."""
     index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
     if pairs.w is not None:
-        return _weighted_sums(pairs.p, pairs.w, index, table.made, keys)
-    rows, _ = binned_limits(pairs.p, index, table.made)
+        return _weighted_sums(pairs.p, pairs.w, index, table.n_bins, keys)
+    rows, _ = binned_limits(pairs.p, index, table.n_bins)
     return engine.draws.count_labels(rows, keys)
 
 
@@ -127,7 +127,7 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
     cells = lens.cells(forecasts)
     leaves = statistic.binning.leaves(cells)
     table = cell_table(cells, leaves)
-    n_places = table.made * cells.m
+    n_places = table.n_bins * cells.m
     cell = np.full(forecasts.n, -1)  # rows outside the region are in none
     for c, leaf in enumerate(leaves):
         cell[leaf.rows] = c
@@ -138,7 +138,7 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
         return class_limits(rows), place.astype(np.int32)
 
     totals = _totals(forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw)
-    labels = [table.label, *totals.reshape(len(keys), table.made, cells.m).astype(np.float64)]
+    labels = [table.label, *totals.reshape(len(keys), table.n_bins, cells.m).astype(np.float64)]
     return np.array([statistic.power_of_cells(replace(table, label=x)) for x in labels])
 
 

@@ -14,7 +14,7 @@ from trueup.inference.hypothesis_tests.consistency_resampling import (
     consistency_unconditional,
 )
 from trueup.lens import Lens
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 __all__ = ["calibration_test"]
 
@@ -29,7 +29,7 @@ def calibration_test(
     weights: object = None,
     logits: bool = False,
     rng: Seed = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
     By default by consistency resampling (Vaicenavicius et al. 2019, §4.3): labels are drawn from
@@ -96,14 +96,14 @@ def calibration_test(
     check_seed(rng)
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=chosen)
 
 
-def _test_named(method: object) -> Callable[..., HypothesisResult]:
+def _test_named(method: object) -> Callable[..., CalibrationTestResult]:
     from trueup.inference.hypothesis_tests.named_tests import TESTS
 
-    tests: dict[str, Callable[..., HypothesisResult]] = {
+    tests: dict[str, Callable[..., CalibrationTestResult]] = {
         "consistency": consistency,
         "consistency_unconditional": consistency_unconditional,
         "cluster_signs": cluster_signs,

@@ -17,13 +17,13 @@ from trueup.engines.blocks import cut
 from trueup.engines.draw_keys import keys_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.errors import Argument, InputError, Words, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import Seed, check_resamples, seed_of
 from trueup.inference.hypothesis_tests.null_distribution import refuse_soft_labels, resampled_pvalue
-from trueup.results import Estimate, HypothesisResult
+from trueup.results import CalibrationTestResult, Estimate
 
 DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2)
 CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
@@ -31,7 +31,7 @@ CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
 
 def cluster_signs(
     forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test by signs of clusters: asymptotic in their number, and no test with a few of them."""
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
     check_resamples(n_resamples)
@@ -39,10 +39,12 @@ def cluster_signs(
     _check_statistic(estimator)
     if forecasts.clusters is None:
         rule = ("This test requires ", Argument("clusters"))
-        hint = ("set ", Argument("clusters"), " in Forecasts.of, or use ")
+        hint = ("set ", Argument("clusters"), " in Forecasts.from_arrays, or use ")
         raise InputError("clusters", rule, hint=(*hint, Argument("method", "consistency")))
-    observed, *drawn = signed(estimator, forecasts, seed_of(rng), n_resamples, lambda e: e.power)
-    return HypothesisResult(
+    observed, *drawn = signed(
+        estimator, forecasts, seed_of(rng), n_resamples, lambda e: e.pth_power
+    )
+    return CalibrationTestResult(
         observed,
         resampled_pvalue(observed, np.array(drawn)),
         "cluster_signs",
@@ -96,5 +98,5 @@ def _check_statistic(statistic: object) -> None:
     known = known_estimator(statistic, "statistic")
     if known is None or not known.of_residuals:
         rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
-        got = Words("a statistic of more than score − label")
+        got = Verbatim("a statistic of more than score − label")
         raise must_be("statistic", rule, statistic if known is None else got)

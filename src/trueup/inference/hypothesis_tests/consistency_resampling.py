@@ -31,7 +31,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.inference.hypothesis_tests.sorted_resamples import powers_of, sorted_problem
 from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
 AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
@@ -39,14 +39,14 @@ AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
 
 def consistency(
     forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test with predictions as they are: exact for any number of rows."""
     return _test(forecasts, statistic, n_resamples, rng, "consistency")
 
 
 def consistency_unconditional(
     forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test with predictions drawn anew, with replacement, before their labels: asymptotic."""
     return _test(forecasts, statistic, n_resamples, rng, "consistency_unconditional")
 
@@ -57,7 +57,7 @@ def _test(
     n_resamples: int,
     rng: Seed,
     method: str,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     estimator = rmsce_debiased.estimator() if statistic is None else statistic
     _check(forecasts, estimator, n_resamples)
     fixed = method == "consistency"
@@ -78,7 +78,7 @@ def conclude(
     powers: Floats,
     *,
     fixed: bool = True,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Return the result of a test from the power of the data and those of its resamples."""
     if not np.isfinite(powers).all():
         raise InputError("statistic", "returned NaN or infinity on a resample")
@@ -94,11 +94,11 @@ def _result(
     n_resamples: int,
     fixed: bool,
     notes: dict[str, Any],
-) -> HypothesisResult:
-    found = statistic.measure_forecasts(forecasts).power
+) -> CalibrationTestResult:
+    found = statistic.measure_forecasts(forecasts).pth_power
     method = "consistency" if fixed else "consistency_unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
-    return HypothesisResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
+    return CalibrationTestResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
 
 
 def resampled_powers(
@@ -116,7 +116,7 @@ def resampled_powers(
 
     def some(first: int, last: int) -> list[float]:
         return [
-            statistic.measure_forecasts(forecasts.with_labels(labels)).power
+            statistic.measure_forecasts(forecasts.with_labels(labels)).pth_power
             for start in range(first, last, AT_ONCE)
             for labels in draw(keys[start : min(start + AT_ONCE, last)])
         ]
@@ -133,7 +133,7 @@ def _unconditional_powers(
     def one(r: int) -> float:
         rows = forecasts.take(engine.draws.draw_rows(forecasts.n, keys[2 * r]))
         (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
-        return statistic.measure_forecasts(rows.with_labels(labels)).power
+        return statistic.measure_forecasts(rows.with_labels(labels)).pth_power
 
     def some(first: int, last: int) -> list[float]:
         return [one(r) for r in range(first, last)]
@@ -149,7 +149,7 @@ def _together(
 ) -> Floats:
     """Power of the data, and the powers of all resamples, some of them a thread."""
     parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)))
-    observed = statistic.measure_forecasts(forecasts).power
+    observed = statistic.measure_forecasts(forecasts).pth_power
     return np.array([observed, *(power for part in parts for power in part)])
 
 

@@ -23,7 +23,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampled_pvalue,
     resampling_notes,
 )
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 FEWEST = 5.0  # the variance of the outcomes of a bin, for the chi-square distribution
 DEFAULT = BinnedError(binning=EqualMass(10))
@@ -35,7 +35,7 @@ def hosmer_lemeshow(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     r"""Test observed against expected outcomes in ten bins of equal mass.
 
     :math:`\sum_b (\sum_{i \in b} w_i(p_i - y_i))^2 / \sum_{i \in b} w_i^2 p_i(1 - p_i)`. The
@@ -76,7 +76,7 @@ def hosmer_lemeshow(
         )
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(found, drawn)
-    return HypothesisResult(found, pvalue, "hosmer_lemeshow", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "hosmer_lemeshow", null_of(lens), notes)
 
 
 def _chi_square(residual: Floats, variance: Floats) -> Any:

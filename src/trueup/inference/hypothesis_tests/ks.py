@@ -21,7 +21,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 )
 from trueup.inference.hypothesis_tests.sorted_resamples import SortedPairs, powers_of
 from trueup.lens import Pairs
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 
 def ks(
@@ -30,7 +30,7 @@ def ks(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test the largest running sum of score − label (Kolmogorov and Smirnov), without bins.
 
     Outcomes are drawn from the scores, which stay, so the p-value is exact whatever the number
@@ -49,8 +49,8 @@ def ks(
         estimator, pairs, rng, n_resamples
     )
     pvalue, notes = resampled_pvalue(powers[0], powers[1:]), resampling_notes(powers[1:])
-    value = estimator.measure_pairs(pairs).power
-    return HypothesisResult(value, pvalue, estimator.statistic, null_of(lens), notes)
+    value = estimator.measure_pairs(pairs).pth_power
+    return CalibrationTestResult(value, pvalue, estimator.statistic, null_of(lens), notes)
 
 
 def _powers(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int) -> Floats:

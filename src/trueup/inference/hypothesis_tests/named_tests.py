@@ -1,4 +1,4 @@
-"""Tests of calibration by name; each takes checked data and answers a `HypothesisResult`."""
+"""Tests of calibration by name; each takes checked data and answers a `CalibrationTestResult`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueup.inference.hypothesis_tests.ks import ks
 from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
 from trueup.inference.hypothesis_tests.spiegelhalter import spiegelhalter
 from trueup.inference.hypothesis_tests.tcal import tcal
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 
 class CalibrationTest(Protocol):
@@ -24,7 +24,7 @@ class CalibrationTest(Protocol):
         rng: Seed = None,
         n_resamples: int = 999,
         statistic: object = None,
-    ) -> HypothesisResult:
+    ) -> CalibrationTestResult:
         """Return what the test found; ``statistic`` may be a lens, or an estimator that fits."""
 
 

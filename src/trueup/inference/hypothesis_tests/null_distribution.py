@@ -18,7 +18,7 @@ from trueup.engines.blocks import ENTRIES, Chunk
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.errors import Argument, InputError, Words, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import Seed, check_resamples, seed_of
 from trueup.lens import Cells, Lens, Pairs, is_lens
@@ -206,7 +206,7 @@ def check_test(forecasts: Forecasts, n_resamples: object) -> None:
 def refuse_soft_labels(forecasts: Forecasts) -> None:
     """Refuse labels that are probabilities: tests draw classes."""
     if forecasts.soft:
-        raise must_be("labels", "classes for a test of calibration", Words("soft labels"))
+        raise must_be("labels", "classes for a test of calibration", Verbatim("soft labels"))
 
 
 def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:

@@ -156,7 +156,7 @@ def sensitivity(
     """Measure how far the consistency test of these predictions can see.
 
     "No evidence of miscalibration" means little by itself: with few rows a large error stays
-    hidden. This says which. `trueup.power` answers the same with data sets drawn from a world
+    hidden. This says which. `trueup.pth_power` answers the same with data sets drawn from a world
     fitted to the data, at many times the cost.
 
     Parameters
@@ -188,7 +188,7 @@ def sensitivity(
     if chosen != replace(plain, binning=getattr(chosen, "binning", plain.binning)):
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     lens = chosen.lens_for(forecasts)
     if not lens.one_outcome:
         raise must_be("statistic", "use one outcome per row", chosen)

@@ -29,7 +29,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 )
 from trueup.inference.hypothesis_tests.skce_draws import BlockPairs, row_totals, score_totals
 from trueup.lens import Binary, Canonical, Lens
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 
 def skce(
@@ -38,7 +38,7 @@ def skce(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test the unbiased squared kernel error: any deviation from calibration in the long run.
 
     Its distribution under calibration is that of a degenerate U-statistic, an endless sum of
@@ -68,7 +68,7 @@ def skce(
     else:
         totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
         pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
-    return HypothesisResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+    return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
 
 
 def _all_totals(
@@ -90,7 +90,7 @@ def skce_block(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     """Test the mean of the kernel error over blocks of rows: cheap, and less powerful than `skce`.
 
     Blocks are independent, so their sum is nearly normal with mean 0 and the variance that the
@@ -120,7 +120,7 @@ def skce_block(
         drawn = rows.drawn(blocks.totals, rng, n_resamples)
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(observed, drawn)
-    return HypothesisResult(found.value, pvalue, "skce_block", null_of(lens), notes)
+    return CalibrationTestResult(found.value, pvalue, "skce_block", null_of(lens), notes)
 
 
 def skce_distribution_free(
@@ -129,7 +129,7 @@ def skce_distribution_free(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality; no chance in it.
 
     :math:`\exp(-\lfloor n/2 \rfloor t^2 / (2 B^2))` at a positive estimate t, else 1, with
@@ -146,7 +146,9 @@ def skce_distribution_free(
     n = int((1 + math.isqrt(1 + 8 * found.notes["pairs"])) // 2)  # of pairs: n(n − 1)/2
     pvalue = max(TINY, math.exp(-(n // 2) * max(0.0, found.value) ** 2 / (2 * bound**2)))
     notes = found.notes | {"conservative": True, "bound": bound}
-    return HypothesisResult(found.value, pvalue, "skce_distribution_free", null_of(lens), notes)
+    return CalibrationTestResult(
+        found.value, pvalue, "skce_distribution_free", null_of(lens), notes
+    )
 
 
 def _chosen(statistic: object, forecasts: Forecasts, form: str) -> tuple[KernelError, Lens]:

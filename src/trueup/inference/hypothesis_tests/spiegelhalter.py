@@ -29,7 +29,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampling_notes,
 )
 from trueup.lens import Binary, Canonical, Lens
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 FLAT = 1e-12  # differences of probabilities that are rounding alone
 
@@ -48,7 +48,7 @@ def spiegelhalter(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     r"""Test the Brier score against its mean and variance under the predictions, two-sided.
 
     :math:`z = \sum_i w_i d_i(y_i) / \sqrt{\sum_i w_i^2 \sum_k g_{ik} d_i(k)^2}` with
@@ -94,7 +94,7 @@ def spiegelhalter(
         drawn = np.abs(_drawn_excesses(forecasts, lens, keys_of(seed_of(rng), n_resamples)))
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(abs(excess), drawn)
-    return HypothesisResult(z, pvalue, "spiegelhalter", null_of(lens), notes)
+    return CalibrationTestResult(z, pvalue, "spiegelhalter", null_of(lens), notes)
 
 
 def _drawn_excesses(forecasts: Forecasts, lens: Lens, keys: Bits) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import Seed
 from trueup.inference.hypothesis_tests.null_distribution import (
@@ -26,7 +26,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampling_notes,
 )
 from trueup.lens import chosen_lens
-from trueup.results import HypothesisResult
+from trueup.results import CalibrationTestResult
 
 
 def tcal(
@@ -35,7 +35,7 @@ def tcal(
     rng: Seed = None,
     n_resamples: int = 999,
     statistic: object = None,
-) -> HypothesisResult:
+) -> CalibrationTestResult:
     r"""Adaptive test of Lee, Huang, Hassani & Dobriban: errors of any smoothness are looked for.
 
     At each scale b, with residuals :math:`r_i` of prediction less outcome and :math:`2^b` bins of
@@ -76,7 +76,7 @@ def tcal(
         known = scales.bins[scales.deviation > 0]
         notes["bins"] = int(known[int(np.argmax(ratios))])
         notes["ratios"] = dict(zip(known.tolist(), ratios.tolist(), strict=True))
-    return HypothesisResult(found, pvalue, "tcal", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes)
 
 
 class Scales(NamedTuple):
@@ -127,7 +127,7 @@ def _simplex_scales(rows: NullRows) -> Scales:
     if 2 ** (m - 1) > n:
         rule = f"one of at most {int(math.log2(n)) + 1} outcomes for T-Cal on {n} rows"
         hint = "TopLabel() has one score"
-        raise must_be("lens", rule, Words(f"{m} outcomes"), hint=hint)
+        raise must_be("lens", rule, Verbatim(f"{m} outcomes"), hint=hint)
     finest = max(1, int(math.log2(n) / (m - 1)))
     w = np.ones(n) if rows.w is None else rows.w
     cells, mass, deviation = [], list[Floats](), []

@@ -23,7 +23,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
 from trueup.lens import Binary, ClassWise
 from trueup.metrics import rmsce_debiased
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 BIN_TESTS = BinnedError(binning=EqualMass(15))
 
@@ -37,7 +37,7 @@ def class_tests(
     logits: bool = False,
     rng: Seed = None,
     n_resamples: int = 999,
-) -> Columns:
+) -> ResultTable:
     """Test every class against the rest, by consistency resampling.
 
     Parameters
@@ -54,9 +54,9 @@ def class_tests(
 
     Returns
     -------
-    Columns
+    ResultTable
         ``class``, ``mean_score``, ``mean_label``, ``gap`` (score − label), ``error``, ``pvalue``,
-        and p-values adjusted for the number of classes, ``pvalue_holm`` and ``pvalue_bh``. A
+        and p-values adjusted for the number of classes, ``adjusted_pvalue`` and ``pvalue_bh``. A
         p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
         least K times that: ask for more resamples where there are many classes.
     """
@@ -64,7 +64,7 @@ def class_tests(
     if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
         raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
     statistic = chosen.through(Binary())
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     found: dict[str, list[Any]] = {}
@@ -95,7 +95,7 @@ def bin_tests(
     logits: bool = False,
     rng: Seed = None,
     n_resamples: int = 999,
-) -> Columns:
+) -> ResultTable:
     """Test every bin: do its labels add up to what its scores promise?
 
     Outcomes are drawn from the scores of each bin, which stay, and the sum of score − label is
@@ -115,15 +115,15 @@ def bin_tests(
 
     Returns
     -------
-    Columns
+    ResultTable
         One row for every bin that holds a score: ``low`` and ``high`` edge, ``count``,
         ``mean_score``, ``mean_label``, ``gap`` (score − label), ``pvalue``, and p-values adjusted
-        for the number of bins, ``pvalue_holm`` and ``pvalue_bh``.
+        for the number of bins, ``adjusted_pvalue`` and ``pvalue_bh``.
     """
     given = None if estimator is None else estimator_of("estimator", estimator)
     rule = "a BinnedError, a metric that is one, or None"
     binned = BIN_TESTS.or_given(given, name="estimator", rule=rule)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)
     table = binned.measure_forecasts(forecasts).table.nonempty()
@@ -137,9 +137,9 @@ def bin_tests(
     return with_adjusted(found | {"pvalue": np.array(pvalues)})
 
 
-def with_adjusted(columns: dict[str, Any]) -> Columns:
+def with_adjusted(columns: dict[str, Any]) -> ResultTable:
     """Put Holm's and Benjamini and Hochberg's p-values beside the column ``pvalue``."""
     pvalues: Floats = columns["pvalue"]
-    return Columns(
-        columns | {"pvalue_holm": holm(pvalues), "pvalue_bh": benjamini_hochberg(pvalues)}
+    return ResultTable(
+        columns | {"adjusted_pvalue": holm(pvalues), "pvalue_bh": benjamini_hochberg(pvalues)}
     )

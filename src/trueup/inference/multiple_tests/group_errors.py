@@ -19,7 +19,7 @@ from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
 from trueup.lens import chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 CALL = "call it as group_errors(probs, labels, groups)"
 
@@ -33,7 +33,7 @@ class GroupErrors(FieldsShown):
     table
         One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
         ``mean_label``, ``gap`` (score − label), ``error``, its interval ``low`` … ``high``, and
-        ``pvalue``, ``pvalue_holm``, ``pvalue_bh`` of the test that the group is calibrated.
+        ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh`` of the test that the group is calibrated.
     largest
         The largest error. Small groups have noisy errors, and the largest of many is too large
         on average: read it with the interval and the adjusted p-value of its group.
@@ -41,7 +41,7 @@ class GroupErrors(FieldsShown):
         The group that has it; the first of several.
     """
 
-    table: Columns
+    table: ResultTable
     largest: float
     group: Any
 
@@ -89,7 +89,7 @@ def group_errors(
     """
     measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)
-    forecasts = Forecasts.of(probs, labels, weights=weights, logits=logits, groups=groups)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits, groups=groups)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())

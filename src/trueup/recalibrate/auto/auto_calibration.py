@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_choice, is_whole
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import InputError, Verbatim, must_be
 from trueup.inference.arguments import Seed, seed_of
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.auto.ranking import WORDS, Ranking, Trial
@@ -18,7 +18,7 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy, fitted_part
 from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores
-from trueup.tables import Columns
+from trueup.tables import ResultTable
 
 Folds = list[tuple[Ints, Ints]]
 
@@ -41,7 +41,7 @@ class AutoCalibration(Recalibrator):
     ----------
     candidates
         Recalibrators, *the simplest first*, in a list or by name in a dictionary;
-        `NoRecalibration` is always the first. None: those that the number of rows and classes
+        `IdentityCalibration` is always the first. None: those that the number of rows and classes
         allows (`default_candidates`).
     cv
         A number of folds (stratified, drawn by ``rng``; fewer where there are fewer rows), or a
@@ -133,7 +133,7 @@ class AutoCalibration(Recalibrator):
         return self
 
     @property
-    def table_(self) -> Columns:
+    def table_(self) -> ResultTable:
         """A row for each candidate, the best score first.
 
         ``candidate``, ``simplicity`` (0 is the simplest), ``score`` and its standard error
@@ -142,7 +142,7 @@ class AutoCalibration(Recalibrator):
         top label, or of the second of two classes, with its 95 % interval), for more than two
         classes the same of ``marginal_error`` (`marginal_error_debiased`), and ``chosen``.
         """
-        return Columns(self.results_)
+        return ResultTable(self.results_)
 
     def _check(self) -> None:
         check_choice("rank_by", self.rank_by, *WORDS)
@@ -234,7 +234,7 @@ def _given(cv: Any, labels: NDArray[Any], sample_weight: object) -> Folds:
             folds.append((train, test))
     tested = np.concatenate([test for _, test in folds]) if folds else np.empty(0, np.int64)
     if not len(tested):
-        raise must_be("cv", "yield a split with both training and test rows", Words("none"))
+        raise must_be("cv", "yield a split with both training and test rows", Verbatim("none"))
     if len(np.unique(tested)) < len(tested):
         raise InputError("cv", "must not test a row more than once", hint="use KFold")
     return folds

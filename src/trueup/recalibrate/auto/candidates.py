@@ -9,7 +9,7 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.binning.bayesian import BayesianBinning
 from trueup.recalibrate.binning.histogram import HistogramBinning
 from trueup.recalibrate.binning.scaling_binning import ScalingBinning
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
@@ -74,7 +74,7 @@ def not_tried(n: int, n_classes: int) -> str:
 
 def _sorted_out(n: int, n_classes: int) -> list[tuple[type[Recalibrator], str]]:
     """All that could be tried, the simplest first, and why not, or nothing."""
-    found: list[tuple[type[Recalibrator], str]] = [(NoRecalibration, "")]
+    found: list[tuple[type[Recalibrator], str]] = [(IdentityCalibration, "")]
     for kind, numbers in SCALINGS:
         few = n < ROWS_PER_PARAMETER * numbers(n_classes)
         twice = kind is VectorScaling and n_classes == 2
@@ -107,10 +107,10 @@ def named_candidates(candidates: object) -> dict[str, Recalibrator]:
     else:
         rule = "a list of recalibrators, or a dictionary of them by name"
         raise must_be("candidates", rule, candidates)
-    same = [name for name, each in given.items() if isinstance(each, NoRecalibration)]
+    same = [name for name, each in given.items() if isinstance(each, IdentityCalibration)]
     if same:  # the first of them comes first
         return {same[0]: given[same[0]], **given}
-    if "NoRecalibration" in given:
-        rule = 'not use the reserved name "NoRecalibration"'
-        raise must_be("candidates", rule, given["NoRecalibration"])
-    return {"NoRecalibration": NoRecalibration(), **given}
+    if "IdentityCalibration" in given:
+        rule = 'not use the reserved name "IdentityCalibration"'
+        raise must_be("candidates", rule, given["IdentityCalibration"])
+    return {"IdentityCalibration": IdentityCalibration(), **given}

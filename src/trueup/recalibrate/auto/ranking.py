@@ -38,7 +38,7 @@ class Trial:
     ) -> Trial:
         """Measure out-of-fold probabilities."""
         binary = probs.shape[1] == 2
-        forecasts = Forecasts.of(probs[:, 1] if binary else probs, labels, weights=weights)
+        forecasts = Forecasts.from_arrays(probs[:, 1] if binary else probs, labels, weights=weights)
         errors = {"error": interval(rmsce_debiased, forecasts)}
         if not binary:
             errors["marginal_error"] = interval(marginal_error_debiased, forecasts)

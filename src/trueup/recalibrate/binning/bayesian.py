@@ -206,5 +206,5 @@ def _cuts_without_ties(n: int) -> tuple[Ints, Ints]:
 
 def _numbers_of_bins(rows: float) -> range:
     """∛n/10 … 10 ∛n, five rows a bin, at least one bin; cube roots of whole numbers are exact."""
-    n, root = max(1, round(min(rows, MOST_ROWS))), EqualMass("auto").asked
+    n, root = max(1, round(min(rows, MOST_ROWS))), EqualMass("auto").n_bins_for
     return range(max(1, root(n // 1000 + 1) - 1), min(root(1000 * n), -(-n // ROWS_PER_BIN)) + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueup.bins import EqualMass, UniformWidth
+from trueup.bins import EqualMass, EqualWidth
 from trueup.checks import check_choice
 from trueup.engines.select import engine
 from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
@@ -82,7 +82,7 @@ class HistogramBinning(BinnedRecalibrator):
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         pairs = data.pairs(number)
-        rule = EqualMass if self.binning == "equal-mass" else UniformWidth
+        rule = EqualMass if self.binning == "equal-mass" else EqualWidth
         inner = rule(self.n_bins).inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return {"inner_edges": inner, "values": bin_means(sums.label, sums, bin_midpoints(inner))}

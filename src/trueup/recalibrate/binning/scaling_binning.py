@@ -10,7 +10,7 @@ from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.checks import check_flag, check_whole
 from trueup.engines.select import engine
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
@@ -115,7 +115,7 @@ class ScalingBinning(BinnedRecalibrator):
 
     def _fit(self, data: FitData) -> None:
         if self.split and data.n < PARTS:
-            rows = Words("one row" if data.n == 1 else f"{data.n} rows")
+            rows = Verbatim("one row" if data.n == 1 else f"{data.n} rows")
             raise must_be("X", "have at least three rows, one for each part", rows)
         super()._fit(data)
         found = [learned["scaling"].notes_ for learned in self.maps_]

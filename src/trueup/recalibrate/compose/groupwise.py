@@ -22,7 +22,7 @@ from trueup.recalibrate.score_forms import FitData, Scores
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
 
 
-class GroupWise(Recalibrator):
+class GroupwiseCalibration(Recalibrator):
     """Fit one copy of a recalibrator for each group, and one for all rows.
 
     A model can be calibrated on the whole and for no group, where errors cancel (`group_errors`
@@ -69,7 +69,7 @@ class GroupWise(Recalibrator):
     >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
     >>> probs, labels = [0.9, 0.8, 0.3, 0.1] * 50, [1, 1, 0, 0, 0, 1, 0, 1] * 25
     >>> sites = ["a", "a", "a", "a", "b", "b", "b", "b"] * 25
-    >>> model = GroupWise(TemperatureScaling()).fit(probs, labels, groups=sites)
+    >>> model = GroupwiseCalibration(TemperatureScaling()).fit(probs, labels, groups=sites)
     >>> model.groups_
     ['a', 'b']
     >>> model.predict_proba([0.9, 0.9], groups=["b", "new"])[:, 1].round(2)

@@ -12,7 +12,7 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
 from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
 from trueup.recalibrate.fit_input import read_scores
-from trueup.recalibrate.identity import NoRecalibration
+from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
@@ -20,7 +20,7 @@ OUTCOMES = np.arange(2)
 """The classes of a copy: whether the class it looks at came true."""
 
 
-class PerClass(OneVsRestRecalibrator):
+class OneVsRestCalibration(OneVsRestRecalibrator):
     r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
 
     :math:`q_k(x) = g_k(p_k)`, row :math:`q / \sum_j q_j`, each :math:`g_k` a copy of the
@@ -55,9 +55,10 @@ class PerClass(OneVsRestRecalibrator):
 
     Examples
     --------
-    >>> from trueup.recalibrate.identity import NoRecalibration
+    >>> from trueup.recalibrate.identity import IdentityCalibration
     >>> probs = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]
-    >>> PerClass(NoRecalibration()).fit(probs, [0, 1, 2]).predict_proba([[0.5, 0.3, 0.2]])
+    >>> model = OneVsRestCalibration(IdentityCalibration()).fit(probs, [0, 1, 2])
+    >>> model.predict_proba([[0.5, 0.3, 0.2]])
     array([[0.5, 0.3, 0.2]])
     """
 
@@ -84,7 +85,7 @@ class PerClass(OneVsRestRecalibrator):
         super()._fit(data)
         self.notes_ += self._class_notes([each["recalibrator"].notes_ for each in self.maps_])
         if self._is_worse(data):
-            same = fitted_copy(NoRecalibration(), data.one_vs_rest(0), OUTCOMES)
+            same = fitted_copy(IdentityCalibration(), data.one_vs_rest(0), OUTCOMES)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
             self.notes_ = ["normalised rows were worse than the original ones, which were kept"]
 
@@ -97,7 +98,7 @@ class PerClass(OneVsRestRecalibrator):
         return np.ascontiguousarray(copy._probs_of(scores.one_vs_rest(number))[:, 1])
 
 
-class TopLabelOnly(Recalibrator):
+class TopLabelCalibration(Recalibrator):
     r"""Recalibrate the probability of the predicted class as a binary problem.
 
     With t the largest probability of a row, :math:`t' = g(t)`, g a copy of the recalibrator fitted
@@ -129,9 +130,9 @@ class TopLabelOnly(Recalibrator):
 
     Examples
     --------
-    >>> from trueup.recalibrate.identity import NoRecalibration
+    >>> from trueup.recalibrate.identity import IdentityCalibration
     >>> probs = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]]
-    >>> TopLabelOnly(NoRecalibration()).fit(probs, [0, 1, 2]).predict([[0.5, 0.3, 0.2]])
+    >>> TopLabelCalibration(IdentityCalibration()).fit(probs, [0, 1, 2]).predict([[0.5, 0.3, 0.2]])
     array([0])
     """
 

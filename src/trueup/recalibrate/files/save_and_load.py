@@ -1,4 +1,4 @@
-"""Recalibrators on disk: `save` and `load`.
+"""Recalibrators on disk: `save` and `load_recalibrator`.
 
 A file is JSON text, or, when its arrays take more than `MOST_INSIDE` bytes, a safetensors file
 that holds them and has the JSON in its metadata under "trueup". The JSON is an object of
@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.atomic_write import checked_path, write_atomically
-from trueup.errors import InputError, Words, must_be
+from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.files.decoding import Decoder
 from trueup.recalibrate.files.encoding import DEEPEST, Encoder, is_recalibrator
 from trueup.recalibrate.files.load_checks import UnreadableError
@@ -65,7 +65,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     write_atomically(path, content)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load_recalibrator(path: str | os.PathLike[str]) -> Any:
     """Read a recalibrator that `save` wrote; it predicts the same, to the bit.
 
     Raises
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         return _recalibrator_in(_bytes_of(place))
     except UnreadableError as problem:
-        got = Words(f"{str(place)!r}, which {problem}")
+        got = Verbatim(f"{str(place)!r}, which {problem}")
         raise must_be("path", "a recalibrator saved by trueup", got) from None
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup._typing import Floats
 from trueup.checks import check_flag
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.fit_input import check_options
 from trueup.recalibrate.model.cross_fit import cross_fitted
@@ -68,8 +68,8 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     ``sample_weight`` goes to the recalibrator and to the classifier; one that takes none is
     refused, unless metadata routing says that it wants none. ``groups`` go to the splitter (for
-    `GroupKFold` and the like) and to a recalibrator that takes them (`GroupWise`, which wants
-    them in `predict_proba` too).
+    `GroupKFold` and the like) and to a recalibrator that takes them (`GroupwiseCalibration`,
+    which needs them in `predict_proba` too).
 
     With cross-fitting the recalibrator learns about classifiers trained on a little less than all
     rows: with 5 folds, and little data, it corrects slightly too much.
@@ -224,7 +224,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         parts = [fold for fold in folds if len(fold.rows)]
         if not parts:
             hint = "use fewer folds, or more rows of each class"
-            got = Words("none whose class another fold holds")
+            got = Verbatim("none whose class another fold holds")
             raise must_be("y", "have rows to fit the recalibrator", got, hint=hint)
         if self.ensemble:
             self.classifiers_ = [fold.classifier for fold in parts]

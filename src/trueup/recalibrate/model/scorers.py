@@ -11,17 +11,17 @@ from typing import Any, Self
 import numpy as np
 
 from trueup._typing import Ints
-from trueup.errors import CapabilityError, InputError, Words, must_be
+from trueup.errors import CapabilityError, InputError, Verbatim, must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy
 from trueup.metrics import NAMED
 
-__all__ = ["SCORERS", "CalibrationScorer", "scorer"]
+__all__ = ["SCORERS", "CalibrationScorer", "make_scorer"]
 
 
 @dataclass(eq=False, repr=False)
 class CalibrationScorer:
-    """What `scorer` makes: called by scikit-learn with a fitted classifier, X and y.
+    """What `make_scorer` makes: called by scikit-learn with a fitted classifier, X and y.
 
     Returns the metric with its sign changed, because scikit-learn takes larger scores for better.
     """
@@ -33,7 +33,7 @@ class CalibrationScorer:
     def __call__(self, estimator: Any, X: object, y: object, sample_weight: object = None) -> float:
         """Return the negated metric of ``estimator.predict_proba(X)`` and ``y``."""
         if not hasattr(estimator, "predict_proba"):
-            got = Words(f"a {type(estimator).__name__}, which has none")
+            got = Verbatim(f"a {type(estimator).__name__}, which has none")
             hint = "CalibratedModel gives it one"
             raise must_be("estimator", "have predict_proba", got, hint=hint)
         probs = as_numpy("predict_proba", estimator.predict_proba(X))
@@ -61,10 +61,10 @@ class CalibrationScorer:
         return request
 
     def __repr__(self) -> str:
-        return f"scorer({self.words})"
+        return f"make_scorer({self.words})"
 
 
-def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
+def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     """Make a scorer of a named metric, or of an estimator, for scikit-learn's ``scoring=``.
 
     For `cross_validate`, `GridSearchCV`, `permutation_importance` and whatever else takes a
@@ -86,10 +86,10 @@ def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     0 for a model that always says the base rate, and plug-in ones rank by chance as well.
 
     A string alone, as in ``scoring="ece"``, is looked up in a table of scikit-learn's that others
-    cannot add to: write ``scoring=scorer("ece")``, or ``scoring={"ece": scorer("ece"), "log":
-    "neg_log_loss"}``.
+    cannot add to: write ``scoring=make_scorer("ece")``, or
+    ``scoring={"ece": make_scorer("ece"), "log": "neg_log_loss"}``.
 
-    ``sample_weight`` is passed on by metadata routing: ``scorer("ece").set_score_request(
+    ``sample_weight`` is passed on by metadata routing: ``make_scorer("ece").set_score_request(
     sample_weight=True)``.
 
     Examples
@@ -98,7 +98,7 @@ def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     >>> from sklearn.model_selection import cross_validate
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = make_classification(200, random_state=0)
-    >>> found = cross_validate(GaussianNB(), X, y, cv=2, scoring={"ece": scorer("ece")})
+    >>> found = cross_validate(GaussianNB(), X, y, cv=2, scoring={"ece": make_scorer("ece")})
     >>> bool((found["test_ece"] <= 0).all())
     True
     """
@@ -116,14 +116,14 @@ def scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     return CalibrationScorer(estimator, repr(estimator))
 
 
-SCORERS = MappingProxyType({name: scorer(name) for name in sorted(NAMED)})
+SCORERS = MappingProxyType({name: make_scorer(name) for name in sorted(NAMED)})
 """A scorer for every named metric, by its name; `ici`, `e50` and `e90` are for two classes."""
 
 
 def _numbers(classes: Any, labels: Any) -> Ints:
     """Numbers of the columns that labels name."""
     if isinstance(classes, list):
-        raise must_be("estimator", "a classifier of one label", Words("one of several outputs"))
+        raise must_be("estimator", "a classifier of one label", Verbatim("one of several outputs"))
     place = {name: number for number, name in enumerate(np.asarray(classes).tolist())}
     numbers = np.array([place.get(name, -1) for name in labels.reshape(-1).tolist()], np.int64)
     if (numbers < 0).any():

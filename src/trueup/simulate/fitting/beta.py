@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fitting.rounding import Rounding
 
@@ -57,10 +57,12 @@ def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
     c, w = score[inside], weight[inside]
     if len(c) == 0:
         ends = "0 and 1" if at_0.any() and at_1.any() else "1" if at_1.any() else "0"
-        got = Words(f"only scores that read exactly {ends}")
+        got = Verbatim(f"only scores that read exactly {ends}")
         raise must_be("scores", "hold one strictly between 0 and 1, to fit a Beta", got)
     if len(c) == len(score) and c.min() == c.max():
-        raise must_be("scores", "hold two different values, to fit a Beta", Words(f"only {c[0]:g}"))
+        raise must_be(
+            "scores", "hold two different values, to fit a Beta", Verbatim(f"only {c[0]:g}")
+        )
     return ScoreSums(
         float(w.sum()),
         float((w * np.log(c)).sum()),
@@ -101,7 +103,7 @@ def fit_beta(sums: ScoreSums, mean: float, variance: float) -> Maximum:
     ends = [climb(in_logs, np.log(start), longest=2.0) for start in starts]
     best = max(ends, key=lambda end: end.terms.value)
     if np.abs(best.point).max() > LOG_MOST:
-        got = Words("scores that are nearly all the same, or nearly all 0 or 1")
+        got = Verbatim("scores that are nearly all the same, or nearly all 0 or 1")
         raise must_be("scores", "spread out, to fit a Beta", got)
     shapes = np.exp(best.point)
     return Maximum(shapes, log_likelihood(sums, *shapes), best.converged)

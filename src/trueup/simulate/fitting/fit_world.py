@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.codec import plain
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
 from trueup.newton import Maximum
@@ -59,7 +59,7 @@ class Fitted(FieldsShown):
     scores_quality, curve_quality
         Distance between fit and data, what chance explains of it, and a grade: well, fairly or
         poorly.
-    words
+    text
         All of this in a few sentences.
     """
 
@@ -68,7 +68,7 @@ class Fitted(FieldsShown):
     scores_fit: ScoresFit
     scores_quality: Quality
     curve_quality: Quality
-    words: str
+    text: str
 
     @property
     def poor(self) -> bool:
@@ -93,12 +93,12 @@ class Fitted(FieldsShown):
             "aic": plain(self.table()),
             "scores_quality": self.scores_quality._asdict(),
             "curve_quality": self.curve_quality._asdict(),
-            "words": self.words,
+            "text": self.text,
         }
 
     def __str__(self) -> str:
-        """Return the words."""
-        return self.words
+        """Return the text."""
+        return self.text
 
 
 def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitted:
@@ -130,19 +130,19 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
     --------
     >>> from trueup.simulate import Beta, Glm, World
     >>> truth = World(Beta(2.0, 0.5), Glm("logit", "logit", b0=0.0, b1=0.5))
-    >>> found = fit(truth.draw(20_000, rng=0))
+    >>> found = fit(truth.sample(20_000, rng=0))
     >>> found.aic[0].family
     'logit_logit_b1'
     >>> round(found.scores_fit.alpha, 1), round(found.aic[0].b1, 1)
     (2.0, 0.5)
     """
-    forecasts = Forecasts.of(scores, correct, logits=logits)
+    forecasts = Forecasts.from_arrays(scores, correct, logits=logits)
     lens = chosen_lens(None, forecasts)
     pairs = lens.problem(forecasts)
     score, label = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     weight = np.ones(len(score)) if pairs.w is None else pairs.w / pairs.w.mean()
     if label.min() == label.max() and label[0] in (0, 1):
-        got = Words("only right ones" if label[0] else "only wrong ones")
+        got = Verbatim("only right ones" if label[0] else "only wrong ones")
         raise must_be("correct", "hold both right and wrong outcomes, to fit a curve", got)
     exact = forecasts.log_probs_exact
     rounding = FLOAT64 if exact else rounding_of(pairs.p, forecasts.tiny)

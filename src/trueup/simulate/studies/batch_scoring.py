@@ -39,12 +39,12 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 def draw_sets(
-    world: Any, n_sets: int, n: int, rng: np.random.Generator
+    world: Any, n_datasets: int, n: int, rng: np.random.Generator
 ) -> Iterator[Forecasts] | DataSets:
     """Draw data sets as arrays, or one after another where the world cannot draw many."""
-    if not hasattr(world, "draw_many"):
-        return (world.draw(n, rng) for _ in range(n_sets))
-    probs, labels = world.draw_many(n_sets, n, rng)
+    if not hasattr(world, "sample_many"):
+        return (world.sample(n, rng) for _ in range(n_datasets))
+    probs, labels = world.sample_many(n_datasets, n, rng)
     return DataSets(np.asarray(probs), np.asarray(labels))
 
 
@@ -56,7 +56,7 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     for array in sets:
         array.flags.writeable = False  # what one measure changed, the next would see
     if not _are_plain(sets):
-        each = ((Forecasts.of(p, y), p, y) for p, y in zip(*sets, strict=True))
+        each = ((Forecasts.from_arrays(p, y), p, y) for p, y in zip(*sets, strict=True))
         return _one_by_one(each, measures)
     known = {name: known_estimator(measure) for name, measure in measures.items()}
     fast = {name: each for name, each in known.items() if each is not None and _is_fast(each)}
@@ -93,7 +93,7 @@ def _in_fixed_bins(sets: DataSets, measures: Mapping[str, Any]) -> Numbers:
         key = inner.tobytes()
         if key not in sums_of:
             sums_of[key] = engine.bins.batch_bin_sums(sets.probs, sets.labels, inner)
-        equal = measure.binning.asked(n) if measure.equal_shares else None
+        equal = measure.binning.n_bins_for(n) if measure.equal_shares else None
         powers = plugin_powers(sums_of[key], measure.norm, equal)
         scored[name] = powers if math.isinf(measure.norm) else powers ** (1 / measure.norm)
     return scored

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup.checks import check_schema
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.simulate.studies.batch_scoring import Numbers
 
 __all__ = ["BatchKey", "Checkpoint"]
@@ -125,8 +125,8 @@ class Checkpoint:
     def _checksum(self, record: Mapping[str, Any]) -> str:
         return hashlib.sha256(self._header + _line(record)).hexdigest()
 
-    def _got(self, what: str) -> Words:
-        return Words(f"{str(self.path)!r}{what}")
+    def _got(self, what: str) -> Verbatim:
+        return Verbatim(f"{str(self.path)!r}{what}")
 
 
 def _line(value: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:

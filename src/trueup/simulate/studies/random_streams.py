@@ -25,10 +25,10 @@ BATCH_SETS = 100  # so that small data sets with slow measures are shared out, a
 LONGEST = 2000  # characters of an identity that are written out
 
 
-def batches(n: int, n_sets: int) -> list[Chunk]:
-    """Cut ``n_sets`` data sets of ``n`` rows into batches whose size depends on n alone."""
+def batches(n: int, n_datasets: int) -> list[Chunk]:
+    """Cut ``n_datasets`` data sets of ``n`` rows into batches whose size depends on n alone."""
     size = min(BATCH_SETS, max(1, BATCH_ROWS // n))
-    return [(start, min(start + size, n_sets)) for start in range(0, n_sets, size)]
+    return [(start, min(start + size, n_datasets)) for start in range(0, n_datasets, size)]
 
 
 def stream(seed: int, world: str, n: int, batch: int) -> np.random.Generator:
@@ -40,7 +40,7 @@ def stream(seed: int, world: str, n: int, batch: int) -> np.random.Generator:
 
 def world_identity(world: object) -> str:
     """Say what a world draws from: worlds that draw alike are one, whatever else they say."""
-    if isinstance(world, World) and type(world).draw_many is World.draw_many:
+    if isinstance(world, World) and type(world).sample_many is World.sample_many:
         return identity(("World", world.scores, world.curve))
     return identity(world)
 

@@ -35,7 +35,7 @@ def study(
     measures: Mapping[str, Measure],
     n: int | Sequence[int],
     *,
-    n_sets: int = 1000,
+    n_datasets: int = 1000,
     rng: int | np.random.Generator | None = 0,
     truth: Truth = None,
     path: str | os.PathLike[str] | None = None,
@@ -55,12 +55,12 @@ def study(
     measures
         By name: estimators, named metrics, or any function of (probs, labels) that returns a
         number, or a mapping or record of numbers, which get rows ``name.key`` (what is no number
-        in a record is left out). `BinnedError` without correction over `UniformWidth` or
+        in a record is left out). `BinnedError` without correction over `EqualWidth` or
         `FixedEdges` is computed for many data sets at once. Functions may run on several
         threads at a time.
     n
         Rows of a data set, one number or several.
-    n_sets
+    n_datasets
         Data sets for each world and n.
     rng
         A whole number; or a Generator or None, with which a study cannot be resumed.
@@ -70,7 +70,7 @@ def study(
         world's true error in its norm.
     path
         Where to keep finished batches. If the file is there the study goes on from it; it must
-        be of the same rng, n_sets, worlds and measures. A function is known by its name there:
+        be of the same rng, n_datasets, worlds and measures. A function is known by its name there:
         delete the file after changing what one does.
     workers
         Threads; None for all cores.
@@ -82,14 +82,14 @@ def study(
     >>> from trueup import BinnedError
     >>> from trueup.simulate import Identity, Uniform, World
     >>> world = World(Uniform(), Identity())
-    >>> found = study({"calibrated": world}, {"ece": BinnedError()}, [100, 1000], n_sets=200)
+    >>> found = study({"calibrated": world}, {"ece": BinnedError()}, [100, 1000], n_datasets=200)
     >>> [(row.n, round(row.bias, 2)) for row in found.rows]
     [(100, 0.12), (1000, 0.04)]
     """
     named = worlds_by_name(worlds)
     check_measures(measures)
     sizes = sizes_of(n)
-    check_whole("n_sets", n_sets, 1)
+    check_whole("n_datasets", n_datasets, 1)
     check_truth(truth)
     if workers is not None:
         check_whole("workers", workers, 1)
@@ -103,16 +103,16 @@ def study(
         BatchKey(name, size, batch)
         for name in named
         for size in sizes
-        for batch in range(len(batches(size, n_sets)))
+        for batch in range(len(batches(size, n_datasets)))
     ]
     saved = None
     if path is not None:
-        saved = Checkpoint(path, settings_of(named, measures, int(n_sets), seed))
+        saved = Checkpoint(path, settings_of(named, measures, int(n_datasets), seed))
     finished = {} if saved is None else saved.finished
     identities = {name: world_identity(world) for name, world in named.items()}
 
     def score(key: BatchKey) -> Numbers:
-        start, stop = batches(key.n, n_sets)[key.batch]
+        start, stop = batches(key.n, n_datasets)[key.batch]
         chance = stream(seed, identities[key.world], key.n, key.batch)
         sets = draw_sets(named[key.world], stop - start, key.n, chance)
         numbers = score_sets(sets, measures)

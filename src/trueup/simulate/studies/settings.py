@@ -23,7 +23,7 @@ def worlds_by_name(worlds: Any) -> dict[str, Any]:
     if not named:
         raise must_be("worlds", "a world, or worlds by name", worlds)
     for name, world in named.items():
-        draws = hasattr(world, "draw_many") or hasattr(world, "draw")
+        draws = hasattr(world, "sample_many") or hasattr(world, "draw")
         if not isinstance(name, str) or not draws or not hasattr(world, "true_error"):
             raise must_be("worlds", "a world, or worlds by name", world)
     return named
@@ -71,12 +71,12 @@ DRAWS = 2  # to be raised when a world comes to draw other numbers from the same
 
 
 def settings_of(
-    worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_sets: int, seed: int
+    worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_datasets: int, seed: int
 ) -> dict[str, Any]:
     """What the numbers of a batch depend on, down to the last bit."""
     return {
         "rng": seed,
-        "n_sets": n_sets,
+        "n_datasets": n_datasets,
         "worlds": {name: world_identity(world) for name, world in worlds.items()},
         "measures": {name: identity(measure) for name, measure in measures.items()},
         "versions": {"trueup": version("trueup"), "numpy": np.__version__, "engine": in_use()},

@@ -19,7 +19,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class StudyRow(FieldsShown):
-    """One measure in one world at one n, over ``n_sets`` data sets.
+    """One measure in one world at one n, over ``n_datasets`` data sets.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class StudyRow(FieldsShown):
     world: str
     measure: str
     n: int
-    n_sets: int
+    n_datasets: int
     mean: float
     sd: float
     se: float
@@ -64,7 +64,7 @@ class StudyRow(FieldsShown):
             world=world,
             measure=measure,
             n=n,
-            n_sets=m,
+            n_datasets=m,
             mean=mean,
             sd=sd,
             se=se,

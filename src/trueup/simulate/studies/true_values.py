@@ -72,6 +72,6 @@ def _true_error(world: Any, estimator: Any) -> float:
 
 def _draws_matrices(world: Any) -> bool:
     chance = np.random.default_rng(0)
-    if hasattr(world, "draw_many"):
-        return np.ndim(world.draw_many(1, 1, chance)[0]) == 3
-    return bool(world.draw(1, chance).is_matrix)
+    if hasattr(world, "sample_many"):
+        return np.ndim(world.sample_many(1, 1, chance)[0]) == 3
+    return bool(world.sample(1, chance).is_matrix)

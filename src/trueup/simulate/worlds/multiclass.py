@@ -33,17 +33,17 @@ class ClassesWorld(Specification):
 
     def draw(self, n: int, rng: Seed = None) -> Forecasts:
         """Draw one data set of ``n`` rows."""
-        sets = self.draw_many(1, n, rng)
-        return Forecasts.of(sets.probs[0], sets.labels[0])
+        sets = self.sample_many(1, n, rng)
+        return Forecasts.from_arrays(sets.probs[0], sets.labels[0])
 
-    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
-        """Draw many independent data sets at once: probs (n_sets, n, K), labels (n_sets, n)."""
-        check_whole("n_sets", n_sets, 1)
+    def sample_many(self, n_datasets: int, n: int, rng: Seed = None) -> DataSets:
+        """Draw independent datasets: probs (n_datasets, n, K) and labels (n_datasets, n)."""
+        check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
         chance = generator(rng)
-        probs, truth = self._draw((n_sets, n), chance)
+        probs, truth = self._draw((n_datasets, n), chance)
         upto = np.cumsum(truth, axis=-1)[..., :-1]
-        labels = (chance.random((n_sets, n, 1)) >= upto).sum(axis=-1)
+        labels = (chance.random((n_datasets, n, 1)) >= upto).sum(axis=-1)
         return DataSets(probs, labels.astype(np.int64))
 
     def _draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -108,7 +108,7 @@ class TableWorld(ClassesWorld):
         predictions, outcomes = np.array(self.predictions), np.array(self.outcomes)
         rows, k = predictions.shape
         weights = (np.array(self.shares)[:, None] * outcomes).ravel()
-        return Forecasts.of(
+        return Forecasts.from_arrays(
             np.repeat(predictions, k, axis=0), np.tile(np.arange(k), rows), weights=weights
         )
 
@@ -164,7 +164,7 @@ class DirichletWorld(ClassesWorld):
         if lens is not None and lens != Canonical():
             on_simplex = lens.induces == "simplex"
             binning = VarianceTree(min_samples=500) if on_simplex else EqualMass(1000)
-            population = Forecasts.of(probs, truth, soft_labels=True)
+            population = Forecasts.from_arrays(probs, truth, soft_labels=True)
             return BinnedError(lens, binning, norm, distance=distance)(population)
         if distance == "tv":
             away = 0.5 * np.abs(truth - probs).sum(axis=1)

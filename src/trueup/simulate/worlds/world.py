@@ -49,7 +49,7 @@ class World(Specification):
     >>> world = World(Beta(2.0, 1.0), Power(2))
     >>> round(world.true_error(norm=1), 6)
     0.166667
-    >>> world.draw(100, rng=0)
+    >>> world.sample(100, rng=0)
     Forecasts(100 samples, binary)
     """
 
@@ -64,17 +64,17 @@ class World(Specification):
 
     def draw(self, n: int, rng: Seed = None) -> Forecasts:
         """Draw one data set of ``n`` rows."""
-        sets = self.draw_many(1, n, rng)
-        return Forecasts.of(sets.probs[0], sets.labels[0].astype(bool))
+        sets = self.sample_many(1, n, rng)
+        return Forecasts.from_arrays(sets.probs[0], sets.labels[0].astype(bool))
 
-    def draw_many(self, n_sets: int, n: int, rng: Seed = None) -> DataSets:
+    def sample_many(self, n_datasets: int, n: int, rng: Seed = None) -> DataSets:
         """Draw many independent data sets of ``n`` rows at once."""
-        check_whole("n_sets", n_sets, 1)
+        check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
         chance = generator(rng)
-        score, complement = self.scores.draw((n_sets, n), chance)
+        score, complement = self.scores.draw((n_datasets, n), chance)
         truth = self.curve(score, complement)
-        return DataSets(score, (chance.random((n_sets, n)) < truth).view(np.uint8))
+        return DataSets(score, (chance.random((n_datasets, n)) < truth).view(np.uint8))
 
     def true_error(self, norm: float = 1) -> float:
         """Return (E |c − T(c)|^p)^(1/p), the calibration error that no binning can hide."""

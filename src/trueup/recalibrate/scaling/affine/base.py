@@ -7,7 +7,7 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.checks import check_choice, check_whole, is_number
 from trueup.engines.select import engine
-from trueup.errors import Words, must_be
+from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.scaling.affine.fit import AffineData, fit_affine
@@ -95,7 +95,7 @@ class AffineRecalibrator(Recalibrator):
             raise must_be(
                 "strength" if strength is None else "intercept_strength",
                 f"a number for {data.n:,} rows of {data.n_classes:,} classes",
-                Words('"auto", whose cross-validation would take too long'),
+                Verbatim('"auto", whose cross-validation would take too long'),
                 hint="VectorScaling takes seconds",
             )
         fold = folds_of(features, data.labels, self.n_folds)

@@ -1,0 +1,26 @@
+"""Pictures of tables: every view takes tables, draws on matplotlib axes and returns the axes.
+
+Views compute no statistics: the number drawn is the number reported. `plot_overview` draws the
+whole of an `Evaluation`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from trueup.lazy import module_of_names
+
+_MODULE_OF = module_of_names(__file__)
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'trueup.plotting' has no attribute {name!r}")
+    return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,56 @@
+"""What views read from tables: columns that must be there, as numbers to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.errors import Verbatim, must_be
+from trueup.tables import BinTable, ResultTable
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+
+def check_columns(argument: str, table: object, *names: str) -> ResultTable:
+    """Refuse what is not `ResultTable` with these columns and at least one row."""
+    columns = ResultTable.expect(table, argument, f"Columns with {_listed(names)}")
+    missing = [name for name in names if name not in columns]
+    if missing:
+        got = Verbatim(f"columns {_listed(tuple(columns))} without {_listed(tuple(missing))}")
+        raise must_be(argument, f"Columns with {_listed(names)}", got)
+    if len(columns) == 0:
+        raise must_be(argument, "Columns with a row or more", Verbatim("no rows"))
+    return columns
+
+
+def check_bins(argument: str, table: object) -> BinTable:
+    """Refuse what is not one table of bins."""
+    return BinTable.expect(table, argument)
+
+
+def numbers(table: ResultTable, name: str) -> Floats:
+    """Return a column as numbers; NaN for all where there is no such column."""
+    if name not in table:
+        return np.full(len(table), np.nan)
+    return np.asarray(table[name], np.float64)
+
+
+def flags(table: ResultTable, name: str) -> Flags:
+    """Return a column as truth values; all False where there is no such column."""
+    if name not in table:
+        return np.zeros(len(table), bool)
+    return np.asarray(table[name], bool)
+
+
+def texts(table: ResultTable, name: str) -> list[Any]:
+    """Return a column of names as they are."""
+    return list(np.asarray(table[name]).tolist())
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,194 @@
+"""What all views share: colours and markers, new axes, formats, and where legends go.
+
+Nothing here changes a global setting of matplotlib, and matplotlib is imported only when something
+is drawn. Every colour comes with a marker or a line style of its own, so that pictures can be read
+in grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trueup.errors import CapabilityError, must_be
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.legend import Legend
+
+# Okabe & Ito: told apart by colour-blind readers.
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+
+INK = "#262626"  # text and outlines
+MUTED = "#6E6E6E"  # reference lines, remarks
+FAINT = "#D4D4D4"  # bands and bars behind the data
+GRID = "#E9E9E9"
+
+OVER = VERMILION  # predicted too often: mean score above mean label; marker ▲
+UNDER = BLUE  # predicted too rarely; marker ▼
+OVER_MARKER, UNDER_MARKER = "^", "v"
+
+DASHED = (0, (4, 2))  # lines to compare with
+
+SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
+LONGEST_NAME = 28
+
+
+class Look(NamedTuple):
+    """How one of several series is drawn."""
+
+    colour: str
+    marker: str
+    dashes: Any
+
+
+# Vermilion comes last: views use it for what stands out.
+LOOKS = (
+    Look(BLUE, "o", "solid"),
+    Look(ORANGE, "s", (0, (5, 1.5))),
+    Look(GREEN, "^", (0, (1.2, 1.2))),
+    Look(PURPLE, "P", (0, (6, 1.5, 1.2, 1.5))),
+    Look(BLACK, "v", (0, (3, 1.2))),
+    Look(SKY, "X", (0, (8, 2))),
+    Look(VERMILION, "p", (0, (1.2, 2.5))),
+)
+
+
+def look(index: int) -> Look:
+    """Return the colour, marker and dashes of a series; after seven they repeat."""
+    return LOOKS[index % len(LOOKS)]
+
+
+def need_matplotlib() -> None:
+    """Say in one sentence what is missing where matplotlib is."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        message = "Pictures need matplotlib. Hint: pip install trueup[plot]."
+        raise CapabilityError(message) from None
+
+
+def new_axes(size: tuple[float, float], projection: str | None = None) -> Axes:
+    """Return axes of a new figure, of a size in inches, that belongs to the caller alone.
+
+    The figure is not registered anywhere, so it goes when its last axes go. It makes room for all
+    text by itself; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
+    """
+    need_matplotlib()
+    from trueup.plotting.common.figures import ViewFigure
+
+    axes: Axes = ViewFigure.of_size(size).add_subplot(projection=projection)
+    return axes
+
+
+def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
+    """Return the axes that were given, or new ones."""
+    if ax is None:
+        return new_axes(size, projection)
+    need_matplotlib()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        hint = "plt.subplots(2, 2) returns an array: pass one of its entries"
+        raise must_be("ax", "matplotlib axes or None", ax, hint=hint)
+    if projection is not None and ax.name != projection:
+        hint = f'make them with subplot_kw={{"projection": "{projection}"}}'
+        raise must_be("ax", f"axes of the projection {projection!r}", ax.name, hint=hint)
+    return ax
+
+
+def tidy(ax: Axes, *, grid: str | None = "both") -> None:
+    """Take away the frame's upper and right side, put a faint grid behind the data."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+    if grid is not None:
+        ax.grid(True, axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
+
+
+def words(name: object, longest: int = LONGEST_NAME) -> str:
+    r"""Return a user's name as text to draw: one line, not too long, no formula.
+
+    Long names lose their middle: many of one kind differ at the end.
+
+    >>> print(words("a $5 note"), words("region number 18 of the north", longest=14))
+    a \$5 note region nu…orth
+    """
+    text = " ".join(str(name).split())
+    if len(text) > longest:
+        tail = longest // 3
+        text = f"{text[: longest - 1 - tail]}…{text[-tail:]}"
+    # matplotlib reads $…$ as a formula and keeps labels that begin with _ out of legends.
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def number(value: float) -> str:
+    """Return a number to be read in a picture, to three digits, with a proper minus.
+
+    >>> number(0.039784), number(-0.5), number(12345.6)
+    ('0.0398', '−0.5', '12346')
+    """
+    large = abs(value) >= 1000
+    return (f"{value:.0f}" if large else f"{value:.3g}").replace("-", "−")
+
+
+def percent(value: float) -> str:
+    """Return a share as a percentage.
+
+    >>> percent(0.95), percent(0.0012)
+    ('95 %', '0.12 %')
+    """
+    return f"{100 * value:.3g} %".replace("-", "−")
+
+
+def percent_axis(axis: Axis) -> None:
+    """Write shares along an axis as percentages."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(_percent_tick))
+
+
+def _percent_tick(value: float, _: int) -> str:
+    return percent(value)
+
+
+def number_axis(axis: Axis) -> None:
+    """Write numbers along an axis in full, never as a distance from one of them."""
+    from matplotlib.ticker import ScalarFormatter
+
+    axis.set_major_formatter(ScalarFormatter(useOffset=False))
+
+
+def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | None:
+    """Put the legend to the right of the data, where it covers none; None without entries.
+
+    By default of everything on the axes with a label, each label once. The axes give up as much of
+    their width as the legend takes, so it stays in the place that the axes were given.
+    """
+    from trueup.plotting.common.figures import Room
+
+    given = ax.get_legend_handles_labels()[0] if handles is None else handles
+    by_label: dict[str, Any] = {}
+    for handle in given:
+        by_label.setdefault(str(handle.get_label()), handle)
+    if not by_label:
+        return None
+    legend = ax.legend(
+        list(by_label.values()),
+        list(by_label),
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1),
+        borderaxespad=0,
+        frameon=False,
+        fontsize=SMALL,
+        alignment="left",
+    )
+    Room.of(ax)
+    return legend

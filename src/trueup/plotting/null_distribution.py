@@ -1,0 +1,90 @@
+"""What chance alone gives: the statistic of calibrated models, and the one observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueup.checks import is_number
+from trueup.errors import must_be
+from trueup.plotting.common.columns import check_columns, numbers
+from trueup.plotting.common.style import FAINT, INK, MUTED, VERMILION, number, number_axis, on, tidy
+from trueup.results import CalibrationTestResult
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (6.0, 3.6)
+HEADROOM = 1.3  # height of the axes over that of the bars: words stand above them
+
+
+def plot_null(
+    columns: ResultTable,
+    observed: float,
+    pvalue: float | None = None,
+    *,
+    measure: str = "calibration error",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how a statistic is distributed for calibrated models, and where the model is.
+
+    Parameters
+    ----------
+    columns
+        A histogram of the statistic among resamples under calibration: ``low`` and ``high`` edge
+        and ``count`` of each bar.
+    observed
+        The statistic of the model.
+    pvalue
+        Of the test, written beside it.
+    measure
+        What the statistic is, for the axis.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    check_columns("columns", columns, "low", "high", "count")
+    if not is_number(observed) or not np.isfinite(observed):
+        raise must_be("observed", "a finite number", observed)
+    low, high, count = (numbers(columns, name) for name in ("low", "high", "count"))
+    axes = on(ax, SIZE)
+    span = max(high.max(), observed) - min(low.min(), observed) or 0.02
+    # A statistic that is the same in all resamples is a bar without width: make it visible.
+    width = np.maximum(high - low, 0.004 * span)
+    middle = (low + high) / 2
+    axes.bar(middle, count, width, facecolor=FAINT, edgecolor=MUTED, linewidth=0.8)
+    top = float(np.nanmax(count, initial=0)) or 1.0
+    axes.set_ylim(0, HEADROOM * top)
+    axes.set_xlim(min(low.min(), observed) - 0.05 * span, max(high.max(), observed) + 0.05 * span)
+    axes.vlines(observed, 0, 1.04 * top, color=VERMILION, linewidth=2.2)
+    axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
+    _say(axes, observed, 1.09 * top, pvalue)
+    axes.set_xlabel(measure)
+    axes.set_ylabel("resamples of a\ncalibrated model")
+    axes.locator_params(axis="x", nbins=7)
+    number_axis(axes.xaxis)
+    tidy(axes, grid="y")
+    return axes
+
+
+def of_test(columns: ResultTable, test: CalibrationTestResult, *, ax: Axes | None = None) -> Axes:
+    """Draw the statistic of an evaluation's headline and what calibrated models have."""
+    measure = "debiased squared error"
+    return plot_null(columns, test.statistic, test.pvalue, measure=measure, ax=ax)
+
+
+def _say(axes: Axes, observed: float, height: float, pvalue: float | None) -> None:
+    """Write the observed value above its line, on the side where there is more room."""
+    left, right = axes.get_xlim()
+    place = (observed - left) / (right - left)
+    side = "left" if place < 0.35 else "right" if place > 0.65 else "center"
+    text = f"observed: {number(observed)}"
+    if pvalue is not None:
+        text += f"   p = {number(pvalue)}"
+    axes.text(observed, height, text, ha=side, va="bottom", color=INK)

@@ -1,0 +1,175 @@
+"""The prediction-specific calibration error: how far every score is from the labels near it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.errors import must_be
+from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers, texts
+from trueup.plotting.common.style import (
+    DASHED,
+    FAINT,
+    INK,
+    MUTED,
+    OVER,
+    UNDER,
+    Look,
+    legend_beside,
+    look,
+    on,
+    tidy,
+    words,
+)
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (6.4, 5.4)
+MOST_TOLD_APART = 7
+ENOUGH_ROWS, ENOUGH_SHARE = 30.0, 0.05  # of the largest: with less than both a point is dotted
+
+
+def plot_psce(
+    curve: ResultTable, *, only: Sequence[Any] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the accuracy near every score against the score (Nixon et al. 2019, §5.4).
+
+    The distance from the diagonal is the prediction-specific calibration error. A strip below shows
+    how much data each point rests on. The curve is dotted beyond the lowest and the highest score,
+    and where it rests on less than 30 rows and 5 % of the most. Near 0 and 1 it leaves the diagonal
+    even for calibrated models, because all neighbours of a score lie on one side.
+
+    Parameters
+    ----------
+    curve
+        ``score``, ``accuracy`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
+        with a column ``class`` one curve for each class.
+    only
+        Classes to tell apart; the others are thin grey lines. By default all, if they are seven
+        or fewer.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    check_columns("curve", curve, "score", "accuracy", "weight")
+    axes = on(ax, SIZE)
+    names = texts(curve, "class") if "class" in curve else [None] * len(curve)
+    classes = list(dict.fromkeys(names))
+    told = _told_apart(classes, only)
+    axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=1.2, label="calibrated")
+    if len(told) < len(classes):
+        _others(axes, curve, names, set(told))
+    for index, name in enumerate(told):
+        rows = np.flatnonzero([other == name for other in names])
+        score, accuracy, weight = (
+            numbers(curve, column)[rows] for column in ("score", "accuracy", "weight")
+        )
+        firm = _firm(weight)
+        if len(classes) == 1:
+            _gap(axes, score, np.where(firm, accuracy, np.nan))
+        label = "accuracy nearby" if name is None else words(name)
+        _line(axes, score, accuracy, firm, look(index), label)
+    bottom = _strip(axes, numbers(curve, "score"), numbers(curve, "weight"))
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_aspect("equal", adjustable="box", anchor="NW")
+    axes.set_ylabel("observed frequency nearby")
+    bottom.set_xlabel("predicted probability")
+    tidy(axes)
+    legend_beside(axes)
+    return axes
+
+
+def _told_apart(classes: list[Any], only: Sequence[Any] | None) -> list[Any]:
+    if only is None:
+        return classes if len(classes) <= MOST_TOLD_APART else []
+    unknown = [name for name in only if name not in classes]
+    if unknown:
+        raise must_be("only", "names of classes of the curve", unknown[0])
+    if len(only) > MOST_TOLD_APART:
+        raise must_be("only", f"at most {MOST_TOLD_APART} classes", list(only))
+    return list(only)
+
+
+def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) -> None:
+    """All other classes as thin lines, in one collection: there may be a thousand."""
+    from matplotlib.collections import LineCollection
+
+    points = np.column_stack([numbers(curve, "score"), numbers(curve, "accuracy")])
+    starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
+    parts = np.split(points, starts[1:])
+    lines = [p for p, i in zip(parts, starts, strict=True) if names[i] not in told]
+    label = f"{len(lines)} {'other ' * bool(told)}classes"
+    thin: dict[str, Any] = {"linewidths": 0.6, "alpha": max(0.15, min(0.6, 20 / len(lines)))}
+    axes.add_collection(LineCollection(lines, colors=INK, label=label, **thin))
+
+
+def _firm(weight: Floats) -> Flags:
+    """Where the curve rests on data that is near and not too little."""
+    enough = weight >= min(ENOUGH_ROWS, ENOUGH_SHARE * float(np.nanmax(weight, initial=0)))
+    return enough & ~_beyond(weight) & ~_beyond(weight[::-1])[::-1]
+
+
+def _beyond(weight: Floats) -> Flags:
+    """Points before the first score: there weights grow by the same factor at every step."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = weight[1:] / weight[:-1]
+    same = np.abs(factor / factor[:1] - 1) < 1e-6
+    steps = len(same) if same.all() else int(np.argmin(same))
+    empty = steps >= 2 and factor[0] > 1
+    return np.asarray(np.arange(len(weight)) < (steps if empty else 0))
+
+
+def _gap(axes: Axes, score: Floats, accuracy: Floats) -> None:
+    """Fill what lies between the curve and the diagonal."""
+    for above, colour, hatch, what in (
+        (False, OVER, "///", "predicted too high"),
+        (True, UNDER, "...", "predicted too low"),
+    ):
+        where = (accuracy > score) == above
+        if np.any(where & (accuracy != score)):
+            axes.fill_between(
+                score,
+                score,
+                accuracy,
+                where,
+                interpolate=True,
+                facecolor=colour,
+                edgecolor=colour,
+                linewidth=0,
+                alpha=0.22,
+                hatch=hatch,
+                label=what,
+            )
+
+
+def _line(
+    axes: Axes, score: Floats, accuracy: Floats, firm: Flags, shown: Look, label: str
+) -> None:
+    line: dict[str, Any] = {"color": shown.colour, "linewidth": 1.6}
+    axes.plot(score, accuracy, linestyle=(0, (1, 1.6)), alpha=0.7, **line)
+    solid = np.where(firm, accuracy, np.nan)
+    axes.plot(score, solid, linestyle=shown.dashes, label=label, gid="psce", **line)
+
+
+def _strip(axes: Axes, score: Floats, weight: Floats) -> Axes:
+    """How much data each point rests on, added over classes."""
+    from trueup.plotting.common.figures import strip_below
+
+    strip = strip_below(axes, "rows nearby", share=0.16, gap=0.04, shared_x=True)
+    place, index = np.unique(score, return_inverse=True)
+    total = np.bincount(index, weight, len(place))
+    strip.fill_between(place, 0, total, facecolor=FAINT, edgecolor=MUTED, linewidth=0.8)
+    strip.set_ylim(0, 1.1 * float(np.nanmax(total, initial=0)) or 1.0)
+    strip.set_yticks([])
+    strip.set_ylabel("rows\nnearby")
+    tidy(strip, grid="x")
+    return strip

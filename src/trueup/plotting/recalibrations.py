@@ -1,0 +1,142 @@
+"""Recalibrators side by side: what each would gain, and which was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.checks import check_choice
+from trueup.plotting.common.columns import check_columns
+from trueup.plotting.common.series import finite
+from trueup.plotting.common.style import (
+    BLUE,
+    DASHED,
+    INK,
+    MUTED,
+    SMALL,
+    VERMILION,
+    legend_beside,
+    number,
+    number_axis,
+    on,
+    tidy,
+    words,
+)
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Recalibration
+
+__all__ = ["plot_recalibrations"]
+
+Flags = NDArray[np.bool_]
+
+MEASURES = {
+    "difference": "score above that of the best, ± one standard error",
+    "score": "score (lower is better), ± one standard error",
+    "error": "debiased calibration error, with its 95 % interval",
+    "marginal_error": "debiased calibration error of all classes, with its 95 % interval",
+}
+FAR = 3.0  # times the reach of most candidates: what is farther is written, not drawn
+
+
+def plot_recalibrations(
+    columns: ResultTable, *, measure: str = "difference", ax: Axes | None = None
+) -> Axes:
+    """Draw what candidates of `AutoCalibration` reached out of fold, the best score on top.
+
+    The chosen one is filled. A line marks the candidate without recalibration, "before". A value
+    so far beyond the others that it would press them together is written at the edge.
+
+    Parameters
+    ----------
+    columns
+        As of ``AutoCalibration.table_``: ``candidate``, ``simplicity``, ``chosen`` and the columns
+        of the measure.
+    measure
+        ``"difference"`` to the best score, by which the choice is made; ``"score"``; ``"error"``,
+        of the top label (of the second of two classes); or ``"marginal_error"``, of all classes.
+    ax
+        Axes to draw on; by default new ones.
+    """
+    check_choice("measure", measure, *MEASURES)
+    is_error = measure.endswith("error")
+    ends = (f"{measure}_low", f"{measure}_high") if is_error else (f"{measure}_se",)
+    check_columns("columns", columns, "candidate", "simplicity", "chosen", measure, *ends)
+    value = finite(columns[measure])
+    if is_error:
+        low, high = (finite(columns[name]) for name in ends)
+    else:
+        spread = finite(columns[ends[0]])
+        low, high = value - spread, value + spread
+    ax = on(ax, (6.4, 1.2 + 0.28 * len(columns)))
+    tidy(ax, grid="x")
+    before = int(np.argmin(columns["simplicity"]))
+    far = _far(value, high, before)
+    if not np.isnan(value[before]):
+        ax.axvline(value[before], color=MUTED, linewidth=1, linestyle=DASHED, label="before")
+    _dots(ax, value, low, high, np.asarray(columns["chosen"], bool), far)
+    _edge(ax, value, far)
+    ax.set_ylim(len(columns) - 0.4, -0.6)
+    ax.set_yticks(range(len(columns)), [words(name) for name in columns["candidate"].tolist()])
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=4)
+    number_axis(ax.xaxis)
+    ax.set_xlabel(MEASURES[measure])
+    legend_beside(ax)
+    return ax
+
+
+def of_recalibration(recalibration: Recalibration, *, ax: Axes | None = None) -> Axes:
+    """Draw the candidates of an evaluation."""
+    return plot_recalibrations(recalibration.table, ax=ax)
+
+
+def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far: Flags) -> None:
+    for here, colour, face, label in (
+        (chosen & ~far, VERMILION, VERMILION, "chosen"),
+        (~chosen & ~far, BLUE, "white", ""),
+    ):
+        rows = np.flatnonzero(here)
+        reach = np.stack([value - low, high - value])[:, rows]
+        ax.errorbar(
+            value[rows],
+            rows,
+            xerr=np.maximum(reach, 0),
+            fmt="o" if face == "white" else "D",
+            color=colour,
+            markerfacecolor=face,
+            markersize=6,
+            elinewidth=1.5,
+            capsize=0,
+            label=label or "_",
+        )
+
+
+def _edge(ax: Axes, value: Floats, far: Flags) -> None:
+    """Write the values that are too far to be drawn where they would leave the picture."""
+    for row in np.flatnonzero(far):
+        ax.annotate(
+            f"{number(value[row])} ▸",
+            (1, row),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="center",
+            size=SMALL,
+            color=INK,
+        )
+
+
+def _far(value: Floats, high: Floats, before: int) -> Flags:
+    """Which candidates are much worse than most, and than none at all."""
+    known = high[~np.isnan(high)]
+    if known.size == 0:
+        return np.zeros(len(value), bool)
+    most = max(float(np.median(known)), float(np.nan_to_num(high[before])))
+    start = float(np.nanmin(value))
+    return np.asarray(np.nan_to_num(value, nan=start) - start > FAR * (most - start))

@@ -1,0 +1,144 @@
+"""The figures of an evaluation, one entry each: for `Evaluation.plot`, the command line, the page.
+
+Nothing here loads NumPy or matplotlib: the command line lists the kinds of figures in its help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from trueup.errors import Argument, Text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FIGURES", "KINDS", "OVERVIEW", "Entry", "Parts"]
+
+OVERVIEW = "overview"
+
+
+class Parts(Protocol):
+    """Parts of an evaluation by name: a dictionary, or `OnDemand`, which computes them."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def get(self, name: str, /) -> Any:
+        """Return a part; None if these data do not have it."""
+
+
+class Entry(NamedTuple):
+    """A figure: its name, what draws it, and which parts of an evaluation it is drawn from.
+
+    ``draws`` is a file of this package and a function in it. The function gets the parts that the
+    figure needs, then those that are drawn where they exist (else None), and by name ``ax`` and the
+    options. Figures with a title are panels of the overview; ``labelled`` is False if that title
+    makes the label of the y axis superfluous.
+    """
+
+    kind: str
+    draws: str
+    needs: tuple[str, ...]
+    uses: tuple[str, ...] = ()
+    options: Mapping[str, Any] = {}
+    title: str = ""
+    labelled: bool = True
+    hint: Text = ""
+
+    def possible(self, parts: Parts) -> bool:
+        """Whether these data can have all parts, as far as that is known without computing them."""
+        return all(part in parts for part in self.needs)
+
+    def present(self, parts: Parts) -> bool:
+        """Whether these data have all parts; computes those that are still to be computed."""
+        return self.possible(parts) and all(parts.get(part) is not None for part in self.needs)
+
+    def draw(self, parts: Parts, ax: Axes | None = None) -> Axes:
+        """Draw on these axes, or on those of a new figure."""
+        file, _, function = self.draws.rpartition(".")
+        drawing = getattr(import_module(f"trueup.plotting.{file}"), function)
+        given = [parts.get(part) if part in parts else None for part in self.needs + self.uses]
+        axes: Axes = drawing(*given, ax=ax, **self.options)
+        return axes
+
+
+DEVIATION = {"form": "deviation"}
+CORNERS = "it needs three or four classes"
+
+# In the order of the panels of the overview.
+FIGURES = (
+    Entry("models", "row_charts.comparison.of_models", ("models",), title="Models"),
+    Entry(
+        "reliability",
+        "reliability.of_bins",
+        ("reliability",),
+        ("band",),
+        title="Bins of equal width",
+    ),
+    Entry("deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION),
+    Entry("equal-mass", "reliability.of_bins", ("reliability_mass",), ("band_mass",)),
+    Entry(
+        "equal-mass-deviation",
+        "reliability.of_bins",
+        ("reliability_mass",),
+        ("band_mass",),
+        DEVIATION,
+        title="Bins of equal size: observed less predicted",
+    ),
+    Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",)),
+    Entry(
+        "errors",
+        "row_charts.comparison.of_estimates",
+        ("estimates",),
+        title="Errors, but for that of the worst bin",
+    ),
+    Entry(
+        "null", "null_distribution.of_test", ("null", "test"), title="If the model were calibrated"
+    ),
+    Entry("bins", "error_by_bins.of_sweep", ("bins",), title="How the number of bins matters"),
+    Entry(
+        "classes",
+        "row_charts.class_errors.plot_class_errors",
+        ("classes",),
+        title="Classes",
+        labelled=False,
+        hint="it needs a column of probabilities for each class",
+    ),
+    Entry(
+        "groups",
+        "row_charts.group_errors.of_groups",
+        ("groups", "headline"),
+        title="Groups",
+        labelled=False,
+        hint=("pass ", Argument("groups", to="evaluate")),
+    ),
+    Entry(
+        "simplex",
+        "simplex.triangle.of_cells",
+        ("triangle", "overview"),
+        title="Whole predictions",
+        hint=CORNERS,
+    ),
+    Entry("simplex", "simplex.tetrahedron.of_cells", ("tetrahedron", "overview"), hint=CORNERS),
+    Entry("psce", "psce.plot_psce", ("psce",)),
+    Entry("rewards", "rewards.plot_rewards", ("rewards",)),
+    Entry("coverage", "rewards.plot_coverage", ("coverage",)),
+    Entry("trade-off", "trade_off.of_bins", ("trade_off", "overview")),
+    Entry(
+        "recalibration",
+        "recalibrations.of_recalibration",
+        ("recalibration",),
+        title="Recalibrators out of fold",
+    ),
+    Entry(
+        "brier", "decomposition.plot_decomposition", ("brier",), options={"score": "Brier score"}
+    ),
+    Entry(
+        "local",
+        "local_errors.of_rows",
+        ("local",),
+        hint=("pass ", Argument("features", to="evaluate")),
+    ),
+)
+
+KINDS = (OVERVIEW, *dict.fromkeys(entry.kind for entry in FIGURES))

@@ -1,0 +1,124 @@
+"""What confidences earn: rewards with an "unsure" action, and accuracy against coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueup.errors import InputError
+from trueup.plotting.common.series import (
+    draw_series,
+    legend_of_series,
+    log_x,
+    named_tables,
+    series_axes,
+)
+from trueup.plotting.common.style import MUTED, percent_axis, words
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_coverage", "plot_rewards"]
+
+RATIO = 'cost of a wrong answer, in costs of an "unsure" one'
+BESIDE = {"promised": "promised by the confidences", "perfect": "if mistakes were known"}
+TOO_FEW = 0.05  # share of rows: the accuracy of fewer is mostly chance, and sets no limits
+
+
+def plot_rewards(
+    rewards: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
+) -> Axes:
+    """Draw what models earn that may say "unsure", against the cost of a wrong answer.
+
+    Of a single table, what its confidences promised and what perfect knowledge of its own
+    mistakes would earn are drawn as well. "Always unsure" earns −1 a row.
+
+    Parameters
+    ----------
+    rewards
+        As of `abstention_rewards`: ``ratio``, ``mean_reward`` and, for a single table, ``promised``
+        and ``perfect``; several by name. Or one table as of `compare_rewards`, with ``ratio`` and
+        the total reward of each model in a column of its name.
+    ax
+        Axes to draw on; by default new ones.
+
+    References
+    ----------
+    Luo et al. 2022, "Local calibration: metrics and recalibration", Fig. 5.
+    """
+    if not isinstance(rewards, Mapping):
+        table = ResultTable.expect(rewards, "rewards")
+        if "mean_reward" not in table:
+            return _totals(table, ax)
+    named = named_tables("rewards", rewards, "ratio", "mean_reward")
+    ax = _ratio_axes(ax, named, len(named))
+    ax.axhline(-1, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), label='always "unsure"')
+    for index, (name, table) in enumerate(named.items()):
+        draw_series(ax, index, name or "earned", table["ratio"], table["mean_reward"])
+    if len(named) == 1:
+        for index, (column, text) in enumerate(BESIDE.items(), start=1):
+            if column in table:
+                draw_series(ax, index, text, table["ratio"], table[column])
+    ax.set_ylabel('mean reward of a row ("unsure" costs 1)')
+    legend_of_series(ax)
+    return ax
+
+
+def _totals(rewards: ResultTable, ax: Axes | None) -> Axes:
+    named = named_tables("rewards", rewards, "ratio")
+    models = [name for name in rewards if name != "ratio"]
+    if not models:
+        raise InputError("rewards", "must have at least one column for a model")
+    ax = _ratio_axes(ax, named, len(models))
+    for index, name in enumerate(models):
+        draw_series(ax, index, name, rewards["ratio"], rewards[name])
+    baseline = [name for name in models if not np.any(rewards[name])]
+    above = f" above that of {words(baseline[0], 16)}" if len(baseline) == 1 else ""
+    ax.set_ylabel(f"total reward{above}")
+    legend_of_series(ax)
+    return ax
+
+
+def _ratio_axes(ax: Axes | None, named: Mapping[str, ResultTable], series: int) -> Axes:
+    ax = series_axes(ax, series)
+    log_x(ax, np.concatenate([table["ratio"] for table in named.values()]))
+    ax.set_xlabel(RATIO)
+    return ax
+
+
+def plot_coverage(
+    curves: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
+) -> Axes:
+    """Draw how accurate models are on the share of rows they are surest of.
+
+    Of a single curve its mean confidence is drawn too: above the accuracy, the model promises
+    more than it keeps.
+
+    Parameters
+    ----------
+    curves
+        As of `accuracy_coverage_curve`: ``coverage``, ``accuracy`` and, for a single curve,
+        ``confidence``; several by name.
+    ax
+        Axes to draw on; by default new ones.
+    """
+    named = named_tables("curves", curves, "coverage", "accuracy")
+    ax = series_axes(ax, len(named))
+    for index, (name, table) in enumerate(named.items()):
+        draw_series(ax, index, name or "accuracy", table["coverage"], table["accuracy"])
+        if len(named) == 1 and "confidence" in table:
+            draw_series(ax, 1, "mean confidence", table["coverage"], table["confidence"])
+    ax.set_xlim(0, 1.02)
+    seen = np.concatenate([t["accuracy"][t["coverage"] >= TOO_FEW] for t in named.values()])
+    low = float(np.nanmin(seen))
+    bottom = max(-0.02, min(low - 0.1 * (1 - low), 0.95))
+    ax.set_ylim(bottom, 1 + 0.03 * (1 - bottom))
+    percent_axis(ax.xaxis)
+    percent_axis(ax.yaxis)
+    ax.set_xlabel("coverage: share of rows answered, the surest first")
+    ax.set_ylabel("accuracy among them")
+    legend_of_series(ax)
+    return ax

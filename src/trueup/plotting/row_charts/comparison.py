@@ -1,0 +1,121 @@
+"""Several models side by side: their errors with intervals, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueup.plotting.common.style import BLUE, DASHED, INK, MUTED, SMALL, number, on, words
+from trueup.plotting.row_charts.rows import INCHES_A_ROW, Kind, Rows, draw_rows, limit_errors
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trueup.evaluation import Evaluation
+    from trueup.evaluation.sections import Finding
+
+WIDTH = 6.4
+MODEL = Kind("o", BLUE, "model")
+BESIDE = 1.24  # how much wider the axes are than the data, where p-values stand beside them
+
+
+def plot_comparison(
+    columns: ResultTable,
+    *,
+    reference: float | None = None,
+    measure: str = "calibration error",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the errors of several models with their intervals, the smallest first.
+
+    Intervals of single models say little about differences: two that overlap may differ clearly,
+    because the samples are the same. ``tu.compare`` tests differences.
+
+    Parameters
+    ----------
+    columns
+        ``model`` and ``error``; ``low`` and ``high`` where there are; where there is a ``pvalue``
+        it is written beside the model. Models without an error (NaN) are left out.
+    reference
+        Error to compare with, drawn as a line; by default the smallest.
+    measure
+        What the error is, for the axis.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    rows = Rows.of(columns, "model", pvalue="pvalue", worst_first=False)
+    axes = on(ax, (WIDTH, 1.2 + 1.4 * INCHES_A_ROW * max(len(rows), 2)))
+    draw_rows(axes, rows, [MODEL] * len(rows), [words(name) for name in rows.names], None)
+    axes.set_xlabel(measure)
+    line = float(rows.value[0]) if reference is None and len(rows) else reference
+    limit_errors(axes, rows, *([] if line is None else [line]))
+    if line is not None:
+        axes.axvline(line, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
+        what = "the smallest" if reference is None else "reference"
+        axes.set_xlabel(f"{measure}\n(dashed: {what}, {number(line)})")
+    if not np.isnan(rows.pvalue).all():
+        _pvalues(axes, rows)
+    return axes
+
+
+def of_estimates(estimates: Sequence[Finding], *, ax: Axes | None = None) -> Axes:
+    """Draw metrics with their intervals."""
+    return plot_comparison(errors_of(estimates), reference=0.0, ax=ax)
+
+
+def of_models(models: Mapping[str, Evaluation], *, ax: Axes | None = None) -> Axes:
+    """Draw the headline of every model."""
+    return plot_comparison(models_of(models), reference=0.0, ax=ax)
+
+
+def errors_of(estimates: Sequence[Finding]) -> ResultTable:
+    """Return metrics with their intervals, as `plot_comparison` draws them.
+
+    The error of the worst bin is left out: it is on another scale, and mostly chance.
+    """
+    shown = {each.metric: each for each in estimates if each.metric != "mce"}
+    return _named_errors(shown)
+
+
+def models_of(models: Mapping[str, Evaluation]) -> ResultTable:
+    """Return the headline of every model, as `plot_comparison` draws it."""
+    first = {name: model.estimates[0] for name, model in models.items()}
+    pvalues = [np.nan if each.pvalue is None else each.pvalue for each in first.values()]
+    return ResultTable({**_named_errors(first).data, "pvalue": np.array(pvalues)})
+
+
+def _named_errors(found: Mapping[str, Finding]) -> ResultTable:
+    return ResultTable(
+        {
+            "model": np.array(list(found)),
+            "error": np.array([each.value for each in found.values()]),
+            "low": np.array([each.interval.low for each in found.values()]),
+            "high": np.array([each.interval.high for each in found.values()]),
+        }
+    )
+
+
+def _pvalues(axes: Axes, rows: Rows) -> None:
+    """Write p-values along the right side, beside the data."""
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, left + BESIDE * (right - left))
+    for place, pvalue in enumerate(rows.pvalue):
+        if not np.isnan(pvalue):
+            axes.text(
+                1,
+                place,
+                f"p = {number(float(pvalue))}",
+                ha="right",
+                va="center",
+                color=INK,
+                fontsize=SMALL,
+                transform=axes.get_yaxis_transform(),
+            )

@@ -1,0 +1,107 @@
+"""Cells of a simplex as they are drawn: names of their corners, and colour for their share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.errors import Verbatim, must_be
+from trueup.plotting.common.style import INK, SMALL, percent, words
+from trueup.tables import CellTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, LogNorm
+
+FAINTEST_ARROW = 0.22  # opacity of the arrow of the cell with the smallest share
+
+
+def check_cells(cells: CellTable, m: int, hint: str) -> None:
+    """Raise unless these are cells of the simplex of ``m`` outcomes."""
+    CellTable.expect(cells, "cells", f"a CellTable of {m} outcomes", hint)
+    if cells.score.shape[1] != m:
+        got = Verbatim(f"{cells.score.shape[1]} outcomes")
+        raise must_be("cells", f"a CellTable of {m} outcomes", got, hint=hint)
+    if cells.n_bins == 0:
+        raise must_be("cells", "a table with at least one cell", Verbatim("none"))
+
+
+def corner_names(names: Sequence[Any] | None, m: int, line: int) -> list[str]:
+    """Return what stands at each corner, by default the class's number.
+
+    In two lines, or three, of at most ``line`` letters.
+    """
+    given = [f"class {j}" for j in range(m)] if names is None else list(names)
+    if len(given) != m:
+        raise must_be("names", f"{m} names, one for each outcome", names)
+    return ["\n".join(wrap(words(name, 2 * line - 4), line)) for name in given]
+
+
+def share_colours() -> Colormap:
+    """From nearly white to a blue on which a dark arrow is still seen; monotone in grey."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shades = colormaps["Blues"](np.linspace(0.12, 0.72, 256))
+    return LinearSegmentedColormap.from_list("shares", [tuple(shade) for shade in shades])
+
+
+def share_norm(share: Floats) -> LogNorm:
+    """Return a logarithmic scale between round shares.
+
+    A confident model has most of its rows in the corners: on a linear scale all other cells
+    would look the same.
+    """
+    from matplotlib.colors import LogNorm
+
+    low, high = _round_down(float(share.min())), _round_up(float(share.max()))
+    return LogNorm(low if low < high else low / 2, high)
+
+
+def share_bar(ax: Axes, mappable: Any, place: tuple[float, float, float, float]) -> Axes:
+    """Draw the colours of shares inside the axes, at a place in shares of theirs."""
+    inside = ax.inset_axes(place)
+    bar = ax.figure.colorbar(mappable, cax=inside)
+    bar.outline.set_visible(False)
+    ticks = _round_shares(mappable.norm.vmin, mappable.norm.vmax)
+    bar.set_ticks(ticks, labels=[percent(tick) for tick in ticks])
+    inside.minorticks_off()
+    inside.tick_params(length=0, labelsize=SMALL)
+    inside.set_title("share of\nrows", fontsize=SMALL, loc="left", color=INK)
+    return inside
+
+
+def arrow_opacity(share: Floats, norm: LogNorm) -> Floats:
+    """Return how dark each arrow is: what few rows say is mostly chance, and fainter."""
+    seen = np.clip(np.ma.filled(norm(share), 0.0), 0, 1)
+    return np.asarray(FAINTEST_ARROW + (1 - FAINTEST_ARROW) * seen)
+
+
+def fineness(count: int) -> float:
+    """Return how much thinner arrows are where there are many cells: 1 for up to sixty."""
+    return max(0.2, min(1.0, math.sqrt(60 / count)))
+
+
+def _round_down(share: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is no more."""
+    ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
+    return max(step * ten for step in (1, 2, 5) if step * ten <= share * (1 + 1e-9))
+
+
+def _round_up(share: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is no less, and at most everything."""
+    ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
+    return min(1.0, *(step * ten for step in (1, 2, 5, 10) if step * ten >= share * (1 - 1e-9)))
+
+
+def _round_shares(low: float, high: float) -> list[float]:
+    """Shares to write beside the colours: both ends, and decades between them."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    decades = [10.0**power for power in range(first, last + 1)]
+    inner = [share for share in decades if 2.5 * low < share < high / 2.5]
+    return [low, *inner[:: 1 + len(inner) // 5], high]

@@ -1,0 +1,82 @@
+"""Metrics over training: how calibration changes as a model learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.errors import InputError
+from trueup.plotting.common.columns import check_columns
+from trueup.plotting.common.series import draw_series, legend_of_series, series_axes
+from trueup.plotting.common.style import need_matplotlib, words
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_trace"]
+
+NAMED_STEPS = 8  # of steps that are no numbers, so many at most are written along the axis
+
+
+def plot_trace(
+    columns: ResultTable, *, metrics: Sequence[str] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw metrics against training steps.
+
+    Parameters
+    ----------
+    columns
+        ``step`` and a column for each metric, as of `Trace.table`. Steps that are numbers stand
+        where they belong, others in the order of their rows. What is not finite leaves a gap.
+    metrics
+        Which columns to draw; by default all but ``step`` and ``rows``.
+    ax
+        Axes to draw on; by default new ones.
+
+    References
+    ----------
+    Nixon et al. 2019, "Measuring calibration in deep learning", Figs. 6 and 7; Vaicenavicius et
+    al. 2019, "Evaluating model calibration in classification", Fig. 3.
+    """
+    check_columns("columns", columns, "step")
+    need_matplotlib()
+    from matplotlib.ticker import MaxNLocator
+
+    chosen = [name for name in columns if name not in ("step", "rows")]
+    if metrics is not None:
+        chosen = [metrics] if isinstance(metrics, str) else list(metrics)
+        check_columns("columns", columns, "step", *chosen)
+    if not chosen:
+        raise InputError("columns", "must have at least one column for a metric")
+    ax = series_axes(ax, len(chosen))
+    steps = columns["step"]
+    if np.issubdtype(steps.dtype, np.number):
+        order = np.argsort(steps, kind="stable")
+        places = np.asarray(steps, np.float64)[order]
+        if np.issubdtype(steps.dtype, np.integer):
+            ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    else:
+        order = np.arange(len(steps))
+        places = order.astype(np.float64)
+        _write_steps(ax, steps)
+    for index, name in enumerate(chosen):
+        draw_series(ax, index, name, places, columns[name][order])
+    ax.set_xlabel("training step")
+    if len(chosen) == 1:
+        ax.set_ylabel(words(chosen[0]))
+    else:
+        ax.set_ylabel("value")
+        legend_of_series(ax)
+    return ax
+
+
+def _write_steps(ax: Axes, steps: Any) -> None:
+    """Write the names of some steps, evenly spread, the first and the last among them."""
+    count = min(len(steps), NAMED_STEPS)
+    shown = np.unique(np.linspace(0, len(steps) - 1, count).round().astype(int))
+    names = [words(steps[place], 16) for place in shown]
+    crowded = sum(map(len, names)) > 40
+    ax.set_xticks(shown, names, rotation=30 if crowded else 0, ha="right" if crowded else "center")

@@ -1,0 +1,130 @@
+"""How well bins predict against how well that can be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.plotting.common.series import (
+    draw_series,
+    finite,
+    legend_of_series,
+    named_tables,
+    series_axes,
+)
+from trueup.plotting.common.style import INK, SMALL, number_axis, words
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Overview
+
+__all__ = ["plot_trade_off"]
+
+BEST, OTHERS = "none better in both", "other numbers of bins"
+LABEL = np.array([0.1, 0.06])  # width and height of a label, in shares of the axes
+
+
+def plot_trade_off(
+    columns: ResultTable | Mapping[str, ResultTable],
+    *,
+    score: str = "Brier score",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw Brier score against certified bound, a point for each number of bins.
+
+    Down and to the left is better. A line joins the points that no other beats in both,
+    and the choice is among those. They have their numbers of bins below them, as have the first
+    and the last.
+
+    Parameters
+    ----------
+    columns
+        ``n_bins``, ``brier`` and ``upper_bound``, as of `trade_off`; several by name.
+    score
+        What the score is of, for the axis.
+    ax
+        Axes to draw on; by default new ones.
+
+    References
+    ----------
+    Kumar et al. 2019, "Verified uncertainty calibration", Fig. 17.
+    """
+    named = named_tables("columns", columns, "n_bins", "brier", "upper_bound")
+    ax = series_axes(ax, len(named))
+    labelled = []
+    for index, (name, table) in enumerate(named.items()):
+        bound, brier = finite(table["upper_bound"]), finite(table["brier"])
+        alone = len(named) == 1 and not name
+        points = draw_series(
+            ax,
+            index,
+            OTHERS if alone else name,
+            bound,
+            brier,
+            linestyle="none",
+            markevery=None,
+            alpha=0.45,
+        )
+        best = _unbeaten(bound, brier)
+        draw_series(
+            ax,
+            index,
+            BEST if alone else "",
+            bound[best],
+            brier[best],
+            markevery=None,
+            zorder=points.get_zorder() + 1,
+        )
+        shown = list(dict.fromkeys([*best, 0, len(table) - 1]))
+        labelled.append((table["n_bins"][shown], np.column_stack([bound, brier])[shown]))
+    ax.margins(0.12)
+    ax.autoscale_view()
+    for n_bins, where in labelled:
+        _write(ax, n_bins, where)
+    number_axis(ax.xaxis)
+    number_axis(ax.yaxis)
+    ax.set_xlabel("upper bound of the calibration error")
+    ax.set_ylabel(words(score, longest=60))
+    legend_of_series(ax)
+    return ax
+
+
+def of_bins(columns: ResultTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
+    """Draw the bins of an evaluation, which are those of the most probable class of a matrix."""
+    of = " of the most probable class" if overview.kind == "multiclass" else ""
+    return plot_trade_off(columns, score=f"Brier score{of}", ax=ax)
+
+
+def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
+    """Write numbers of bins below points, but none over another."""
+    written: list[Floats] = []
+    for number, point in zip(n_bins, points, strict=True):
+        place = ax.transAxes.inverted().transform(ax.transData.transform(point))
+        if np.isnan(place).any() or any(np.all(np.abs(place - other) < LABEL) for other in written):
+            continue
+        written.append(place)
+        ax.annotate(
+            f"{number:.0f} bins",
+            point,
+            xytext=(0, -6),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            size=SMALL,
+            color=INK,
+        )
+
+
+def _unbeaten(bound: Floats, brier: Floats) -> list[int]:
+    """Return the points that no other is below and left of, from left to right."""
+    best: list[int] = []
+    for k in np.lexsort((brier, bound)).tolist():
+        known = not np.isnan(bound[k] + brier[k])
+        if known and (not best or brier[k] < brier[best[-1]]):
+            best.append(k)
+    return best

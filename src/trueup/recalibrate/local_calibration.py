@@ -1,0 +1,300 @@
+"""LoRe: the confidence of a row is the accuracy among rows with like features and confidence."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from trueup._typing import Floats, Ints
+from trueup.bins import uniform_edges
+from trueup.checks import check_choice, check_flag, check_whole
+from trueup.errors import must_be, required
+from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
+from trueup.local.device import Device, device_of
+from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
+from trueup.local.neighborhood import Neighbourhood
+from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
+from trueup.recalibrate.blas import one_blas_thread
+from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
+from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.local_features import checked_features, rows_of_weight, split_columns
+from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
+from trueup.tables import ResultTable
+
+
+class LocalCalibration(Recalibrator):
+    r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
+
+    With β(x) the rows of the fit set in the confidence bin of x, the new confidence is
+
+    .. math:: \hat p'(x) = \frac{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)\,
+              1[f(x_i) = y_i]}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)}
+
+    As γ → ∞ this is histogram binning of the top label with bins of equal width; as γ → 0 it is
+    whether the nearest row (by L1 distance for the Laplacian) was right, the mean of several at one
+    distance; a γ below 1e-4 may tell distances apart that differ by rounding alone, as between
+    points of a grid once they are standardised. The other classes share the rest in the proportions
+    they had. `predict` keeps the original class, even where the new confidence is below that of
+    another.
+
+    Use it where errors differ between kinds of rows that features tell apart, such as groups
+    nobody wrote down, with a few thousand rows or more and features of few dimensions; without
+    either, `HistogramBinning` or a scaling is safer. Answers around few rows are noisy, and can be
+    0 or 1: log loss suffers from it. On its own fit set it looks better than it is, as every row
+    counts among its own neighbours. It keeps all rows of the fit set. Cost: for n new rows like a
+    `LocalError` of as many, on the device of ``features`` too.
+
+    Parameters
+    ----------
+    bandwidth
+        γ, ``math.inf`` for histogram binning, or None for the rule of thumb, 0.2 for up to 3
+        dimensions and 0.4 from 50 on; see `trueup.local.bandwidth`.
+    kernel
+        ``"laplace"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}`, or ``"gaussian"``:
+        :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`.
+    n_bins
+        Bins of equal width for the confidence.
+    standardize
+        Divide each coordinate by its standard deviation in the fit set; drop those that do not
+        vary there.
+    reduce
+        None, ``"pca"`` (20 dimensions) or ``("pca", d)``, or a transformer in the manner of
+        scikit-learn. It must be able to map new rows, which t-SNE cannot. With a transformer the
+        recalibrator cannot be saved: transform features beforehand.
+    n_score_columns
+        If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
+        others the features. This is how it goes at the end of a pipeline or through
+        cross-validation.
+    logits, normalize
+        Whether scores in X are logits, and whether to divide rows of probabilities by their sum.
+    classes
+        Names of the classes in the order of the columns, or None.
+
+    Attributes
+    ----------
+    bandwidth_
+        γ that is used; None without features.
+    feature_map_
+        Center, scale and axes that put features into the space of the fit set; None without.
+    points_, bins_, weights_, right_
+        Points of the fit set, the confidence bin of each, its weight, and this weight where the
+        prediction was right, else 0.
+
+    Notes
+    -----
+    Similarities are taken relative to that of the nearest row in the bin, so that nothing
+    underflows however far a row is; `neighbours` tells which rows are far from all data. A row
+    whose confidence bin holds none keeps its confidence.
+
+    ``features`` go to `fit`, `predict_proba`, `transform` and `predict_confidence`; a `Forecasts`
+    made with ``features`` brings its own; with metadata routing, ask for them with
+    ``set_fit_request(features=True)`` and so on. Fitted without features it is histogram binning,
+    and ``notes_`` says so. ``n_features_in_`` counts columns of scores.
+
+    References
+    ----------
+    Luo, Bhatnagar, Bai, Zhao, Wang, Xiong, Savarese, Ermon, Schmerling & Pavone 2022, "Local
+    calibration: metrics and recalibration", eq. 6.
+
+    Examples
+    --------
+    >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+    >>> lore = LocalCalibration().fit(probs, labels, features=where)
+    >>> lore.predict_proba([0.7, 0.7], features=[1.0, 4.5])[:, 1].round(2)
+    array([1. , 0.5])
+    >>> lore.neighbours([0.7, 0.2], features=[1.0, 50.0])["far"]
+    array([False,  True])
+    """
+
+    why_worse: ClassVar[str] = "bins and neighbours hide more than the recalibration mends"
+
+    bandwidth_: float | None
+    feature_map_: dict[str, Any] | None
+    points_: Floats
+    bins_: Ints
+    weights_: Floats
+    right_: Floats
+
+    def __init__(
+        self,
+        *,
+        bandwidth: float | None = None,
+        kernel: str = "laplace",
+        n_bins: int = 15,
+        standardize: bool = True,
+        reduce: Any = None,
+        n_score_columns: int | None = None,
+        logits: bool = False,
+        normalize: bool = False,
+        classes: object = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.n_bins = n_bins
+        self.standardize = standardize
+        self.reduce = reduce
+        self.n_score_columns = n_score_columns
+        super().__init__(logits=logits, normalize=normalize, classes=classes)
+
+    def fit(
+        self, X: object, y: object = None, sample_weight: object = None, features: object = None
+    ) -> Self:
+        """Keep the rows, their points and whether their predictions were right.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for every recalibrator.
+        features
+            (n, d) numbers, or none where X holds them.
+        """
+        check_options(self)
+        self._check()
+        scores, given = split_columns(X, features, self.n_score_columns)
+        data = read_fit(self, scores, y, sample_weight)
+        kept = rows_of_weight(X, sample_weight)
+        self.notes_ = []
+        self._learn(data, None if given is None else checked_features(given, kept, data.n))
+        before = log_loss_of(data.scores.probs(), data)
+        answers = self._answers(data.scores, self.points_, self._device(X, features))
+        after = log_loss_of(answers, data)
+        self.fit_ = self._record(data, Losses(before, after))
+        return self
+
+    def predict_proba(self, X: object, features: object = None) -> Floats:
+        """Return (n, K) recalibrated probabilities; rows sum to 1."""
+        return self._answers(*self._read(X, features))
+
+    def predict_confidence(self, X: object, features: object = None) -> Floats:
+        """Return (n,) probabilities that `predict` is right."""
+        return self._confidence_of(*self._read(X, features))[1]
+
+    def predict(self, X: object, features: object = None) -> NDArray[Any]:
+        """Return the class of the largest score as given; features change nothing."""
+        check_is_fitted(self)
+        scores, _ = split_columns(X, features, self.n_score_columns)
+        return np.asarray(self.classes_[self._top_of(read_scores(self, scores, reset=False))])
+
+    def transform(self, X: object, features: object = None) -> Floats:
+        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        return self.predict_proba(X, features)
+
+    def fit_transform(
+        self, X: object, y: object = None, sample_weight: object = None, features: object = None
+    ) -> Floats:
+        """Fit, and return the probabilities of the same rows."""
+        return self.fit(X, y, sample_weight, features).predict_proba(X, features)
+
+    def neighbours(self, X: object, features: object = None) -> ResultTable:
+        """Return on what each answer rests.
+
+        One row each: ``bin``, ``weight`` of the fit set in it, distance of the ``nearest`` row in
+        it (infinite in an empty bin), ``similarity`` to that row, and whether the row is ``far``:
+        its similarity is below 0.01, so that its answer is that of the nearest rows, however
+        unlike. `far.sum()` is the number of rows far from all data.
+        """
+        scores, points, device = self._read(X, features)
+        bins = self._bins_of(top_scores(scores)[1], scores.are_logits)
+        return self._neighbourhood().nearest(points, bins, device)
+
+    def _check(self) -> None:
+        check_bandwidth(self.bandwidth)
+        check_choice("kernel", self.kernel, *KERNELS)
+        check_whole("n_bins", self.n_bins, 1)
+        check_flag("standardize", self.standardize)
+        check_reduce(self.reduce)
+        if is_named(self.reduce) and name_and_dims(self.reduce)[0] == "tsne":
+            hint = "t-SNE has none: use PCA, or run t-SNE on all rows beforehand"
+            raise must_be("reduce", "have a map for new rows", self.reduce, hint=hint)
+        if self.n_score_columns is not None:
+            check_whole("n_score_columns", self.n_score_columns, 1)
+
+    def _learn(self, data: FitData, features: Floats | None) -> None:
+        """Keep rows by their bins, and their points where there are features."""
+        top_class, top = top_scores(data.scores)
+        self.bins_ = self._bins_of(top, data.scores.are_logits)
+        self.weights_ = data.weight()
+        self.right_ = np.where(top_class == data.labels, self.weights_, 0.0)
+        self._transformer, self.bandwidth_, self.feature_map_ = None, None, None
+        self.points_ = np.zeros((data.n, 1))
+        if features is None:
+            self.notes_.append("there were no features: this is histogram binning of the top label")
+            return
+        with self._products():
+            found, self.points_ = fit_map(
+                features, data.weights, standardize=self.standardize, reduce=self.reduce
+            )
+        assert found is not None
+        self._transformer, self.feature_map_ = found.transformer, found.to_dict()
+        rule_of_thumb = default_bandwidth(self.points_.shape[1], self.kernel)
+        self.bandwidth_ = rule_of_thumb if self.bandwidth is None else float(self.bandwidth)
+
+    def _read(self, X: object, features: object) -> tuple[Scores, Floats | None, Device | None]:
+        """Scores, their points where there are features, and the device these came from."""
+        check_is_fitted(self)
+        part, given = split_columns(X, features, self.n_score_columns)
+        scores = read_scores(self, part, reset=False)
+        if self.feature_map_ is None:
+            return scores, None, None
+        if given is None:
+            raise required("features", "the recalibrator was fitted with features")
+        rows = checked_features(given, None, scores.n)
+        found = FeatureMap.of(self.feature_map_, getattr(self, "_transformer", None))
+        if rows.shape[1] != found.n_columns:
+            rule = f"have {found.n_columns} columns, as in `fit`"
+            raise must_be("features", rule, rows.shape[1])
+        with self._products():
+            return scores, found(rows), self._device(X, features)
+
+    def _device(self, X: object, features: object) -> Device | None:
+        return device_of(features if self.n_score_columns is None else X)
+
+    def _products(self) -> AbstractContextManager[None]:
+        """Where matrix products are taken: those of principal components, on one thread."""
+        return nullcontext() if self.reduce is None else one_blas_thread()
+
+    def _bins_of(self, top: Floats, are_logits: bool) -> Ints:
+        confidence = sigmoid(top) if are_logits else top
+        return np.searchsorted(uniform_edges(self.n_bins), confidence)
+
+    def _neighbourhood(self) -> Neighbourhood:
+        kept = (self.points_, self.bins_, self.weights_, self.right_)
+        return Neighbourhood(*kept, self.kernel, self.bandwidth_)
+
+    def _confidence_of(
+        self, scores: Scores, points: Floats | None, device: Device | None
+    ) -> tuple[Ints, Floats]:
+        top_class, top = top_scores(scores)
+        old = sigmoid(top) if scores.are_logits else top
+        bins = self._bins_of(top, scores.are_logits)
+        found = self._neighbourhood().around(points, bins, device)
+        some = found.weight > 0
+        new = np.divide(found.total, found.weight, out=old.astype(np.float64), where=some)
+        return top_class, np.clip(new, 0, 1)
+
+    def _answers(
+        self, scores: Scores, points: Floats | None, device: Device | None = None
+    ) -> Floats:
+        return rescaled_rows(scores, *self._confidence_of(scores, points, device))
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        """Answers where features are not known: those of histogram binning."""
+        return self._answers(scores, None)
+
+    def _top_of(self, scores: Scores) -> Ints:
+        return top_scores(scores)[0]
+
+    def _is_whole(self) -> bool:
+        good = self._neighbourhood().is_whole()
+        if self.feature_map_ is None or self.bandwidth_ is None:
+            return good and self.feature_map_ is None and self.bandwidth_ is None
+        check_bandwidth(self.bandwidth_)
+        found = FeatureMap.of(self.feature_map_)
+        k = len(self.classes_)
+        middle = found(np.zeros((1, found.n_columns)))
+        answer = self._answers(Scores(np.full((1, k), 1 / k), False), middle)
+        return good and bool(((answer >= 0) & (answer <= 1)).all())

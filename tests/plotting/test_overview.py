@@ -1,0 +1,76 @@
+"""The whole of an evaluation on one page, for every kind of data."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import trueup as tu
+from support.drawn import cropped, saved
+from trueup.plotting.overview import plot_overview
+from trueup.plotting.row_charts.comparison import errors_of, models_of
+
+FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
+
+
+def _cases():
+    rng = np.random.default_rng(0)
+    p, g = rng.random(200), rng.dirichlet(np.ones(3), 200)
+    y, z = (rng.random(200) < p).astype(int), rng.integers(0, 3, 200)
+    wide = rng.dirichlet(np.full(60, 0.1), 200)
+    soft = tu.Forecasts.from_arrays(g, rng.dirichlet(np.ones(3), 200), soft_labels=True)
+    names = ["first $x$", "_second", "a name much too long to be shown in full on any axis"]
+    groups = np.array(["one", "two"])[y]
+    return {
+        "binary": ((p, y), {"recalibrate": True}),
+        "names": ((g, np.array(names)[z]), {"classes": names, "groups": groups}),
+        "many classes": ((wide, rng.integers(0, 60, 200)), {"metrics": ["ece"]}),
+        "models": ((), {"labels": y, "models": {"raw": p, "$squared": p**2}}),
+        "clusters": ((p, y), {"clusters": np.arange(200) // 4}),
+        "soft": ((soft,), {}),
+        "certain": ((np.ones(20), np.ones(20, int)), {}),
+        "one row": (([0.7], [1]), {}),
+        "constant": ((np.full(50, 0.3), np.arange(50) % 2), {}),
+    }
+
+
+CASES = _cases()
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def evaluation(request: pytest.FixtureRequest) -> tu.Evaluation:
+    given, options = CASES[request.param]
+    return tu.evaluate(*given, **(FAST | options))
+
+
+def test_the_page_holds_all_text_and_changes_no_setting(evaluation) -> None:
+    before = dict(matplotlib.rcParams)
+    figure = evaluation.plot()
+    assert isinstance(figure, Figure)
+    assert saved(figure, "png").startswith(b"\x89PNG")
+    assert cropped(figure) == []
+    assert dict(matplotlib.rcParams) == before
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+    assert len(titles) >= 4
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_page_can_be_drawn_from_json() -> None:
+    given, options = CASES["names"]
+    evaluation = tu.evaluate(*given, **(FAST | options))
+    again = tu.Evaluation.from_json(evaluation.to_json())
+    assert saved(plot_overview(again), "png") == saved(plot_overview(evaluation), "png")
+
+
+def test_numbers_drawn_are_those_reported(evaluation) -> None:
+    errors = errors_of(evaluation.estimates)
+    for k, name in enumerate(errors["model"]):
+        finding = evaluation.estimate(str(name))
+        ends = (finding.interval.low, finding.interval.high)
+        assert (errors["error"][k], errors["low"][k], errors["high"][k]) == (finding.value, *ends)
+    models = models_of(evaluation.models)
+    assert models["model"].tolist() == list(evaluation.models)
+    for k, model in enumerate(evaluation.models.values()):
+        assert models["error"][k] == model.estimates[0].value
