@@ -10,10 +10,10 @@ from trueup.inference import calibration_test, estimate_many
 
 ROWS, RESAMPLES, BINS = 100_000, 999, 15
 CLASSES, ROWS_OF_CLASSES = 10, 10_000
-CLASS_WISE = tu.BinnedError(tu.ClassWise(), tu.EqualMass(BINS), 2, debias=True)
+CLASS_WISE = tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(BINS), 2, debias=True)
 TEN = [tu.ece, tu.mce, tu.rmsce, tu.ece_debiased, tu.rmsce_debiased]
 TEN += [tu.ece_sweep, tu.rmsce_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
-CANONICAL = tu.BinnedError(tu.Canonical(), tu.VarianceTree(200))
+CANONICAL = tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(200))
 
 
 def tasks() -> list[Task]:

@@ -66,19 +66,21 @@ def reliability(form: str = "classical", binning: Any = None) -> Any:
 
 def simplex(n_classes: int) -> Any:
     """Three or four classes at once."""
-    grid = tu.SimplexGrid({3: 7, 4: 4}[n_classes])
-    cells = tu.BinnedError(lens=tu.Canonical(), binning=grid).table(over_confident(4000, n_classes))
+    grid = tu.bins.SimplexGrid({3: 7, 4: 4}[n_classes])
+    cells = tu.BinnedError(lens=tu.lens.Canonical(), binning=grid).table(
+        over_confident(4000, n_classes)
+    )
     return (plotting.plot_simplex if n_classes == 3 else plotting.plot_tetrahedron)(cells)
 
 
 def null() -> Any:
     """The consistency test of 300 rows."""
     data = World(Beta(3.0, 1.0), Power(1.4)).sample(300, rng=0)
-    found = sensitivity(data, rng=0)
-    count, edges = np.histogram(found.null, 40)
-    bars = tu.ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
+    result = sensitivity(data, rng=0)
+    count, edges = np.histogram(result.null, 40)
+    bars = tu.tables.ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
     pvalue = tu.calibration_test(data, rng=0).pvalue
-    return plotting.plot_null(bars, found.observed, pvalue, measure="debiased squared error")
+    return plotting.plot_null(bars, result.observed, pvalue, measure="debiased squared error")
 
 
 def local(picture: str) -> Any:
@@ -119,9 +121,9 @@ def decisions(picture: str) -> Any:
 def error_by_bins() -> Any:
     """Plug-in and debiased errors of 500 rows for 1 to 100 bins."""
     data = PUBLISHED["resnet110_c10"].sample(500, rng=0)
-    found = tu.evaluate(data, recalibrate=False, advice=False, metrics=["ece"], n_resamples=99)
-    bins = found.tables["bins"]
-    assert isinstance(bins, tu.ResultTable)
+    result = tu.evaluate(data, recalibrate=False, advice=False, metrics=["ece"], n_resamples=99)
+    bins = result.tables["bins"]
+    assert isinstance(bins, tu.tables.ResultTable)
     chosen = int(bins["n_bins"][bins["sweep"]][0])
     return plotting.plot_error_by_bins(bins, chosen=chosen)
 
@@ -132,8 +134,8 @@ def groups() -> Any:
     probs = rng.random(6000)
     names = rng.choice(["north", "south", "west"], 6000, p=[0.5, 0.3, 0.2])
     labels = rng.random(6000) < np.where(names == "west", probs**1.5, probs)
-    found = tu.group_errors(probs, labels, names, rng=0)
-    return plotting.plot_group_errors(found.table)
+    result = tu.group_errors(probs, labels, names, rng=0)
+    return plotting.plot_group_errors(result.table)
 
 
 def comparison() -> Any:
@@ -142,14 +144,14 @@ def comparison() -> Any:
     true = rng.random(3000)
     labels = rng.random(3000) < true
     models = {"raw": true**1.5, "better": true**1.1, "best": true}
-    found = {name: tu.interval(tu.rmsce_debiased, p, labels) for name, p in models.items()}
+    result = {name: tu.interval(tu.rmsce_debiased, p, labels) for name, p in models.items()}
     columns = {
-        "model": np.array(list(found)),
-        "error": np.array([each.estimate for each in found.values()]),
-        "low": np.array([each.low for each in found.values()]),
-        "high": np.array([each.high for each in found.values()]),
+        "model": np.array(list(result)),
+        "error": np.array([each.estimate for each in result.values()]),
+        "low": np.array([each.low for each in result.values()]),
+        "high": np.array([each.high for each in result.values()]),
     }
-    return plotting.plot_comparison(tu.ResultTable(columns))
+    return plotting.plot_comparison(tu.tables.ResultTable(columns))
 
 
 def of_auto() -> Any:
@@ -175,7 +177,7 @@ def of_study() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "reliability": reliability,
     "reliability_deviation": lambda: reliability("deviation", tu.EqualMass(15)),
-    "reliability_tree": lambda: reliability("classical", tu.VarianceTree()),
+    "reliability_tree": lambda: reliability("classical", tu.bins.VarianceTree()),
     "simplex": lambda: simplex(3),
     "tetrahedron": lambda: simplex(4),
     "classes": lambda: plotting.plot_class_errors(class_tests(over_confident(), rng=0)),
@@ -206,8 +208,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
 def main(names: list[str]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in names or PICTURES:
-        found = PICTURES[name]()
-        figure = found if hasattr(found, "savefig") else found.figure
+        result = PICTURES[name]()
+        figure = result if hasattr(result, "savefig") else result.figure
         figure.savefig(FOLDER / f"{name}.png", dpi=DOTS_PER_INCH)
         print(f"docs/figures/{name}.png")
 

@@ -198,17 +198,17 @@ def errors(p: np.ndarray, right: np.ndarray, test: dict[str, np.ndarray]) -> lis
 def over_seeds(table: Table, n_seeds: int) -> None:
     """Print the errors of every method, mean and standard deviation over splits and networks."""
     print(f"\n## {table.name}, {n_seeds} seeds: mean ± standard deviation")
-    found: dict[str, list[list[float]]] = {}
+    result: dict[str, list[list[float]]] = {}
     for seed in range(n_seeds):
         fit, test = trained(table, seed)
         right = test["probs"].argmax(axis=1) == test["labels"]
         for name, p in recalibrated(fit, test).items():
-            found.setdefault(name, []).append(errors(p, right, test))
+            result.setdefault(name, []).append(errors(p, right, test))
     show(
         ["method", *ERRORS],
         [
             [name, *(f"{np.mean(c):.3f} ± {np.std(c):.3f}" for c in zip(*each, strict=True))]
-            for name, each in found.items()
+            for name, each in result.items()
         ],
     )
 
@@ -239,11 +239,13 @@ def examine(table: Table, seed: int = 0) -> None:
     )
 
     print("Correlation of MLCE with max group MCE over the methods:")
-    found = mlce_group_correlation(confidences, right, groups, features, bandwidths=BANDWIDTHS)
-    show([f"γ = {g}" for g in BANDWIDTHS], [list(map(float, found["correlation"]))])
+    result = mlce_group_correlation(confidences, right, groups, features, bandwidths=BANDWIDTHS)
+    show([f"γ = {g}" for g in BANDWIDTHS], [list(map(float, result["correlation"]))])
 
     print('Total reward above that of no recalibration; "unsure" costs u = 1, a wrong answer w:')
-    gains = compare_rewards(confidences, right, ratios=RATIOS, baseline="none", lens=tu.Binary())
+    gains = compare_rewards(
+        confidences, right, ratios=RATIOS, baseline="none", lens=tu.lens.Binary()
+    )
     show(
         ["method", *(f"w/u = {ratio}" for ratio in RATIOS)],
         [[name, *(f"{gain:+.0f}" for gain in gains[name])] for name in confidences],
@@ -252,7 +254,7 @@ def examine(table: Table, seed: int = 0) -> None:
     print("Accuracy among the share of rows that each method is surest of:")
     shares = (0.25, 0.5, 0.75, 1.0)
     curves = {
-        n: accuracy_coverage_curve(p, right, lens=tu.Binary()) for n, p in confidences.items()
+        n: accuracy_coverage_curve(p, right, lens=tu.lens.Binary()) for n, p in confidences.items()
     }
     show(
         ["method", *(f"{share:.0%}" for share in shares)],
@@ -264,8 +266,8 @@ def examine(table: Table, seed: int = 0) -> None:
 
     print("Groups of the network as it is, with local errors beside:")
     by_group = tu.group_errors(confidences["none"], right, groups, rng=seed).table
-    signed = LocalError().signed(confidences["none"], right, features)
-    joined = with_local_errors(by_group, groups, signed)
+    gaps = LocalError().gaps(confidences["none"], right, features)
+    joined = with_local_errors(by_group, groups, gaps)
     columns = [
         "group",
         "n",
@@ -274,7 +276,7 @@ def examine(table: Table, seed: int = 0) -> None:
         "low",
         "high",
         "adjusted_pvalue",
-        "mean_signed",
+        "mean_local_gap",
         "max_lce",
     ]
     show(columns, [[joined[c][i].item() for c in columns] for i in range(len(joined))])

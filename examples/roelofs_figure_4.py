@@ -42,14 +42,14 @@ def simulate(n_datasets: int, path: str | None = None) -> Study:
     return study({WORLD: PUBLISHED[WORLD]}, measures, ROWS, n_datasets=n_datasets, path=path)
 
 
-def compare(found: Study) -> tuple[int, int]:
+def compare(result: Study) -> tuple[int, int]:
     """Print every number beside the published one; return how many are near, by both units."""
     print("                                        difference in standard errors")
     print("bins     n     ours  published  difference     of ours   of both")
     near, near_both = 0, 0
     for bins, published in FIGURE.items():
         for n, figure in zip(ROWS, published, strict=True):
-            (row,) = found.select(measure=str(bins), n=n)
+            (row,) = result.select(measure=str(bins), n=n)
             away, se = 100 * row.bias - figure, 100 * row.bias_se
             both = se * math.sqrt(1 + row.n_datasets / THEIR_REPETITIONS)
             good, good_both = (
@@ -70,10 +70,10 @@ def main() -> None:
     parser.add_argument("--path", help="keep finished batches here, to resume")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    found = simulate(arguments.repetitions, arguments.path)
+    result = simulate(arguments.repetitions, arguments.path)
     seconds = time.perf_counter() - start
-    near, near_both = compare(found)
-    total, truth = len(found.rows), 100 * found.rows[0].truth
+    near, near_both = compare(result)
+    total, truth = len(result.rows), 100 * result.rows[0].truth
     limit = f"{STANDARD_ERRORS} standard errors + {ROUNDING} for rounding"
     print(f"\ntrue error {truth:.3f} points (published: {PUBLISHED_TRUTH})")
     print(f"{arguments.repetitions} repetitions in {seconds:.1f} s; within {limit}:")

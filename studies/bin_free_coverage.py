@@ -104,11 +104,11 @@ def _weighted_truth(estimator: Any, score: Any, truth: Any, label: Any, weight: 
     if estimator.norm == 2 or estimator.debias:
         table = table.without_singles()[0]
     edges = table.edges[1:-1]
-    soft = tu.BinTable.of_sums(edges, engine.bins.bin_sums(score, truth, weight, edges))
+    soft = tu.tables.BinTable.of_sums(edges, engine.bins.bin_sums(score, truth, weight, edges))
     return root_of(plugin_power(soft, estimator.norm), estimator.norm)
 
 
-def _held(truth: float, interval: tu.Interval) -> list[float]:
+def _held(truth: float, interval: tu.results.Interval) -> list[float]:
     inside = interval.low - 1e-12 <= truth <= interval.high + 1e-12
     return [float(inside), interval.high - interval.low]
 

@@ -99,8 +99,8 @@ def test_equal_mass_against_the_oracle(sample: Data, n_bins: int) -> None:
 def test_fixed_edges_against_the_oracle(sample: Data, inner: list[float]) -> None:
     edges = [0.0, *sorted(inner), 1.0]
     expected = oracle.fixed_edges(sample[0], edges)
-    assert_bins(tu.FixedEdges(tuple(edges)), sample, expected)
-    assert_bins(tu.FixedEdges(tuple(edges[1:-1])), sample, expected)
+    assert_bins(tu.bins.FixedEdges(tuple(edges)), sample, expected)
+    assert_bins(tu.bins.FixedEdges(tuple(edges[1:-1])), sample, expected)
 
 
 @pytest.mark.parametrize("engine", engines())
@@ -175,7 +175,7 @@ def test_ties_leave_fewer_bins_and_the_table_says_so() -> None:
     assert found.table.edges.tolist() == [0.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("binning", [tu.EqualWidth(7), tu.EqualMass(7), tu.VarianceTree(1)])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(7), tu.EqualMass(7), tu.bins.VarianceTree(1)])
 @pytest.mark.parametrize("score", [0.0, 0.3, 1.0])
 def test_one_row(binning: object, score: float) -> None:
     table = tu.BinnedError(binning=binning).table([score], [1])
@@ -208,7 +208,7 @@ def test_auto_counts_the_rows_that_are_used() -> None:
     [
         (tu.EqualWidth, WHOLE),
         (tu.EqualMass, WHOLE),
-        (tu.SimplexGrid, "a whole number of at least 1"),
+        (tu.bins.SimplexGrid, "a whole number of at least 1"),
     ],
 )
 def test_bad_numbers_of_bins_are_refused(binning: type, rule: str, bad: object) -> None:
@@ -231,7 +231,7 @@ def test_named_metrics_refuse_bad_numbers_of_bins() -> None:
 def test_bad_edges_are_refused(bad: object) -> None:
     message = f"`edges` must be increasing numbers between 0 and 1; got {bad!r}."
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
-        tu.FixedEdges(bad)
+        tu.bins.FixedEdges(bad)
 
 
 @pytest.mark.parametrize("name", ["min_samples", "min_leaf"])
@@ -239,10 +239,10 @@ def test_bad_edges_are_refused(bad: object) -> None:
 def test_bad_sizes_of_a_tree_are_refused(name: str, bad: object) -> None:
     message = f"`{name}` must be a whole number of at least 1; got {bad!r}."
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
-        tu.VarianceTree(**{name: bad})
+        tu.bins.VarianceTree(**{name: bad})
 
 
-@pytest.mark.parametrize("binning", [tu.EqualWidth(5), tu.EqualMass(5), tu.FixedEdges((0.5,))])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(5), tu.EqualMass(5), tu.bins.FixedEdges((0.5,))])
 def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
     message = (
         "`binning` must be a binning of a simplex, VarianceTree() or SimplexGrid(B); "
@@ -250,4 +250,4 @@ def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
         "Hint: the lens looks at whole distributions, which have no single score."
     )
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
-        tu.BinnedError(tu.Canonical(), binning)([[0.2, 0.8]], [1])
+        tu.BinnedError(tu.lens.Canonical(), binning)([[0.2, 0.8]], [1])

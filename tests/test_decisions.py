@@ -29,7 +29,7 @@ def cost_of(confidence, right, ratio, weights) -> float:
 def test_rewards_against_a_loop(sample, ratio) -> None:
     p, y, w = sample.probs, sample.labels, sample.weights
     weights = np.ones(len(p)) if w is None else w
-    table = abstention_rewards(p, y, ratios=[ratio], lens=tu.Binary(), weights=w)
+    table = abstention_rewards(p, y, ratios=[ratio], lens=tu.lens.Binary(), weights=w)
     expected = -cost_of(p, y, ratio, weights)
     assert table["reward"][0] == pytest.approx(expected, abs=1e-9)
     assert table["mean_reward"][0] == pytest.approx(expected / weights.sum(), abs=1e-9)
@@ -44,7 +44,7 @@ def test_rewards_against_a_loop(sample, ratio) -> None:
 def test_a_confidence_at_the_threshold_answers(ratio) -> None:
     share = 1 - 1 / Fraction(ratio)
     confidence = share.numerator / share.denominator  # as 2 of 3, for a ratio of 3
-    table = abstention_rewards([confidence] * 2, [1, 0], ratios=[ratio], lens=tu.Binary())
+    table = abstention_rewards([confidence] * 2, [1, 0], ratios=[ratio], lens=tu.lens.Binary())
     assert table["answered"][0] == 1
     assert table["reward"][0] == -ratio
 
@@ -53,7 +53,9 @@ def test_a_matrix_and_its_confidences() -> None:
     sample = draw_matrix(0, 500, 4, "smooth")
     probs, labels = sample.probs, sample.labels
     one = abstention_rewards(probs, labels)
-    other = abstention_rewards(probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary())
+    other = abstention_rewards(
+        probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.lens.Binary()
+    )
     for name in one:
         np.testing.assert_allclose(one[name], other[name])
     assert one["ratio"].tolist() == list(RATIOS)
@@ -66,17 +68,17 @@ def test_calibrated_confidences_keep_their_promise_and_others_do_not() -> None:
     p = rng.uniform(0.5, 1, 200_000)
     right = rng.random(200_000) < p
     ratios = [3, 10, 50]
-    honest = abstention_rewards(p, right, ratios=ratios, lens=tu.Binary())
+    honest = abstention_rewards(p, right, ratios=ratios, lens=tu.lens.Binary())
     np.testing.assert_allclose(honest["mean_reward"], honest["promised"], atol=0.02)
-    boastful = abstention_rewards(1 - (1 - p) ** 2, right, ratios=ratios, lens=tu.Binary())
+    boastful = abstention_rewards(1 - (1 - p) ** 2, right, ratios=ratios, lens=tu.lens.Binary())
     assert (boastful["mean_reward"] < honest["mean_reward"]).all()
     assert (boastful["mean_reward"] < boastful["promised"] - 0.02).all()
     models = {"honest": p, "boastful": 1 - (1 - p) ** 2}
-    gain = compare_rewards(models, right, ratios=ratios, baseline="boastful", lens=tu.Binary())
+    gain = compare_rewards(models, right, ratios=ratios, baseline="boastful", lens=tu.lens.Binary())
     assert (gain["honest"] > 0).all()
     assert (gain["boastful"] == 0).all()
     pairs = {name: (each, right) for name, each in models.items()}
-    plain = compare_rewards(pairs, ratios=ratios, lens=tu.Binary())
+    plain = compare_rewards(pairs, ratios=ratios, lens=tu.lens.Binary())
     np.testing.assert_allclose(plain["honest"], honest["reward"])
 
 
@@ -84,7 +86,7 @@ def test_calibrated_confidences_keep_their_promise_and_others_do_not() -> None:
 def test_coverage_against_a_loop(sample) -> None:
     p, y, w = sample.probs, sample.labels, sample.weights
     weights = np.ones(len(p)) if w is None else w
-    table = accuracy_coverage_curve(p, y, lens=tu.Binary(), weights=w)
+    table = accuracy_coverage_curve(p, y, lens=tu.lens.Binary(), weights=w)
     assert table["threshold"].tolist() == sorted(set(p.tolist()), reverse=True)
     for row, threshold in enumerate(table["threshold"]):
         answered = p >= threshold
@@ -99,10 +101,10 @@ def test_coverage_depends_on_the_order_alone() -> None:
     sample = draw_matrix(1, 300, 3, "smooth")
     probs, labels = sample.probs, sample.labels
     one = accuracy_coverage_curve(
-        probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.Binary()
+        probs.max(axis=1), probs.argmax(axis=1) == labels, lens=tu.lens.Binary()
     )
     two = accuracy_coverage_curve(
-        probs.max(axis=1) ** 3, probs.argmax(axis=1) == labels, lens=tu.Binary()
+        probs.max(axis=1) ** 3, probs.argmax(axis=1) == labels, lens=tu.lens.Binary()
     )
     assert np.array_equal(one["accuracy"], two["accuracy"])
     assert np.array_equal(one["accuracy"], accuracy_coverage_curve(probs, labels)["accuracy"])
@@ -120,7 +122,7 @@ def test_refusals() -> None:
         with pytest.raises(tu.InputError, match="`ratios` must be finite numbers above 1"):
             abstention_rewards([0.5], [1], ratios=ratios)
     with pytest.raises(tu.InputError, match="one confidence per row"):
-        abstention_rewards([0.5], [1], lens=tu.ClassWise())
+        abstention_rewards([0.5], [1], lens=tu.lens.ClassWise())
     with pytest.raises(tu.InputError, match="one of 'a'"):
         compare_rewards({"a": [0.5]}, [1], baseline="b")
     with pytest.raises(tu.InputError, match="reserved name of the column of ratios"):

@@ -138,7 +138,7 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
     ]
     intervals = tu.interval
 
-    def broken_for_ece(estimator: object, *args: object, **options: object) -> tu.Interval:
+    def broken_for_ece(estimator: object, *args: object, **options: object) -> tu.results.Interval:
         if estimator != tu.BinnedError():
             return intervals(estimator, *args, **options)  # type: ignore[arg-type]
         raise IndexError("out of range")

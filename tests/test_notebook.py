@@ -50,9 +50,9 @@ def _made() -> dict[str, Any]:
         tu.compare(P, P**2, Y, n_resamples=99, rng=0),
         tu.certify(P, Y, max_error=0.1),
         tu.BinnedError().measure(P, Y),
-        tu.BinnedError(lens=tu.ClassWise()).table(G, Z),
-        tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(3)).table(G, Z),
-        tu.FineBinTable.of(P, Y),
+        tu.BinnedError(lens=tu.lens.ClassWise()).table(G, Z),
+        tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.SimplexGrid(3)).table(G, Z),
+        tu.tables.FineBinTable.of(P, Y),
         tu.cox(P, Y),
         estimate_many([tu.ece], P, Y, n_resamples=39, rng=0)[0],
         sensitivity(P, Y, n_resamples=39, rng=0),
@@ -107,7 +107,7 @@ NAMES = {
     "Score",
     "Detectable",
     "EstimatorAdvice",
-    "Repair",
+    "Recalibration",
     "LocalFinding",
 }
 
@@ -116,7 +116,9 @@ def test_every_public_result_shows_itself() -> None:
     known = results()
     assert NAMES - set(known) == set()
     assert hasattr(tu.Evaluation, "_repr_html_")
-    kinds = [getattr(tu, name) for name in tu.__all__ if inspect.isclass(getattr(tu, name))]
+    homes = (tu, tu.results, tu.tables)
+    things = [getattr(home, name) for home in homes for name in home.__all__]
+    kinds = [thing for thing in things if inspect.isclass(thing)]
     shown = {kind for kind in kinds if hasattr(kind, "_repr_html_")}
     results_of_trueup = {
         kind
@@ -158,16 +160,18 @@ def test_text_is_escaped_and_cut() -> None:
     long = Named("x" * 10_000, many=list(range(100_000)))._repr_html_()
     assert len(long) < 2_000
     assert "…" in long
-    columns = tu.ResultTable({"<name>": np.array(["<a>", "b"]), "n": np.array([1.0, np.nan])})
+    columns = tu.tables.ResultTable(
+        {"<name>": np.array(["<a>", "b"]), "n": np.array([1.0, np.nan])}
+    )
     assert "<a>" not in columns._repr_html_()
     assert "&lt;name&gt;" in columns._repr_html_()
 
 
 def test_long_tables_say_how_many_rows_are_left_out() -> None:
-    html = tu.ResultTable({"n": np.arange(12_345)})._repr_html_()
+    html = tu.tables.ResultTable({"n": np.arange(12_345)})._repr_html_()
     assert html.count("<tr>") == 21
     assert "… and 12,325 more rows" in html
-    assert tu.ResultTable({})._repr_html_()
+    assert tu.tables.ResultTable({})._repr_html_()
 
 
 def test_numbers_are_set_to_the_right() -> None:

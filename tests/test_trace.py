@@ -11,14 +11,14 @@ from hypothesis import given, strategies as st
 import trueup as tu
 from support.samples import KINDS, draw_binary, draw_matrix
 
-FIXED = tu.FixedEdges([0, 0.1, 0.5, 1])
+FIXED = tu.bins.FixedEdges([0, 0.1, 0.5, 1])
 ADDING = [
     tu.BinnedError(),
     tu.BinnedError(norm=2, debias=True),
     tu.BinnedError(binning=FIXED, norm=np.inf),
-    tu.BinnedError(tu.ClassWise(), FIXED),
-    tu.BinnedError(tu.TopLabelByClass(), FIXED),
-    tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3)),
+    tu.BinnedError(tu.lens.ClassWise(), FIXED),
+    tu.BinnedError(tu.lens.TopLabelByClass(), FIXED),
+    tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3)),
     tu.Brier(),
     tu.LogLoss(),
 ]

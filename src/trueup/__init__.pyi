@@ -1,20 +1,22 @@
 # What `import trueup` offers: `__init__.py` reads these lines and imports on first use.
 
 from trueup import (
+    bins as bins,
     decisions as decisions,
     engines as engines,
+    estimators as estimators,
     inference as inference,
+    lens as lens,
     local as local,
     plotting as plotting,
     recalibrate as recalibrate,
+    results as results,
     simulate as simulate,
+    tables as tables,
 )
 from trueup.bins import (
     EqualMass as EqualMass,
     EqualWidth as EqualWidth,
-    FixedEdges as FixedEdges,
-    SimplexGrid as SimplexGrid,
-    VarianceTree as VarianceTree,
 )
 from trueup.errors import CapabilityError as CapabilityError, InputError as InputError
 from trueup.estimators import (
@@ -37,7 +39,6 @@ from trueup.estimators import (
 from trueup.evaluation import Evaluation as Evaluation, evaluate as evaluate
 from trueup.forecasts import Forecasts as Forecasts
 from trueup.inference import (
-    GroupErrors as GroupErrors,
     calibration_test as calibration_test,
     certify as certify,
     compare as compare,
@@ -45,17 +46,6 @@ from trueup.inference import (
     interval as interval,
 )
 from trueup.io import read as read
-from trueup.lens import (
-    Binary as Binary,
-    Canonical as Canonical,
-    ClassWise as ClassWise,
-    OneVsRest as OneVsRest,
-    Partition as Partition,
-    Pooled as Pooled,
-    TopK as TopK,
-    TopLabel as TopLabel,
-    TopLabelByClass as TopLabelByClass,
-)
 from trueup.local import LocalError as LocalError, lce as lce, mlce as mlce
 from trueup.metrics import *
 from trueup.recalibrate import (
@@ -82,25 +72,10 @@ from trueup.recalibrate import (
     load_recalibrator as load_recalibrator,
     make_scorer as make_scorer,
 )
-from trueup.results import (
-    CalibrationTestResult as CalibrationTestResult,
-    Certificate as Certificate,
-    Comparison as Comparison,
-    Decomposition as Decomposition,
-    Estimate as Estimate,
-    Interval as Interval,
-)
 from trueup.simulate import (
     power as power,
     recommend_estimator as recommend_estimator,
     sample_size as sample_size,
-)
-from trueup.tables import (
-    BinTable as BinTable,
-    BinTables as BinTables,
-    CellTable as CellTable,
-    Curve as Curve,
-    FineBinTable as FineBinTable,
 )
 from trueup.trace import Trace as Trace
 

@@ -37,8 +37,8 @@ class Trace:
     >>> for epoch in (1, 2):
     ...     trace.update([0.9, 0.8], [1, 1])
     ...     trace.update([0.3], [0])
-    ...     found = trace.record(epoch)
-    >>> round(found["ece"], 6), trace.table()["rows"].tolist()
+    ...     result = trace.record(epoch)
+    >>> round(result["ece"], 6), trace.table()["rows"].tolist()
     (0.2, [3, 3])
 
     References

@@ -119,7 +119,7 @@ def _figures() -> dict[str, Callable[[], Any]]:
     binary, four, three = (tu.Forecasts.from_arrays(**each) for each in _three())
     table = tu.BinnedError(binning=tu.EqualMass(10)).table(binary)
     band, confidence = inference.consistency_band(table), inference.confidence_band(table)
-    grid = tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4))
+    grid = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(4))
     groups = np.array(["a", "b"])[np.arange(four.n) % 2]
     features = np.random.default_rng(10).normal(size=(binary.n, 2))
     given = sample("binary")
@@ -149,7 +149,7 @@ def _figures() -> dict[str, Callable[[], Any]]:
         "groups": lambda: plotting.plot_group_errors(
             tu.group_errors(four, groups=groups, **few).table
         ),
-        "comparison": lambda: plotting.plot_comparison(tu.ResultTable(models)),
+        "comparison": lambda: plotting.plot_comparison(tu.tables.ResultTable(models)),
         "simplex": lambda: plotting.plot_simplex(grid.table(three)),
         "tetrahedron": lambda: plotting.plot_tetrahedron(grid.table(four)),
         "pointwise": lambda: plotting.plot_psce(tu.PointwiseError().table(four)),
@@ -209,8 +209,8 @@ COMMANDS: dict[str, str] = {
     "certify/bins": "certify binary.csv --max-error 0.05 --json",
     "certify/outputs": "certify ties.csv --max-error 0.2 --json "
     "--outputs 0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
-    "power": "power binary.csv --error 0.05 --n 300 --sets 100 --json",
-    "simulate": "study --world roelofs_figure_3 --n 100 --sets 50 --metric ece --json",
+    "power": "power binary.csv --true-error 0.05 --n 300 --n-datasets 100 --json",
+    "simulate": "simulate --world roelofs_figure_3 --n 100 --n-datasets 50 --metric ece --json",
     "fit/temperature": "fit binary.csv --method temperature -o c.json --json",
     "apply/temperature": "apply c.json binary.csv",
     "fit/auto": "fit four.csv -o d.json --json",

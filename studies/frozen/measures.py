@@ -56,13 +56,13 @@ OPTIONS: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "mmce/bandwidth": (tu.mmce, {"bandwidth": 0.2}),
     "mmce/weighted": (tu.mmce, {"weighted": True}),
     "psce/decay": (tu.psce, {"decay": 0.5}),
-    "ici/one-class": (tu.ici, {"lens": tu.OneVsRest(1)}),
-    "e50/one-class": (tu.e50, {"lens": tu.OneVsRest(1)}),
-    "e90/one-class": (tu.e90, {"lens": tu.OneVsRest(1)}),
+    "ici/one-class": (tu.ici, {"lens": tu.lens.OneVsRest(1)}),
+    "e50/one-class": (tu.e50, {"lens": tu.lens.OneVsRest(1)}),
+    "e90/one-class": (tu.e90, {"lens": tu.lens.OneVsRest(1)}),
 }
 
-FIXED = tu.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
-TREE = tu.VarianceTree(min_samples=20)
+FIXED = tu.bins.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
+TREE = tu.bins.VarianceTree(min_samples=20)
 
 ESTIMATORS: dict[str, Any] = {
     "binned": tu.BinnedError(),
@@ -76,42 +76,44 @@ ESTIMATORS: dict[str, Any] = {
     "binned/debias-norm-2": tu.BinnedError(binning=FIXED, norm=2, debias=True),
     "binned/residual": tu.BinnedError(binning=FIXED, norm=2, debias="residual"),
     "binned/equal-shares": tu.BinnedError(binning=tu.EqualMass(9), equal_shares=True),
-    "binned/one-class": tu.BinnedError(tu.OneVsRest(1), FIXED),
-    "binned/top": tu.BinnedError(tu.TopLabel(), FIXED),
-    "binned/top-where": tu.BinnedError(tu.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4)),
-    "binned/top-by-class": tu.BinnedError(tu.TopLabelByClass(), tu.EqualMass(4), norm=2),
-    "binned/pooled": tu.BinnedError(tu.Pooled(), FIXED),
-    "binned/all-classes": tu.BinnedError(tu.ClassWise(), FIXED, norm=2),
-    "binned/all-classes-inf": tu.BinnedError(tu.ClassWise(), FIXED, norm=math.inf),
-    "binned/all-classes-where": tu.BinnedError(tu.ClassWise(where=(0.05, 0.95)), FIXED),
-    "binned/class-weights": tu.BinnedError(tu.ClassWise([1, 2, 3, 4]), FIXED),
-    "binned/whole-tree": tu.BinnedError(tu.Canonical(), TREE),
-    "binned/whole-grid": tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4)),
-    "binned/whole-squared": tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3), distance="squared"),
-    "binned/top-k": tu.BinnedError(tu.TopK(2), TREE, norm=2),
-    "binned/partition": tu.BinnedError(tu.Partition(((0, 2), (1, 3))), TREE),
-    "binned/binary": tu.BinnedError(tu.Binary(), FIXED),
+    "binned/one-class": tu.BinnedError(tu.lens.OneVsRest(1), FIXED),
+    "binned/top": tu.BinnedError(tu.lens.TopLabel(), FIXED),
+    "binned/top-where": tu.BinnedError(tu.lens.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4)),
+    "binned/top-by-class": tu.BinnedError(tu.lens.TopLabelByClass(), tu.EqualMass(4), norm=2),
+    "binned/pooled": tu.BinnedError(tu.lens.Pooled(), FIXED),
+    "binned/all-classes": tu.BinnedError(tu.lens.ClassWise(), FIXED, norm=2),
+    "binned/all-classes-inf": tu.BinnedError(tu.lens.ClassWise(), FIXED, norm=math.inf),
+    "binned/all-classes-where": tu.BinnedError(tu.lens.ClassWise(where=(0.05, 0.95)), FIXED),
+    "binned/class-weights": tu.BinnedError(tu.lens.ClassWise([1, 2, 3, 4]), FIXED),
+    "binned/whole-tree": tu.BinnedError(tu.lens.Canonical(), TREE),
+    "binned/whole-grid": tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(4)),
+    "binned/whole-squared": tu.BinnedError(
+        tu.lens.Canonical(), tu.bins.SimplexGrid(3), distance="squared"
+    ),
+    "binned/top-k": tu.BinnedError(tu.lens.TopK(2), TREE, norm=2),
+    "binned/partition": tu.BinnedError(tu.lens.Partition(((0, 2), (1, 3))), TREE),
+    "binned/binary": tu.BinnedError(tu.lens.Binary(), FIXED),
     "sweep/inf": tu.SweepError(norm=math.inf),
     "sweep/width": tu.SweepError(bins="width"),
-    "sweep/all-classes": tu.SweepError(tu.ClassWise()),
-    "density/all-classes": tu.DensityError(tu.ClassWise(), norm=2),
+    "sweep/all-classes": tu.SweepError(tu.lens.ClassWise()),
+    "density/all-classes": tu.DensityError(tu.lens.ClassWise(), norm=2),
     "density/bandwidth": tu.DensityError(norm=3, bandwidth=0.05),
-    "smooth/all-classes": tu.SmoothError(tu.ClassWise(where=(0.05, 1.0))),
-    "smooth/top-by-class": tu.SmoothError(tu.TopLabelByClass()),
-    "kernel/top": tu.KernelError(tu.TopLabel(), bandwidth=0.3, form="biased"),
-    "kernel/gaussian": tu.KernelError(tu.ClassWise(), "gaussian", 0.2, "biased"),
-    "kernel/whole": tu.KernelError(tu.Canonical(), bandwidth=0.3, form="biased"),
-    "kernel/whole-tv": tu.KernelError(tu.Canonical(), distance="tv"),
-    "kernel/whole-gaussian": tu.KernelError(tu.Canonical(), "gaussian"),
-    "kernel/top-k": tu.KernelError(tu.TopK(1), bandwidth=0.2),
+    "smooth/all-classes": tu.SmoothError(tu.lens.ClassWise(where=(0.05, 1.0))),
+    "smooth/top-by-class": tu.SmoothError(tu.lens.TopLabelByClass()),
+    "kernel/top": tu.KernelError(tu.lens.TopLabel(), bandwidth=0.3, form="biased"),
+    "kernel/gaussian": tu.KernelError(tu.lens.ClassWise(), "gaussian", 0.2, "biased"),
+    "kernel/whole": tu.KernelError(tu.lens.Canonical(), bandwidth=0.3, form="biased"),
+    "kernel/whole-tv": tu.KernelError(tu.lens.Canonical(), distance="tv"),
+    "kernel/whole-gaussian": tu.KernelError(tu.lens.Canonical(), "gaussian"),
+    "kernel/top-k": tu.KernelError(tu.lens.TopK(1), bandwidth=0.2),
     "kernel/block": tu.KernelError(form="block", block_size=5),
-    "mmce/all-classes": tu.MMCE(tu.ClassWise()),
+    "mmce/all-classes": tu.MMCE(tu.lens.ClassWise()),
     "mmce/weighted": tu.MMCE(weighted=True),
-    "cumulative/all-classes": tu.CumulativeError(tu.ClassWise(), "kuiper"),
+    "cumulative/all-classes": tu.CumulativeError(tu.lens.ClassWise(), "kuiper"),
     "pointwise": tu.PointwiseError(),
-    "pointwise/top": tu.PointwiseError(tu.TopLabel(), decay=0.5),
-    "curve/top": tu.CurveError(tu.TopLabel()),
-    "curve/all-classes": tu.CurveError(tu.ClassWise(), quantile=1.0, span=0.5),
+    "pointwise/top": tu.PointwiseError(tu.lens.TopLabel(), decay=0.5),
+    "curve/top": tu.CurveError(tu.lens.TopLabel()),
+    "curve/all-classes": tu.CurveError(tu.lens.ClassWise(), quantile=1.0, span=0.5),
     "brier": tu.Brier(),
     "log-loss": tu.LogLoss(),
 }
@@ -179,10 +181,10 @@ def scores(record: Record) -> None:
     binnings: dict[str, Any] = {"isotonic": None, "mass": tu.EqualMass(10), "fixed": FIXED}
     lenses: dict[str, Any] = {
         "default": None,
-        "top": tu.TopLabel(),
-        "all-classes": tu.ClassWise(),
-        "top-by-class": tu.TopLabelByClass(),
-        "one-class": tu.OneVsRest(1),
+        "top": tu.lens.TopLabel(),
+        "all-classes": tu.lens.ClassWise(),
+        "top-by-class": tu.lens.TopLabelByClass(),
+        "one-class": tu.lens.OneVsRest(1),
     }
     small = [name for name in MEASURED if name != "hundred"]  # its tables would be very many
     for name in some(*small, "binary-logits", "four-logits"):
@@ -197,7 +199,7 @@ def scores(record: Record) -> None:
 def clinical(record: Record) -> None:
     """Record the Cox slope and the ratio of observed to expected outcomes."""
     for name in available():
-        for lens, chosen in (("default", None), ("one-class", tu.OneVsRest(1))):
+        for lens, chosen in (("default", None), ("one-class", tu.lens.OneVsRest(1))):
             record(f"cox/{name}/{lens}", tu.cox, forecasts(name), lens=chosen)
             record(f"ratio/{name}/{lens}", tu.oe_ratio, forecasts(name), lens=chosen)
 

@@ -48,7 +48,7 @@ def worlds(record: Record) -> None:
         record(f"world/{name}/draw", world.sample_many, 3, 50, rng=1)
     for name, world in SEVERAL_CLASSES.items():
         record(f"world/{name}/draw", world.sample_many, 2, 50, rng=1)
-        for lens, chosen in (("top", tu.TopLabel()), ("classes", tu.ClassWise())):
+        for lens, chosen in (("top", tu.lens.TopLabel()), ("classes", tu.lens.ClassWise())):
             record(f"world/{name}/true-error/{lens}", world.true_error, lens=chosen, norm=2)
 
 
@@ -81,7 +81,7 @@ def local_errors(record: Record) -> None:
         n = len(labels)
         for d in (1, 2, 3, 6):
             features = rng.normal(size=(n, d))
-            for kernel in ("laplace", "gaussian"):
+            for kernel in ("laplacian", "gaussian"):
                 options: dict[str, Any] = {"kernel": kernel, "weights": weights}
                 key = f"{name}/{d}/{kernel}"
                 for named, function in (("lce", tu.lce), ("mlce", tu.mlce)):
@@ -90,14 +90,14 @@ def local_errors(record: Record) -> None:
                 record(f"local/sweep/{key}", sweep, probs, labels, features, **options)
         errors = {
             "mean": tu.LocalError(summary="mean", bandwidth=0.5),
-            "quantile": tu.LocalError(tu.TopLabel(), tu.EqualMass(6), summary=0.9),
+            "quantile": tu.LocalError(tu.lens.TopLabel(), tu.EqualMass(6), summary=0.9),
             "pca": tu.LocalError(reduce=("pca", 2)),
             "as-they-are": tu.LocalError(standardize=False, kernel="gaussian"),
         }
         for key, error in errors.items():
             options = {"weights": weights}
             record(f"local/error/{name}/{key}", error.measure, probs, labels, features, **options)
-            record(f"local/signed/{name}/{key}", error.signed, probs, labels, features, **options)
+            record(f"local/signed/{name}/{key}", error.gaps, probs, labels, features, **options)
         _by_group(record, name, features)
 
 
@@ -116,15 +116,15 @@ def _by_group(record: Record, name: str, features: np.ndarray) -> None:
     options: dict[str, Any] = {"bandwidths": (None, 1.0), **beside}
     record(f"local/correlation/{name}", correlation, models, labels, groups, features, **options)
     table = tu.group_errors(probs, labels, groups, rng=0, n_resamples=99, **beside).table
-    signed = tu.LocalError().signed(probs, labels, features, **beside)
-    record(f"local/joined/{name}", local.with_local_errors, table, groups, signed, **beside)
+    gaps = tu.LocalError().gaps(probs, labels, features, **beside)
+    record(f"local/joined/{name}", local.with_local_errors, table, groups, gaps, **beside)
 
 
 def decided(record: Record) -> None:
     """Record rewards, coverage, traces and rebinned tables."""
     for name in some("binary", "binary-ties", "binary-weights", "two", "four", "real-confidences"):
         data = forecasts(name)
-        for lens, chosen in (("default", None), ("one-class", tu.OneVsRest(1))):
+        for lens, chosen in (("default", None), ("one-class", tu.lens.OneVsRest(1))):
             key = f"{name}/{lens}"
             record(f"decisions/rewards/{key}", decisions.abstention_rewards, data, lens=chosen)
             record(
@@ -157,7 +157,7 @@ def _trace() -> Any:
 
 def _fine(name: str) -> Any:
     given = sample(name)
-    fine = tu.FineBinTable.of(given["probs"], given["labels"], given.get("weights"))
+    fine = tu.tables.FineBinTable.of(given["probs"], given["labels"], given.get("weights"))
     return fine, fine.rebin(np.array([0.25, 0.5, 0.75])), fine.equal_mass(7)
 
 

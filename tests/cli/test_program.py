@@ -88,16 +88,16 @@ def test_python_m_is_the_same() -> None:
         (["evaluat"], "No such command 'evaluat'"),
         (["evaluate"], "Missing argument 'FILE'"),
         (["evaluate", "a.csv", "--prob", "p"], "No such option"),
-        (["power", "a.csv", "--error", "much"], "'much' is not a valid float"),
+        (["power", "a.csv", "--true-error", "much"], "'much' is not a valid float"),
         (["evaluate", "a.csv"], "There is no file a.csv"),
         (["evaluate", "."], "is a directory"),
         (["apply", "a.json", "b.csv"], "a.json"),
     ],
 )
-def test_bad_input_is_one_sentence_and_2(run, args, words) -> None:
+def test_bad_input_is_one_sentence_and_2(run, args, text) -> None:
     result = run(*args, code=2)
     assert result.stdout == ""
-    assert words in result.stderr
+    assert text in result.stderr
     assert result.stderr.startswith("trueup: ")
     assert len(result.stderr.strip().splitlines()) == 1
     assert "Traceback" not in result.output
@@ -125,13 +125,13 @@ def test_a_fault_of_ours_is_not_taken_for_a_condition(run, files, monkeypatch) -
         (PermissionError(13, "Permission denied", "a.csv"), 2, "a.csv: Permission denied."),
     ],
 )
-def test_other_ends(run, files, monkeypatch, error, code, words) -> None:
+def test_other_ends(run, files, monkeypatch, error, code, text) -> None:
     def raising(*args, **kwargs):
         raise error
 
     monkeypatch.setattr(compare_file, "_of_files", raising)
     result = run("compare", "wrong.csv", "right.csv", code=code)
-    assert words in result.stderr
+    assert text in result.stderr
     assert "Traceback" not in result.output
 
 
@@ -152,13 +152,12 @@ def test_control_c(files) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 def test_nobody_reads_on() -> None:
-    line = (
-        f"{shlex.quote(sys.executable)} -m trueup study --list | head -n 1; exit ${{PIPESTATUS[0]}}"
-    )
+    program = f"{shlex.quote(sys.executable)} -m trueup"
+    line = f"{program} simulate --list | head -n 1; exit ${{PIPESTATUS[0]}}"
     found = subprocess.run(["bash", "-c", line], capture_output=True)
     assert found.returncode in (0, program_file.BROKEN_PIPE)
     assert found.stderr == b""
-    args = [sys.executable, "-m", "trueup", "study", "--list"]
+    args = [sys.executable, "-m", "trueup", "simulate", "--list"]
     read, write = os.pipe()
     os.close(read)
     gone = subprocess.run(args, stdout=write, stderr=subprocess.PIPE)

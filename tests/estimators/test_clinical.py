@@ -206,9 +206,9 @@ def test_soft_labels_are_shares_of_a_row():
 def test_lenses():
     sample = draw_matrix(6, 80, 3, "smooth")
     probs, y = sample.probs, sample.labels
-    one = cox(probs, y, lens=tu.OneVsRest(2))
+    one = cox(probs, y, lens=tu.lens.OneVsRest(2))
     assert one == cox(probs[:, 2], (y == 2).astype(int))
-    pooled = cox(probs, y, lens=tu.Pooled())
+    pooled = cox(probs, y, lens=tu.lens.Pooled())
     assert math.isfinite(pooled.slope)
     assert math.isnan(pooled.slope_error)
     assert math.isnan(pooled.in_the_large_error)
@@ -245,9 +245,9 @@ ONE_SET = "`lens` must yield one set of scores, such as OneVsRest(c); got "
     [
         (lambda: cox(THREE, [0, 2]), NEEDS_LENS),
         (lambda: oe_ratio(THREE, [0, 2]), NEEDS_LENS),
-        (lambda: cox(THREE, [0, 2], lens=tu.Canonical()), ONE_SET + "Canonical()."),
+        (lambda: cox(THREE, [0, 2], lens=tu.lens.Canonical()), ONE_SET + "Canonical()."),
         (
-            lambda: cox(THREE, [0, 2], lens=tu.OneVsRest),
+            lambda: cox(THREE, [0, 2], lens=tu.lens.OneVsRest),
             "`lens` must be a lens, such as TopLabel(), or None; got the class OneVsRest.",
         ),
         (

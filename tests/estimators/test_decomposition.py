@@ -22,7 +22,7 @@ SCORES = [tu.Brier(), tu.LogLoss()]
 BINNINGS = [
     (tu.EqualWidth(7), lambda p, w: bins.uniform_width(p, 7)),
     (tu.EqualMass(5), lambda p, w: bins.equal_mass(p, 5, w)),
-    (tu.FixedEdges([0.2, 0.5]), lambda p, w: bins.fixed_edges(p, [0, 0.2, 0.5, 1])),
+    (tu.bins.FixedEdges([0.2, 0.5]), lambda p, w: bins.fixed_edges(p, [0, 0.2, 0.5, 1])),
 ]
 TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
 each_score = pytest.mark.parametrize("score", SCORES, ids=repr)
@@ -181,11 +181,13 @@ def test_classes_are_averaged(score, binning, sample: Sample):
     probs, y, w = sample.probs, sample.labels, sample.weights
     k = probs.shape[1]
     class_weights = list(range(1, k + 1))
-    found = score.decompose(probs, y, lens=tu.ClassWise(class_weights), binning=binning, weights=w)
+    found = score.decompose(
+        probs, y, lens=tu.lens.ClassWise(class_weights), binning=binning, weights=w
+    )
     assert adds_up(found)
     for c, (name, share, part) in enumerate(found.parts):
         assert (name, share) == (c, pytest.approx((c + 1) / sum(class_weights)))
-        alone = score.decompose(probs, y, lens=tu.OneVsRest(c), binning=binning, weights=w)
+        alone = score.decompose(probs, y, lens=tu.lens.OneVsRest(c), binning=binning, weights=w)
         assert close(part, alone)
     assert found.to_dict() == json.loads(json.dumps(found.to_dict()))
 
@@ -206,9 +208,11 @@ def test_top_label_lenses(score, binning, sample: Sample):
     probs, y, w = sample.probs, sample.labels, sample.weights
     p, right = lenses.top_label(probs, y)
     p, right = np.array(p), np.array(right).astype(int)
-    found = score.decompose(probs, y, lens=tu.TopLabel(), binning=binning, weights=w)
+    found = score.decompose(probs, y, lens=tu.lens.TopLabel(), binning=binning, weights=w)
     assert close(found, score.decompose(p, right, binning=binning, weights=w), 1e-11)
-    given_class = score.decompose(probs, y, lens=tu.TopLabelByClass(), binning=binning, weights=w)
+    given_class = score.decompose(
+        probs, y, lens=tu.lens.TopLabelByClass(), binning=binning, weights=w
+    )
     assert adds_up(given_class)
     assert given_class.score == pytest.approx(found.score, rel=1e-12, abs=1e-15)
     assert len(given_class.table.columns()["class"]) > 0
@@ -273,7 +277,7 @@ def test_a_calibrated_table_has_no_miscalibration(score):
 
 def test_a_class_outside_the_region_adds_nothing():
     probs = [[0.9, 0.06, 0.04], [0.8, 0.15, 0.05], [0.1, 0.88, 0.02]]
-    found = tu.Brier().decompose(probs, [0, 1, 1], lens=tu.ClassWise(where=(0.05, 1.0)))
+    found = tu.Brier().decompose(probs, [0, 1, 1], lens=tu.lens.ClassWise(where=(0.05, 1.0)))
     assert [part.score > 0 for _, _, part in found.parts] == [True, True, False]
     assert found.parts[2][2].table is None
     assert set(found.table["class"].tolist()) == {0, 1}
@@ -293,9 +297,9 @@ def test_it_prints_the_sum():
 def test_what_is_refused(score):
     three = [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]]
     with pytest.raises(tu.InputError, match="`lens` must yield scores, not points on the simplex"):
-        score.decompose(three, [2, 0], lens=tu.Canonical())
+        score.decompose(three, [2, 0], lens=tu.lens.Canonical())
     with pytest.raises(tu.InputError, match="`lens` must be a lens"):
-        score.decompose(three, [2, 0], lens=tu.ClassWise)
+        score.decompose(three, [2, 0], lens=tu.lens.ClassWise)
     with pytest.raises(tu.InputError, match="`binning` must be a binning of scores"):
         score.decompose([0.2], [1], binning=15)
 

@@ -28,7 +28,7 @@ def binnings(n_bins):
         (tu.EqualWidth(n_bins), lambda p, w: bins.uniform_width(p, n_bins)),
         (tu.EqualMass(n_bins), lambda p, w: bins.equal_mass(p, n_bins, w)),
         (
-            tu.FixedEdges([0, 0.2, 0.5, 1]),
+            tu.bins.FixedEdges([0, 0.2, 0.5, 1]),
             lambda p, w: bins.fixed_edges(p, [0, 0.2, 0.5, 1]),
         ),
     ]
@@ -67,7 +67,7 @@ def test_class_wise(sample: Sample, n_bins: int, norm: float):
     k = probs.shape[1]
     for class_weights in (None, list(range(1, k + 1))):
         for binning, rule in binnings(n_bins):
-            lens = tu.ClassWise(class_weights)
+            lens = tu.lens.ClassWise(class_weights)
             ours = tu.BinnedError(lens, binning, norm)(probs, y, weights=w)
             oracle = classes.class_wise_error(probs, y, rule, norm, False, class_weights, w)
             assert close(ours, oracle)
@@ -84,9 +84,9 @@ def test_top_label_and_given_the_predicted_class(sample: Sample, n_bins: int, no
     probs, y, w = sample.probs, sample.labels, sample.weights
     p, right = lenses.top_label(probs, y)
     for binning, rule in binnings(n_bins):
-        ours = tu.BinnedError(tu.TopLabel(), binning, norm)(probs, y, weights=w)
+        ours = tu.BinnedError(tu.lens.TopLabel(), binning, norm)(probs, y, weights=w)
         assert close(ours, errors.plug_in(p, right, rule(p, w), norm, w))
-        ours = tu.BinnedError(tu.TopLabelByClass(), binning, norm)(probs, y, weights=w)
+        ours = tu.BinnedError(tu.lens.TopLabelByClass(), binning, norm)(probs, y, weights=w)
         assert close(ours, classes.top_label_given_error(probs, y, rule, norm, False, w))
 
 
@@ -94,11 +94,11 @@ def test_top_label_and_given_the_predicted_class(sample: Sample, n_bins: int, no
 def test_simplex_errors(sample: Sample, size: int):
     probs, y, w = sample.probs, sample.labels, sample.weights
     k = probs.shape[1]
-    induced = [(tu.Canonical(), lenses.canonical(probs, y))]
+    induced = [(tu.lens.Canonical(), lenses.canonical(probs, y))]
     if k > 2:
-        induced.append((tu.TopK(2), lenses.top_k(probs, y, 2)))
+        induced.append((tu.lens.TopK(2), lenses.top_k(probs, y, 2)))
         groups = [[0, k - 1], list(range(1, k - 1))]
-        induced.append((tu.Partition(groups), lenses.partition(probs, y, groups)))
+        induced.append((tu.lens.Partition(groups), lenses.partition(probs, y, groups)))
     for lens, (points, outcome) in induced:
         grid = bins.simplex_grid(points, size)
         for distance, oracle in (
@@ -106,7 +106,7 @@ def test_simplex_errors(sample: Sample, size: int):
             ("squared", classes.squared_euclidean),
             (lambda r, g: np.abs(r - g).max(axis=1), lambda r, g: np.abs(r - g).max()),
         ):
-            estimator = tu.BinnedError(lens, tu.SimplexGrid(size), distance=distance)
+            estimator = tu.BinnedError(lens, tu.bins.SimplexGrid(size), distance=distance)
             ours = estimator(probs, y, weights=w)
             assert close(ours, classes.simplex_error(points, outcome, grid, oracle, w))
 
@@ -153,7 +153,7 @@ def test_equal_width_sweep(sample: Sample, norm: float):
 
 @given(matrix_samples)
 def test_class_wise_sweep(sample: Sample):
-    ours = tu.SweepError(tu.ClassWise())(sample.probs, sample.labels)
+    ours = tu.SweepError(tu.lens.ClassWise())(sample.probs, sample.labels)
     assert close(ours, sweep.class_wise_sweep(sample.probs, sample.labels))
 
 

@@ -15,7 +15,7 @@ METRICS = [
     tu.ece,
     tu.brier,
     tu.log_loss,
-    tu.BinnedError(tu.ClassWise(), tu.EqualMass(5), norm=2, debias=True),
+    tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(5), norm=2, debias=True),
     tu.SweepError(),
     tu.Brier(),
 ]
@@ -37,7 +37,7 @@ def test_each_class_is_its_binary_problem(sample: Sample):
             assert table["mean_label"][k] == pytest.approx(
                 np.average(labels, weights=sample.weights)
             )
-        assert np.allclose(table["gap"], table["mean_score"] - table["mean_label"])
+        assert np.allclose(table["gap"], table["mean_label"] - table["mean_score"])
 
 
 def test_the_average_is_the_class_wise_error():
@@ -48,7 +48,7 @@ def test_the_average_is_the_class_wise_error():
 
 def test_by_predicted_class():
     sample = draw_matrix(5, 300, 4, "smooth")
-    estimator = tu.BinnedError(tu.TopLabelByClass())
+    estimator = tu.BinnedError(tu.lens.TopLabelByClass())
     table = tu.class_errors(estimator, sample.probs, sample.labels)
     assert table["share"].sum() == pytest.approx(1)
     whole = estimator(sample.probs, sample.labels)
@@ -57,7 +57,7 @@ def test_by_predicted_class():
 
 def test_an_empty_region_has_no_error_to_show():
     probs = [[0.995, 0.005], [0.99, 0.01]]
-    lens = tu.ClassWise(where=(0.5, 1.0))
+    lens = tu.lens.ClassWise(where=(0.5, 1.0))
     table = tu.class_errors(tu.BinnedError(lens), probs, [0, 0])
     assert table["error"][0] == pytest.approx(0.0075)
     assert np.isnan(table["error"][1])
@@ -71,10 +71,10 @@ def test_binary_data_names_and_frames():
     assert table["class"].tolist() == ["a", "b"]
     assert list(table.to_frame("pandas").columns) == list(table.columns())
     assert "mean_score" in repr(table)
-    for lens in (tu.Canonical(), tu.OneVsRest(1), tu.Pooled()):
+    for lens in (tu.lens.Canonical(), tu.lens.OneVsRest(1), tu.lens.Pooled()):
         with pytest.raises(tu.InputError, match="have no lens, or Binary"):
-            tu.class_errors(tu.BinnedError(lens, tu.SimplexGrid(3)), forecasts)
-    for nothing in (None, "ece", tu.BinnedError, tu.TopLabel()):
+            tu.class_errors(tu.BinnedError(lens, tu.bins.SimplexGrid(3)), forecasts)
+    for nothing in (None, "ece", tu.BinnedError, tu.lens.TopLabel()):
         with pytest.raises(tu.InputError, match="an estimator, such as SweepError"):
             tu.class_errors(nothing, forecasts)
 
@@ -82,10 +82,10 @@ def test_binary_data_names_and_frames():
 def test_a_region_is_kept_and_a_type_is_not_forgotten():
     sample = draw_matrix(6, 200, 3, "smooth")
     table = tu.class_errors(
-        tu.BinnedError(tu.TopLabel(where=(0.5, 1.0))), sample.probs, sample.labels
+        tu.BinnedError(tu.lens.TopLabel(where=(0.5, 1.0))), sample.probs, sample.labels
     )
     for k, error in enumerate(table["error"]):
-        one = tu.BinnedError(tu.OneVsRest(k, where=(0.5, 1.0)))
+        one = tu.BinnedError(tu.lens.OneVsRest(k, where=(0.5, 1.0)))
         assert error == pytest.approx(one(sample.probs, sample.labels))
     probs = np.eye(3, dtype=np.float32)[[0, 1, 2, 0]]
     for metric in (tu.log_loss, tu.LogLoss()):  # clipped at the smallest float32, not float64

@@ -15,10 +15,10 @@ A_BINNING = "`binning` must be a binning, such as EqualMass(15); got "
 A_NORM = "`norm` must be a number from 1 to 64, or math.inf; got "
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
-    (lambda: tu.BinnedError(tu.TopLabel), A_LENS + "the class TopLabel."),
+    (lambda: tu.BinnedError(tu.lens.TopLabel), A_LENS + "the class TopLabel."),
     (lambda: tu.BinnedError("top"), A_LENS + "'top'."),
     (lambda: tu.BinnedError(tu.EqualMass(15)), A_LENS + "EqualMass(n_bins=15)."),
-    (lambda: tu.SweepError(tu.ClassWise), A_LENS + "the class ClassWise."),
+    (lambda: tu.SweepError(tu.lens.ClassWise), A_LENS + "the class ClassWise."),
     (lambda: tu.BinnedError(binning=10), A_BINNING + "10."),
     (lambda: tu.BinnedError(binning=tu.EqualMass), A_BINNING + "the class EqualMass."),
     (lambda: tu.BinnedError(norm="max"), A_NORM + "'max'."),
@@ -31,11 +31,11 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         "`debias` requires norm 1 or 2; got norm 3.",
     ),
     (
-        lambda: tu.BinnedError(tu.Pooled(), debias=True),
+        lambda: tu.BinnedError(tu.lens.Pooled(), debias=True),
         "`debias` must be False for Pooled(), whose pairs depend on each other; got True.",
     ),
     (
-        lambda: tu.BinnedError(tu.Canonical(), debias=True),
+        lambda: tu.BinnedError(tu.lens.Canonical(), debias=True),
         "`debias` requires a lens that yields scores; got Canonical().",
     ),
     (
@@ -55,7 +55,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         "`threshold` must be a number below 1; got 'low'.",
     ),
     (
-        lambda: tu.BinnedError(tu.ClassWise()).table([[0.5, 0.5]], [1])["cat"],
+        lambda: tu.BinnedError(tu.lens.ClassWise()).table([[0.5, 0.5]], [1])["cat"],
         "`name` must be one of 0, 1; got 'cat'.",
     ),
 ]

@@ -45,6 +45,6 @@ def test_swept_tables_of_predicted_classes_add_by_weight():
     rng = np.random.default_rng(2)
     probs = rng.dirichlet([1, 1, 1], 200)
     labels = rng.integers(0, 3, 200)
-    table = tu.SweepError(tu.TopLabelByClass()).table(probs, labels)
+    table = tu.SweepError(tu.lens.TopLabelByClass()).table(probs, labels)
     assert table.by_weight
-    assert not tu.SweepError(tu.ClassWise()).table(probs, labels).by_weight
+    assert not tu.SweepError(tu.lens.ClassWise()).table(probs, labels).by_weight

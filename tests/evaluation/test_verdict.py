@@ -45,8 +45,8 @@ DIRECTIONS = {
 def test_direction_of_probabilities(words) -> None:
     found = said(2000, DIRECTIONS[words])
     assert found.answers["calibrated"].startswith("The probabilities are miscalibrated (p ≤ 0.01")
-    assert f"; {words}: " in found.answers["how far"]
-    assert "add most to it" in found.answers["where"]
+    assert f"; {words}: " in found.answers["magnitude"]
+    assert "add most to it" in found.answers["location"]
 
 
 @pytest.mark.parametrize(("power", "words"), [(0.5, "over"), (2.0, "under")])
@@ -57,31 +57,33 @@ def test_direction_of_confidences(power, words) -> None:
     y = (rng.random(1500)[:, None] > np.cumsum(truth, axis=1)).sum(axis=1)
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
     assert "confidences of the most probable class are miscalibrated" in found.verdict
-    assert f"the model is {words}-confident" in found.answers["how far"]
-    assert "3 of 3 classes are miscalibrated" in found.answers["where"]
+    assert f"the model is {words}-confident" in found.answers["magnitude"]
+    assert "3 of 3 classes are miscalibrated" in found.answers["location"]
 
 
 def test_one_score_only() -> None:
     y = np.arange(300) % 2
     found = tu.evaluate(np.full(300, 0.3), y, **FAST)
-    assert "; probabilities are too low: 0.300 predicted" in found.answers["how far"]
-    assert found.answers["where"] == "All scores are in one bin."
+    assert "; probabilities are too low: 0.300 predicted" in found.answers["magnitude"]
+    assert found.answers["location"] == "All scores are in one bin."
     sure = tu.evaluate(np.full(300, 0.9), y, **FAST)
-    assert "; probabilities are too high" in sure.answers["how far"]
+    assert "; probabilities are too high" in sure.answers["magnitude"]
 
 
 def test_tied_scores_are_named_as_what_they_are() -> None:
     rng = np.random.default_rng(0)
     p = rng.choice([0.9, 0.95, 0.99], 1000)
     found = tu.evaluate(p, rng.random(1000) < p - 0.2, **FAST)
-    assert re.match(r"Scores of 0\.9[59]? add most to it \(3\d % of rows\)", found.answers["where"])
+    assert re.match(
+        r"Scores of 0\.9[59]? add most to it \(3\d % of rows\)", found.answers["location"]
+    )
 
 
 def test_scores_near_one_are_told_apart() -> None:
     rng = np.random.default_rng(0)
     p = 1 - 10 ** rng.uniform(-6, -3, 3000)
     found = tu.evaluate(p, rng.random(3000) < 0.95, **FAST)
-    low, high = re.search(r"Scores from ([\d.]+) to ([\d.]+)", found.answers["where"]).groups()
+    low, high = re.search(r"Scores from ([\d.]+) to ([\d.]+)", found.answers["location"]).groups()
     assert float(low) < float(high)
 
 
@@ -140,7 +142,7 @@ def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
     text = found.answers["calibrated"]
     assert text.startswith("The confidences of the most probable class show no evidence")
     assert "but the probabilities of all classes are miscalibrated" in text
-    assert "2 of 3 classes are miscalibrated; largest errors: class" in found.answers["where"]
+    assert "2 of 3 classes are miscalibrated; largest errors: class" in found.answers["location"]
 
 
 def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
@@ -149,11 +151,11 @@ def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
     truth = p + 0.25 * (groups == "left") - 0.25 * (groups == "right")
     found = tu.evaluate(p, rng.random(2000) < truth, groups=groups, **FAST | {"n_resamples": 199})
     assert "no evidence of miscalibration" in found.answers["calibrated"]
-    assert "But 2 of 3 groups stand out (p =" in found.answers["where"]
+    assert "But 2 of 3 groups stand out (p =" in found.answers["location"]
     assert "miscalibrated;" not in found.verdict
     assert re.fullmatch(
         "Look at group (left and group right|right and group left) again with more rows.",
-        found.answers["what to do"],
+        found.answers["recommendation"],
     )
 
 
@@ -200,7 +202,7 @@ def test_awkward_data_get_sensible_words(case) -> None:
         assert not re.search(r"\b(nan|inf|None)\b|-0\.0000\b", text), text
         assert " 1 rows" not in text
     assert list(found.answers) == [
-        "calibrated", "how far", "where", "how sure", "what to do", "gain",
+        "calibrated", "magnitude", "location", "precision", "recommendation", "expected_gain",
     ]  # fmt: skip
     for answer in found.answers.values():
         assert answer == "" or (answer[0].isupper() and answer.endswith("."))
@@ -212,7 +214,7 @@ def test_awkward_data_get_sensible_words(case) -> None:
 def test_few_rows_clear_nobody() -> None:
     found = tu.evaluate([0.7, 0.2], [1, 0], **FAST)
     assert "with so few rows even a large error would mostly go unnoticed" in found.verdict
-    assert "So few rows neither clear nor refute the model." in found.answers["what to do"]
+    assert "So few rows neither clear nor refute the model." in found.answers["recommendation"]
 
 
 def test_where_no_error_can_be_simulated_the_interval_speaks() -> None:
@@ -224,17 +226,17 @@ def test_where_no_error_can_be_simulated_the_interval_speaks() -> None:
 def test_an_infinite_log_loss_is_called_so() -> None:
     y = np.r_[np.ones(45, int), np.zeros(5, int)]
     found = tu.evaluate(np.ones(50), y, **(FAST | {"recalibrate": True}))
-    assert "from infinity (some outcomes had probability 0) to 0." in found.answers["gain"]
+    assert "from infinity (some outcomes had probability 0) to 0." in found.answers["expected_gain"]
 
 
 def test_clusters_soft_labels_and_weights(found) -> None:
     assert "300 rows in 100 clusters" in found("clusters").verdict
     assert "Not tested (labels are probabilities" in found("soft").verdict
-    assert found("soft").answers["where"] == ""
+    assert found("soft").answers["location"] == ""
     p, y = rows(60)
     few = tu.evaluate(p, y, clusters=np.arange(60) // 6, groups=np.arange(60) % 2, **FAST)
-    assert "with so few clusters p-values and intervals are rough" in few.answers["how sure"]
-    assert "Groups were not measured: rows come in clusters." in few.answers["where"]
+    assert "with so few clusters p-values and intervals are rough" in few.answers["precision"]
+    assert "Groups were not measured: rows come in clusters." in few.answers["location"]
     same = tu.evaluate(p, y, weights=np.full(60, 3.0), metrics=[], **FAST)
     plain = tu.evaluate(p, y, metrics=[], **FAST)
     assert same.estimates[0].value == pytest.approx(plain.estimates[0].value)
@@ -280,7 +282,7 @@ def test_one_of_very_many_groups_can_stand_out() -> None:
     p[groups == 7], y[groups == 7] = 0.95, 0
     found = tu.evaluate(p, y, groups=groups, **FAST)
     assert found.settings["resamples_of_groups"] == 5999
-    assert "group 7 (0.950)" in found.answers["where"]
+    assert "group 7 (0.950)" in found.answers["location"]
 
 
 def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
@@ -289,7 +291,7 @@ def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
     y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
     found = tu.evaluate(g, y, metrics=["ece"], **FAST)
     assert "but the probabilities of all classes are miscalibrated" in found.verdict
-    assert "That of all classes is 0.1" in found.answers["how far"]
+    assert "That of all classes is 0.1" in found.answers["magnitude"]
 
 
 def test_classes_that_cannot_be_tested_together_are_told_so(monkeypatch) -> None:
@@ -308,7 +310,7 @@ def test_an_error_is_large_beside_rare_outcomes() -> None:
     p = rng.beta(1, 999, 100_000)
     found = tu.evaluate(p, rng.random(100_000) < 5 * p, metrics=[], **FAST)
     assert "slightly" not in found.verdict
-    assert not re.search(r"\b0\.000?\b", found.answers["where"] + found.answers["how sure"])
+    assert not re.search(r"\b0\.000?\b", found.answers["location"] + found.answers["precision"])
 
 
 def test_weighted_rows_are_worth_fewer() -> None:
@@ -341,7 +343,7 @@ def test_other_tests_that_see_more_are_told() -> None:
     assert doubted
     for found in doubted:
         assert re.search(r"But \d+ of \d+ other tests have p ≤ 0\.05 \(", found.verdict)
-        assert "the tests do not agree" in found.answers["what to do"]
+        assert "the tests do not agree" in found.answers["recommendation"]
 
 
 @pytest.mark.parametrize(
@@ -367,8 +369,8 @@ def test_comparisons_have_the_bins_of_the_headline() -> None:
 def test_one_outcome_alone_teaches_no_recalibrator() -> None:
     p, _ = rows(200)
     found = tu.evaluate(p, np.ones(200, int), **(FAST | {"recalibrate": True}))
-    assert "Only one outcome occurs in these rows" in found.answers["what to do"]
-    assert found.answers["gain"] == ""
+    assert "Only one outcome occurs in these rows" in found.answers["recommendation"]
+    assert found.answers["expected_gain"] == ""
 
 
 def test_what_speaks_against_is_a_field(found) -> None:

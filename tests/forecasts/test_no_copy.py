@@ -124,7 +124,9 @@ def test_the_reference_engine_copies_no_matrix() -> None:
         assert too_large(f, [tu.ece, tu.ece_sweep, tu.sce, tu.brier]) == {}
 
 
-@pytest.mark.parametrize("lens", [tu.OneVsRest(7), tu.TopLabel(), tu.TopLabelByClass()])
+@pytest.mark.parametrize(
+    "lens", [tu.lens.OneVsRest(7), tu.lens.TopLabel(), tu.lens.TopLabelByClass()]
+)
 def test_no_lens_copies_the_matrix(lens: Any, data: Data) -> None:
     matrix, labels, options = data
     f = tu.Forecasts.from_arrays(matrix, labels, **options)

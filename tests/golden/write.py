@@ -14,7 +14,7 @@ import numpy as np
 import trueup as tu
 from trueup.recalibrate.files import save_and_load
 from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
-from trueup.tables import FineTable, ResultTable
+from trueup.tables import FineBinTable, ResultTable
 
 HERE = Path(__file__).parent
 SETTINGS = {"rng": 7, "measures": {"ece": "BinnedError()"}, "n": [10]}
@@ -35,7 +35,7 @@ def models() -> dict[str, tu.Recalibrator]:
     names = np.array(["ant", "bee", "cat"])[labels]
     return {
         "temperature.json": tu.TemperatureScaling(normalize=True).fit(probs / 2, labels),
-        "isotonic.safetensors": tu.PerClass(tu.IsotonicCalibration()).fit(probs, names),
+        "isotonic.safetensors": tu.OneVsRestCalibration(tu.IsotonicCalibration()).fit(probs, names),
     }
 
 
@@ -51,9 +51,9 @@ def tables() -> dict[str, dict[str, object]]:
     probs, labels = data()
     found = [
         tu.BinnedError().table(probs, labels),
-        tu.BinnedError(tu.ClassWise()).table(probs, labels),
-        tu.BinnedError(tu.Canonical(), tu.SimplexGrid(2)).table(probs, labels),
-        FineTable.of(probs[:, 0], labels == 0),
+        tu.BinnedError(tu.lens.ClassWise()).table(probs, labels),
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(2)).table(probs, labels),
+        FineBinTable.of(probs[:, 0], labels == 0),
         ResultTable({"name": np.array(["a", "b"]), "error": np.array([0.5, np.nan])}),
     ]
     return {type(table).__name__: table.to_dict() for table in found}

@@ -112,7 +112,7 @@ def test_seeds(name: str, wrong: object) -> None:
     refused(lambda: ASKED[name](P, Y, rng=wrong), "rng", wrong)
 
 
-@pytest.mark.parametrize("method", ["skce_distribution_free", "spiegelhalter", "hosmer_lemeshow"])
+@pytest.mark.parametrize("method", ["skce-distribution-free", "spiegelhalter", "hosmer-lemeshow"])
 def test_seeds_of_tests_that_may_not_draw(method: str) -> None:
     refused(lambda: tu.calibration_test(P, Y, method=method, rng="seed"), "rng", "seed")
 
@@ -135,8 +135,8 @@ def test_methods(name: str, wrong: object) -> None:
         (lambda: trade_off(P, Y, n_bins=[5, 0]), "n_bins", [5, 0]),
         (lambda: power(P, Y, true_error=0.1, n=100, alpha=5), "alpha", 5),
         (lambda: sample_size(P, Y, true_error=0.1, power=1), "power", 1),
-        (lambda: bin_tests(P, Y, estimator=tu.ks_error), "estimator", tu.CumulativeError()),
-        (lambda: class_tests(P, Y, estimator="ece"), "estimator", "ece"),
+        (lambda: bin_tests(P, Y, statistic=tu.ks_error), "statistic", tu.CumulativeError()),
+        (lambda: class_tests(P, Y, statistic="ece"), "statistic", "ece"),
         (lambda: tu.group_errors(P, Y, GROUPS, estimator="ece"), "estimator", "ece"),
         (lambda: compare_many([P, P], Y), "models", [P]),
     ],
@@ -219,7 +219,7 @@ def test_named_metrics_stand_for_their_estimators() -> None:
     assert ks.method == "kuiper"
     found = tu.compare(P**2, P, Y, estimator=partial(tu.ece, n_bins=5), n_resamples=39, rng=0)
     assert found.difference == tu.ece(P**2, Y, n_bins=5) - tu.ece(P, Y, n_bins=5)
-    assert len(bin_tests(P, Y, estimator=partial(tu.ece, n_bins=5), rng=0)) == 5
+    assert len(bin_tests(P, Y, statistic=partial(tu.ece, n_bins=5), rng=0)) == 5
 
 
 def test_options_that_a_metric_does_not_have() -> None:
@@ -246,7 +246,7 @@ def test_functions_that_are_no_estimators(function: Callable[..., object], words
 
 def test_a_region_that_resamples_leave_empty() -> None:
     g = np.array([[0.2, 0.8], [0.4, 0.6], [0.5, 0.5]])
-    error = tu.CumulativeError(tu.OneVsRest(1, where=(0.7, 1)))
+    error = tu.CumulativeError(tu.lens.OneVsRest(1, where=(0.7, 1)))
     with pytest.raises(InputError, match=r"`estimator` could not be computed on some resamples"):
         tu.interval(error, g, [0, 1, 1], n_resamples=39, rng=0)
 

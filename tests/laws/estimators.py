@@ -24,8 +24,8 @@ class Entry:
     symmetric: bool = True  # renaming classes changes nothing
 
 
-FIXED = tu.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
-TREE = tu.VarianceTree(min_samples=8)
+FIXED = tu.bins.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
+TREE = tu.bins.VarianceTree(min_samples=8)
 
 NAMED = {
     "ece": Entry(tu.ece),
@@ -65,40 +65,47 @@ COMPOSED = [
         tu.BinnedError(binning=tu.EqualMass(7), norm=2, label_binned=True), error=False, zero=False
     ),
     Entry(tu.BinnedError(binning=FIXED, norm=2, debias="residual"), plug_in=False, additive=True),
-    Entry(tu.BinnedError(tu.OneVsRest(1), FIXED), additive=True, symmetric=False),
-    Entry(tu.BinnedError(tu.TopLabel(), FIXED), additive=True),
-    Entry(tu.BinnedError(tu.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4))),
-    Entry(tu.BinnedError(tu.TopLabelByClass(), tu.EqualMass(4), norm=2)),
-    Entry(tu.BinnedError(tu.TopLabelByClass(), FIXED), additive=True),
-    Entry(tu.BinnedError(tu.Pooled(), FIXED), additive=True),
-    Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=2), additive=True),
-    Entry(tu.BinnedError(tu.ClassWise(), FIXED, norm=math.inf), additive=True),
-    Entry(tu.BinnedError(tu.ClassWise(where=(0.05, 0.95)), FIXED), additive=True),
-    Entry(tu.BinnedError(tu.ClassWise(), TREE)),
-    Entry(tu.BinnedError(tu.Canonical(), TREE)),
-    Entry(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4)), additive=True, symmetric=False),
-    Entry(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3), distance="squared"), symmetric=False),
-    Entry(tu.BinnedError(tu.TopK(1), TREE, norm=2)),
-    Entry(tu.BinnedError(tu.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),
+    Entry(tu.BinnedError(tu.lens.OneVsRest(1), FIXED), additive=True, symmetric=False),
+    Entry(tu.BinnedError(tu.lens.TopLabel(), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.lens.TopLabel(where=(0.3, 1.0)), tu.EqualMass(4))),
+    Entry(tu.BinnedError(tu.lens.TopLabelByClass(), tu.EqualMass(4), norm=2)),
+    Entry(tu.BinnedError(tu.lens.TopLabelByClass(), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.lens.Pooled(), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.lens.ClassWise(), FIXED, norm=2), additive=True),
+    Entry(tu.BinnedError(tu.lens.ClassWise(), FIXED, norm=math.inf), additive=True),
+    Entry(tu.BinnedError(tu.lens.ClassWise(where=(0.05, 0.95)), FIXED), additive=True),
+    Entry(tu.BinnedError(tu.lens.ClassWise(), TREE)),
+    Entry(tu.BinnedError(tu.lens.Canonical(), TREE)),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(4)), additive=True, symmetric=False
+    ),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), distance="squared"),
+        symmetric=False,
+    ),
+    Entry(tu.BinnedError(tu.lens.TopK(1), TREE, norm=2)),
+    Entry(tu.BinnedError(tu.lens.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),
     Entry(tu.SweepError(norm=math.inf)),
     Entry(tu.SweepError(bins="width")),
-    Entry(tu.SweepError(tu.ClassWise())),
-    Entry(tu.DensityError(tu.ClassWise(), norm=2), plug_in=False, zero=False),
+    Entry(tu.SweepError(tu.lens.ClassWise())),
+    Entry(tu.DensityError(tu.lens.ClassWise(), norm=2), plug_in=False, zero=False),
     Entry(tu.DensityError(norm=3, bandwidth=0.05), zero=False),
-    Entry(tu.SmoothError(tu.ClassWise(where=(0.05, 1.0)))),
-    Entry(tu.SmoothError(tu.TopLabelByClass())),
-    Entry(tu.KernelError(tu.TopLabel(), bandwidth=0.3, form="biased")),
-    Entry(tu.KernelError(tu.ClassWise(), "gaussian", 0.2, "biased")),
-    Entry(tu.KernelError(tu.Canonical(), bandwidth=0.3, form="biased"), error=False),
-    Entry(tu.KernelError(tu.Canonical(), distance="tv"), plug_in=False, error=False, zero=False),
-    Entry(tu.KernelError(tu.TopK(1), bandwidth=0.2), plug_in=False, error=False, zero=False),
+    Entry(tu.SmoothError(tu.lens.ClassWise(where=(0.05, 1.0)))),
+    Entry(tu.SmoothError(tu.lens.TopLabelByClass())),
+    Entry(tu.KernelError(tu.lens.TopLabel(), bandwidth=0.3, form="biased")),
+    Entry(tu.KernelError(tu.lens.ClassWise(), "gaussian", 0.2, "biased")),
+    Entry(tu.KernelError(tu.lens.Canonical(), bandwidth=0.3, form="biased"), error=False),
+    Entry(
+        tu.KernelError(tu.lens.Canonical(), distance="tv"), plug_in=False, error=False, zero=False
+    ),
+    Entry(tu.KernelError(tu.lens.TopK(1), bandwidth=0.2), plug_in=False, error=False, zero=False),
     Entry(tu.KernelError(form="block"), plug_in=False, error=False, zero=False, ordered=True),
-    Entry(tu.MMCE(tu.ClassWise())),
+    Entry(tu.MMCE(tu.lens.ClassWise())),
     Entry(tu.MMCE(weighted=True), zero=False),
-    Entry(tu.CumulativeError(tu.ClassWise(), "kuiper")),
-    Entry(tu.PointwiseError(tu.TopLabel(), decay=0.5), zero=False),
-    Entry(tu.CurveError(tu.TopLabel()), error=False),
-    Entry(tu.CurveError(tu.ClassWise(), quantile=1.0), error=False),
+    Entry(tu.CumulativeError(tu.lens.ClassWise(), "kuiper")),
+    Entry(tu.PointwiseError(tu.lens.TopLabel(), decay=0.5), zero=False),
+    Entry(tu.CurveError(tu.lens.TopLabel()), error=False),
+    Entry(tu.CurveError(tu.lens.ClassWise(), quantile=1.0), error=False),
 ]
 
 ESTIMATORS = NAMED | {repr(entry.estimator): entry for entry in COMPOSED}

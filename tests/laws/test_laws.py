@@ -78,10 +78,8 @@ def test_zero_at_the_truth(entry: Entry):
 def test_it_prints_as_the_call_that_makes_it(entry: Entry):
     if not isinstance(entry.estimator, tu.BinnedError | PairsEstimator | ProperScore):
         pytest.skip("a function")
-    assert (
-        eval(repr(entry.estimator), {n: getattr(tu, n) for n in tu.__all__} | {"math": math})
-        == entry.estimator
-    )
+    names = {n: getattr(tu, n) for n in tu.__all__} | vars(tu.lens) | vars(tu.bins) | {"math": math}
+    assert eval(repr(entry.estimator), names) == entry.estimator
 
 
 @every
@@ -110,7 +108,7 @@ def test_the_order_of_rows_changes_nothing(entry: Entry, seed: int, kind: str, w
 
 
 def counts(table) -> list:
-    if isinstance(table, tu.BinTables):
+    if isinstance(table, tu.tables.BinTables):
         return [None if t is None else counts(t) for t in table.tables]
     return table.count.tolist()
 
@@ -253,10 +251,10 @@ def test_two_columns_are_the_binary_problem(seed: int, kind: str):
     sample = draw_binary(seed, 50, kind)
     columns = np.column_stack([1 - sample.probs, sample.probs])
     for binning in (tu.EqualWidth(15), tu.EqualMass(15)):
-        for lens in (tu.Binary(), tu.OneVsRest(1)):
+        for lens in (tu.lens.Binary(), tu.lens.OneVsRest(1)):
             estimator = tu.BinnedError(lens, binning)
             assert estimator(columns, sample.labels) == estimator(sample.probs, sample.labels)
-    assert tu.SweepError(tu.Binary())(columns, sample.labels) == tu.ece_sweep(
+    assert tu.SweepError(tu.lens.Binary())(columns, sample.labels) == tu.ece_sweep(
         sample.probs, sample.labels
     )
 

@@ -53,7 +53,7 @@ def same_in_every_class() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarr
 
 def seen_below_the_top(lens: Lens) -> bool:
     """Whether a lens sees what is below the largest probability."""
-    only_top = isinstance(lens, TopLabel | TopLabelByClass) or lens == tu.TopK(1)
+    only_top = isinstance(lens, TopLabel | TopLabelByClass) or lens == tu.lens.TopK(1)
     return not only_top
 
 

@@ -116,8 +116,8 @@ def test_d07_confidence_of_one_dimension_is_that_of_two_columns() -> None:
     y = (rng.random(4000) < p).astype(int)
     both = np.column_stack([1 - p, p])
     for kind in (tu.BinnedError, tu.SweepError, tu.MMCE, tu.SmoothError):
-        assert kind(tu.TopLabel())(p, y) == kind(tu.TopLabel())(both, y)
-    assert tu.BinnedError(tu.TopLabel())(p, y) < 0.03
+        assert kind(tu.lens.TopLabel())(p, y) == kind(tu.lens.TopLabel())(both, y)
+    assert tu.BinnedError(tu.lens.TopLabel())(p, y) < 0.03
     assert tu.mmce(both, y) < 0.02  # noise alone has a standard deviation of 0.0065
     assert tu.mmce(p, y) < 0.02
 
@@ -200,7 +200,9 @@ def test_d15_sweep_is_fast_orderless_and_has_classes() -> None:
     probs = rng.dirichlet([1, 1, 1], 300)
     labels = rng.integers(0, 3, 300)
     each = [tu.ece_sweep(probs[:, k], labels == k) for k in range(3)]
-    assert tu.SweepError(tu.ClassWise())(probs, labels) == pytest.approx(np.mean(each), abs=1e-15)
+    assert tu.SweepError(tu.lens.ClassWise())(probs, labels) == pytest.approx(
+        np.mean(each), abs=1e-15
+    )
 
 
 def test_d16_largest_score_is_not_a_bin_of_its_own() -> None:

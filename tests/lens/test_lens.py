@@ -62,14 +62,16 @@ def test_top_label(k: int, ties: str, weighted: bool) -> None:
     probs, labels, weights = draw(k, ties)
     w = weights if weighted else None
     f = tu.Forecasts.from_arrays(probs, labels, weights=w)
-    same(tu.TopLabel().pairs(f), *oracle.top_label(probs, labels), w)
+    same(tu.lens.TopLabel().pairs(f), *oracle.top_label(probs, labels), w)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_top_label_given(k: int, ties: str, weighted: bool) -> None:
     probs, labels, weights = draw(k, ties)
     w = weights if weighted else None
-    members = list(tu.TopLabelByClass().members(tu.Forecasts.from_arrays(probs, labels, weights=w)))
+    members = list(
+        tu.lens.TopLabelByClass().members(tu.Forecasts.from_arrays(probs, labels, weights=w))
+    )
     expected = oracle.top_label_given(probs, labels, w)
     assert [member.name for member in members] == list(expected)
     mass = np.array([v[2].sum() if weighted else len(v[0]) for v in expected.values()])
@@ -83,8 +85,8 @@ def test_one_vs_rest_and_class_wise(k: int, ties: str) -> None:
     f = tu.Forecasts.from_arrays(probs, labels, weights=weights)
     expected = oracle.class_wise(probs, labels)
     for c, pairs in enumerate(expected):
-        same(tu.OneVsRest(c).pairs(f), *pairs, weights)
-    members = list(tu.ClassWise().members(f))
+        same(tu.lens.OneVsRest(c).pairs(f), *pairs, weights)
+    members = list(tu.lens.ClassWise().members(f))
     if k == 1:  # the one problem of the positive class
         assert [(m.name, m.share) for m in members] == [(1, 1.0)]
         expected = expected[1:]
@@ -97,23 +99,23 @@ def test_one_vs_rest_and_class_wise(k: int, ties: str) -> None:
 def test_class_weights_and_names() -> None:
     probs, labels, _ = draw(3, "tied")
     f = tu.Forecasts.from_arrays(probs, np.array(["a", "b", "c"])[labels], classes="abc")
-    members = list(tu.ClassWise((1, 2, 5)).members(f))
+    members = list(tu.lens.ClassWise((1, 2, 5)).members(f))
     assert [(m.name, m.share) for m in members] == [("a", 0.125), ("b", 0.25), ("c", 0.625)]
 
 
 def test_pooled(k: int, ties: str) -> None:
     probs, labels, weights = draw(k, ties)
-    pairs = tu.Pooled().pairs(tu.Forecasts.from_arrays(probs, labels, weights=weights))
+    pairs = tu.lens.Pooled().pairs(tu.Forecasts.from_arrays(probs, labels, weights=weights))
     expected = oracle.pooled(probs, labels, weights)
     columns = max(k, 2)  # 1-D probabilities stand for two columns
     by_class = [part.reshape(N, columns).T.ravel() for part in expected]  # oracle: row by row
     same(pairs, *by_class)
-    assert not tu.Pooled.independent
+    assert not tu.lens.Pooled.independent
 
 
 def test_canonical(k: int, ties: str) -> None:
     probs, labels, _ = draw(k, ties)
-    cells = tu.Canonical().cells(tu.Forecasts.from_arrays(probs, labels))
+    cells = tu.lens.Canonical().cells(tu.Forecasts.from_arrays(probs, labels))
     same_cells(cells, two_columns(probs), labels)
 
 
@@ -121,7 +123,7 @@ def test_top_k(k: int, ties: str) -> None:
     probs, labels, _ = draw(k, ties)
     f = tu.Forecasts.from_arrays(probs, labels)
     for top in range(1, max(k, 2)):
-        same_cells(tu.TopK(top).cells(f), *oracle.top_k(probs, labels, top))
+        same_cells(tu.lens.TopK(top).cells(f), *oracle.top_k(probs, labels, top))
 
 
 def test_partition(k: int, ties: str) -> None:
@@ -133,7 +135,7 @@ def test_partition(k: int, ties: str) -> None:
         [classes[1:], classes[:1]],
         [classes[::2], classes[1::2]],
     ):
-        same_cells(tu.Partition(groups).cells(f), *oracle.partition(probs, labels, groups))
+        same_cells(tu.lens.Partition(groups).cells(f), *oracle.partition(probs, labels, groups))
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
@@ -145,7 +147,7 @@ def test_binary_of_two_columns_is_that_of_one(kind: type) -> None:
     y = rng.integers(0, 2, len(p))
     one = tu.Forecasts.from_arrays(p, y)
     two = tu.Forecasts.from_arrays(np.column_stack([1 - p, p]), y)
-    for lens in (tu.Binary(), tu.OneVsRest(1), tu.OneVsRest(0)):
+    for lens in (tu.lens.Binary(), tu.lens.OneVsRest(1), tu.lens.OneVsRest(0)):
         a, b = lens.pairs(one), lens.pairs(two)
         np.testing.assert_array_equal(a.p, b.p)
         np.testing.assert_array_equal(a.y, b.y)
@@ -156,7 +158,7 @@ def test_binary_of_two_columns_is_that_of_one(kind: type) -> None:
 
 def test_top_label_of_one_dimension() -> None:
     p = np.array([0.2, 0.5, 0.8, 0.0, 1.0])
-    pairs = tu.TopLabel().pairs(tu.Forecasts.from_arrays(p, [0, 1, 1, 1, 0]))
+    pairs = tu.lens.TopLabel().pairs(tu.Forecasts.from_arrays(p, [0, 1, 1, 1, 0]))
     np.testing.assert_array_equal(pairs.p, np.maximum(p, 1 - p))
     np.testing.assert_array_equal(pairs.y, [True, False, True, False, False])  # 0.5 predicts 0
 
@@ -166,8 +168,8 @@ def test_binary_and_top_label_ask_different_questions() -> None:
     p = np.repeat([0.2, 0.8], 10)
     y = np.r_[np.arange(10) < 3, np.arange(10) < 9]
     two = np.column_stack([1 - p, p])
-    assert tu.BinnedError(tu.Binary())(two, y) == pytest.approx(0.10, abs=1e-15)
-    assert tu.BinnedError(tu.TopLabel())(two, y) == pytest.approx(0, abs=1e-15)
+    assert tu.BinnedError(tu.lens.Binary())(two, y) == pytest.approx(0.10, abs=1e-15)
+    assert tu.BinnedError(tu.lens.TopLabel())(two, y) == pytest.approx(0, abs=1e-15)
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
@@ -190,7 +192,7 @@ def test_the_lowest_class_wins_a_tie(engine: str) -> None:
 
 def test_ties_in_rank_keep_the_order_of_classes() -> None:
     f = tu.Forecasts.from_arrays([[0.25, 0.25, 0.5, 0.0], [0.25, 0.25, 0.25, 0.25]], [1, 3])
-    cells = tu.TopK(2).cells(f)
+    cells = tu.lens.TopK(2).cells(f)
     np.testing.assert_array_equal(cells.rows(cells.kept), [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
     np.testing.assert_array_equal(cells.outcomes(cells.kept), [[0, 0, 1], [0, 0, 1]])
 
@@ -207,15 +209,15 @@ def test_regions_of_pairs(where: Any, region: Any) -> None:
     probs, labels, weights = draw(3, "tied")
     f = tu.Forecasts.from_arrays(probs, labels, weights=weights)
     for lens, pairs in (
-        (tu.TopLabel(where=where), oracle.top_label(probs, labels)),
-        (tu.OneVsRest(2, where=where), oracle.one_vs_rest(probs, labels, 2)),
+        (tu.lens.TopLabel(where=where), oracle.top_label(probs, labels)),
+        (tu.lens.OneVsRest(2, where=where), oracle.one_vs_rest(probs, labels, 2)),
     ):
         same(lens.pairs(f), *oracle.restrict(*pairs, region, weights))
     for member, pairs in zip(
-        tu.ClassWise(where=where).members(f), oracle.class_wise(probs, labels), strict=True
+        tu.lens.ClassWise(where=where).members(f), oracle.class_wise(probs, labels), strict=True
     ):
         same(member.pairs, *oracle.restrict(*pairs, region, weights))
-    kept = list(tu.TopLabelByClass(where=where).members(f))
+    kept = list(tu.lens.TopLabelByClass(where=where).members(f))
     inside = oracle.restrict(*oracle.top_label(probs, labels), region)[0]
     assert sum(len(member.pairs) for member in kept) == len(inside)
 
@@ -223,7 +225,7 @@ def test_regions_of_pairs(where: Any, region: Any) -> None:
 def test_a_region_of_rows() -> None:
     probs, labels, _ = draw(3, "tied")
     f = tu.Forecasts.from_arrays(probs, labels)
-    cells = tu.Canonical(where=lambda rows: rows[:, 0] > 0.5).cells(f)
+    cells = tu.lens.Canonical(where=lambda rows: rows[:, 0] > 0.5).cells(f)
     np.testing.assert_array_equal(cells.kept, np.flatnonzero(probs[:, 0] > 0.5))
 
 
@@ -233,12 +235,12 @@ EMPTY = "`where` selects no predictions."
 @pytest.mark.parametrize(
     "lens",
     [
-        tu.TopLabel(where=(0, 0.1)),
-        tu.OneVsRest(1, where=lambda p: p > 2),
-        tu.Pooled(where=(2, 3)),
-        tu.TopLabelByClass(where=(0, 0.1)),
-        tu.Canonical(where=lambda rows: rows[:, 0] > 2),
-        tu.TopK(1, where=lambda rows: rows[:, 0] > 2),
+        tu.lens.TopLabel(where=(0, 0.1)),
+        tu.lens.OneVsRest(1, where=lambda p: p > 2),
+        tu.lens.Pooled(where=(2, 3)),
+        tu.lens.TopLabelByClass(where=(0, 0.1)),
+        tu.lens.Canonical(where=lambda rows: rows[:, 0] > 2),
+        tu.lens.TopK(1, where=lambda rows: rows[:, 0] > 2),
     ],
     ids=lambda lens: type(lens).__name__,
 )
@@ -252,31 +254,34 @@ def test_an_empty_region_is_refused(lens: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: tu.OneVsRest(-1), "`class_number` must be a whole number of at least 0; got -1."),
         (
-            lambda: tu.OneVsRest("a"),
+            lambda: tu.lens.OneVsRest(-1),
+            "`class_number` must be a whole number of at least 0; got -1.",
+        ),
+        (
+            lambda: tu.lens.OneVsRest("a"),
             "`class_number` must be a whole number of at least 0; got 'a'.",
         ),
-        (lambda: tu.TopK(0), "`k` must be a whole number of at least 1; got 0."),
-        (lambda: tu.TopK(1.5), "`k` must be a whole number of at least 1; got 1.5."),
+        (lambda: tu.lens.TopK(0), "`k` must be a whole number of at least 1; got 0."),
+        (lambda: tu.lens.TopK(1.5), "`k` must be a whole number of at least 1; got 1.5."),
         (
-            lambda: tu.Partition([[0, 1], []]),
+            lambda: tu.lens.Partition([[0, 1], []]),
             "`groups` must be two groups of classes or more, none of them empty; got ((0, 1), ()).",
         ),
         (
-            lambda: tu.TopLabel(where=(0.5,)),
+            lambda: tu.lens.TopLabel(where=(0.5,)),
             "`where` must be a pair (low, high) or a function; got (0.5,).",
         ),
         (
-            lambda: tu.TopLabel(where=(0.5, 0.5)),
+            lambda: tu.lens.TopLabel(where=(0.5, 0.5)),
             "`where` must be a pair (low, high) with low below high; got (0.5, 0.5).",
         ),
         (
-            lambda: tu.ClassWise("ab"),
+            lambda: tu.lens.ClassWise("ab"),
             "`class_weights` must be None or one number for each class; got 'ab'.",
         ),
         (
-            lambda: tu.ClassWise(3),
+            lambda: tu.lens.ClassWise(3),
             "`class_weights` must be None or one number for each class; got 3.",
         ),
     ],
@@ -291,27 +296,27 @@ def test_refused_when_made(make: Any, message: str) -> None:
     ("lens", "message"),
     [
         (
-            tu.Binary(),
+            tu.lens.Binary(),
             "`lens` must be a lens for several classes if `probs` has more than two columns; "
             "got Binary(). "
             "Hint: OneVsRest(c) evaluates one class, TopLabel() the predicted one.",
         ),
-        (tu.OneVsRest(3), "`class_number` must be from 0 to 2; got 3."),
-        (tu.TopK(3), "`k` must be from 1 to 2; got 3."),
+        (tu.lens.OneVsRest(3), "`class_number` must be from 0 to 2; got 3."),
+        (tu.lens.TopK(3), "`k` must be from 1 to 2; got 3."),
         (
-            tu.Partition([[0, 1], [1, 2]]),
+            tu.lens.Partition([[0, 1], [1, 2]]),
             "`groups` must be groups that hold every class from 0 to 2 once; got ((0, 1), (1, 2)).",
         ),
         (
-            tu.ClassWise([1, 1]),
+            tu.lens.ClassWise([1, 1]),
             "`class_weights` must be 3 numbers that are at least 0 and not all 0; got (1, 1).",
         ),
         (
-            tu.Canonical(where=(0, 1)),
+            tu.lens.Canonical(where=(0, 1)),
             "`where` must be a function of (n, m) predictions for this lens; got (0, 1).",
         ),
         (
-            tu.TopLabel(where=lambda p: p[:1] > 0),
+            tu.lens.TopLabel(where=lambda p: p[:1] > 0),
             f"`where` must be a function that returns {N} booleans; got True.",
         ),
     ],
@@ -324,17 +329,17 @@ def test_refusals(lens: Any, message: str) -> None:
 
 
 SPECIFICATIONS = [
-    (tu.Binary(), "Binary()"),
-    (tu.TopLabel(), "TopLabel()"),
-    (tu.TopLabel(where=(0.9, 1)), "TopLabel(where=(0.9, 1))"),
-    (tu.TopLabelByClass(), "TopLabelByClass()"),
-    (tu.OneVsRest(4), "OneVsRest(class_number=4)"),
-    (tu.ClassWise(), "ClassWise(class_weights=None)"),
-    (tu.ClassWise((1, 2)), "ClassWise(class_weights=(1, 2))"),
-    (tu.Pooled(), "Pooled()"),
-    (tu.Canonical(), "Canonical()"),
-    (tu.TopK(3), "TopK(k=3)"),
-    (tu.Partition(((0, 1), (2,))), "Partition(groups=((0, 1), (2,)))"),
+    (tu.lens.Binary(), "Binary()"),
+    (tu.lens.TopLabel(), "TopLabel()"),
+    (tu.lens.TopLabel(where=(0.9, 1)), "TopLabel(where=(0.9, 1))"),
+    (tu.lens.TopLabelByClass(), "TopLabelByClass()"),
+    (tu.lens.OneVsRest(4), "OneVsRest(class_number=4)"),
+    (tu.lens.ClassWise(), "ClassWise(class_weights=None)"),
+    (tu.lens.ClassWise((1, 2)), "ClassWise(class_weights=(1, 2))"),
+    (tu.lens.Pooled(), "Pooled()"),
+    (tu.lens.Canonical(), "Canonical()"),
+    (tu.lens.TopK(3), "TopK(k=3)"),
+    (tu.lens.Partition(((0, 1), (2,))), "Partition(groups=((0, 1), (2,)))"),
 ]
 
 
@@ -346,8 +351,8 @@ def test_the_repr_is_the_specification(lens: Any, text: str) -> None:
 
 
 def test_a_region_given_as_a_list_is_the_same_lens() -> None:
-    assert tu.TopLabel(where=[0.9, 1]) == tu.TopLabel(where=(0.9, 1))
-    assert hash(tu.TopLabel(where=[0.9, 1])) == hash(tu.TopLabel(where=(0.9, 1)))
+    assert tu.lens.TopLabel(where=[0.9, 1]) == tu.lens.TopLabel(where=(0.9, 1))
+    assert hash(tu.lens.TopLabel(where=[0.9, 1])) == hash(tu.lens.TopLabel(where=(0.9, 1)))
 
 
 @pytest.mark.parametrize("where", [(0.8, 1.0), (0.0, 0.8)])
@@ -355,7 +360,7 @@ def test_a_region_is_not_rounded_to_the_type_of_the_scores(where: tuple[float, f
     """float32(0.8) is above 0.8, and lies on that side of a region as it does of a bin."""
     p = np.array([0.8, 0.8, 0.9, 0.2], np.float32)
     short, long = (
-        tu.Binary(where=where).pairs(tu.Forecasts.from_arrays(scores, [1, 0, 1, 0]))
+        tu.lens.Binary(where=where).pairs(tu.Forecasts.from_arrays(scores, [1, 0, 1, 0]))
         for scores in (p, p.astype(float))
     )
     assert short.p.tolist() == long.p.tolist()

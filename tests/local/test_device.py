@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 WITHIN = {torch.float64: 1e-10, torch.float32: 1e-5}
 each_type = pytest.mark.parametrize("dtype", WITHIN)
-each_kernel = pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+each_kernel = pytest.mark.parametrize("kernel", ["laplacian", "gaussian"])
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_local_errors(dtype, kernel, d, gamma) -> None:
     assert isinstance(found, np.ndarray)
     assert tu.mlce(*tensors, **how) == np.nanmax(found)
     measured = tu.LocalError(kernel=kernel, bandwidth=gamma).measure(*tensors)
-    divides = kernel == "laplace" and d <= 4 and tu.engines.in_use() == "native"
+    divides = kernel == "laplacian" and d <= 4 and tu.engines.in_use() == "native"
     assert measured.notes["method"] in (
         ("divide and conquer", "brute force") if divides else ("brute force on cpu",)
     )

@@ -104,13 +104,13 @@ def test_transformers_fitted_and_not() -> None:
     measure = LocalError(reduce=fitted)
     by_hand = LocalError()
     np.testing.assert_allclose(
-        measure.signed(p, y, x), by_hand.signed(p, y, fitted.transform(x)), atol=1e-12
+        measure.gaps(p, y, x), by_hand.gaps(p, y, fitted.transform(x)), atol=1e-12
     )
     unfitted = PCA(2)
-    found = LocalError(reduce=unfitted).signed(p, y, x)
+    found = LocalError(reduce=unfitted).gaps(p, y, x)
     assert not hasattr(unfitted, "components_")
     np.testing.assert_allclose(
-        found, by_hand.signed(p, y, PCA(2).fit_transform(x)), rtol=0, atol=1e-9
+        found, by_hand.gaps(p, y, PCA(2).fit_transform(x)), rtol=0, atol=1e-9
     )
 
     class Broken:

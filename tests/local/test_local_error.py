@@ -40,7 +40,7 @@ cases = st.tuples(
 @pytest.mark.usefixtures("each_engine")
 @given(
     cases,
-    st.sampled_from(["laplace", "gaussian"]),
+    st.sampled_from(["laplacian", "gaussian"]),
     st.sampled_from([0.05, 0.4, 3.0]),
     st.sampled_from(["none", "whole", "eighths"]),
     st.sampled_from([1, 4, 15]),
@@ -51,16 +51,16 @@ def test_against_loops(case, kernel, gamma, weighting, n_bins) -> None:
     x = points(seed, n, d, shape)
     p, y, w = sample.probs, sample.labels, sample.weights
     standard = local.standardised(x.tolist(), w)
-    expected = local.signed_errors(p, y, standard, gamma, kernel, n_bins, w)
+    expected = local.local_gaps(p, y, standard, gamma, kernel, n_bins, w)
     estimator = LocalError(None, tu.EqualWidth(n_bins), kernel, gamma)
     found = estimator.measure(p, y, x, weights=w)
-    np.testing.assert_allclose(found.table["signed"], expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.table["gap"], expected, rtol=0, atol=1e-10)
     assert found.value == pytest.approx(np.abs(expected).max(), abs=1e-10)
     assert found.notes["mean"] == pytest.approx(np.average(np.abs(expected), weights=w), abs=1e-10)
     options = {"bandwidth": gamma, "kernel": kernel, "n_bins": n_bins, "weights": w}
     np.testing.assert_allclose(lce(p, y, x, **options), np.abs(expected), rtol=0, atol=1e-10)
     assert mlce(p, y, x, **options) == found.value
-    plain = local.signed_errors(p, y, x.tolist(), gamma, kernel, n_bins, w)
+    plain = local.local_gaps(p, y, x.tolist(), gamma, kernel, n_bins, w)
     as_given = lce(p, y, x, standardize=False, **options)
     np.testing.assert_allclose(as_given, np.abs(plain), rtol=0, atol=1e-10)
 
@@ -71,16 +71,16 @@ def test_groups_recover_the_errors_of_bins_group_by_group(case) -> None:
     sample = draw_binary(seed, n, kind)
     groups = np.array(["a", "b", "c"])[np.random.default_rng(seed).integers(0, 3, n)]
     p, y = sample.probs, sample.labels
-    found = LocalError(kernel="group").signed(p, y, groups)
+    found = LocalError(kernel="group").gaps(p, y, groups)
     expected = local.group_gaps(p, y, groups)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     worst = max(tu.mce(p[groups == g], y[groups == g]) for g in np.unique(groups))
     assert mlce(p, y, groups, kernel="group") == pytest.approx(worst, abs=1e-12)
     forecasts = tu.Forecasts.from_arrays(p, y, groups=groups)
-    assert np.array_equal(LocalError(kernel="group").signed(forecasts), found)
+    assert np.array_equal(LocalError(kernel="group").gaps(forecasts), found)
 
 
-@given(cases, st.sampled_from(["laplace", "gaussian"]), st.sampled_from(["none", "whole"]))
+@given(cases, st.sampled_from(["laplacian", "gaussian"]), st.sampled_from(["none", "whole"]))
 def test_wide_bandwidths_give_the_errors_of_bins(case, kernel, weighting) -> None:
     seed, n, d, shape, kind = case
     sample = draw_binary(seed, n, kind, weighting)
@@ -94,7 +94,7 @@ def test_wide_bandwidths_give_the_errors_of_bins(case, kernel, weighting) -> Non
     assert mean == pytest.approx(tu.ece(p, y, weights=w), abs=1e-9)
 
 
-@given(cases, st.sampled_from(["laplace", "gaussian"]))
+@given(cases, st.sampled_from(["laplacian", "gaussian"]))
 def test_narrow_bandwidths_give_the_errors_of_single_rows(case, kernel) -> None:
     seed, n, d, _, kind = case
     sample = draw_binary(seed, n, kind)
@@ -110,11 +110,11 @@ def test_the_landscape_counts_rows_as_given() -> None:
     weights = [0, 1, 0, 2]
     table = LocalError().table(p, y, x, weights=weights)
     assert table["row"].tolist() == [1, 3]
-    signed = LocalError().signed(p, y, x, weights=weights)
-    np.testing.assert_array_equal(table["signed"], signed[table["row"]])
+    gaps = LocalError().gaps(p, y, x, weights=weights)
+    np.testing.assert_array_equal(table["gap"], gaps[table["row"]])
 
 
-@given(cases, st.sampled_from(["laplace", "gaussian"]))
+@given(cases, st.sampled_from(["laplacian", "gaussian"]))
 def test_order_and_repetition(case, kernel) -> None:
     seed, n, d, shape, kind = case
     sample, x = draw_binary(seed, n, kind), points(seed, n, d, shape)
@@ -152,14 +152,14 @@ def test_lenses() -> None:
     probs, labels, w = sample.probs, sample.labels, sample.weights
     x = points(0, 300, 2, "smooth")
     top, right = probs.max(axis=1), probs.argmax(axis=1) == labels
-    expected = LocalError().signed(top, right, x, weights=w)
-    np.testing.assert_allclose(LocalError().signed(probs, labels, x, weights=w), expected)
-    second = LocalError(tu.OneVsRest(2)).signed(probs, labels, x, weights=w)
-    np.testing.assert_allclose(second, LocalError().signed(probs[:, 2], labels == 2, x, weights=w))
-    flat = LocalError(tu.TopLabel()).signed(probs[:, 1], labels == 1, x)
+    expected = LocalError().gaps(top, right, x, weights=w)
+    np.testing.assert_allclose(LocalError().gaps(probs, labels, x, weights=w), expected)
+    second = LocalError(tu.lens.OneVsRest(2)).gaps(probs, labels, x, weights=w)
+    np.testing.assert_allclose(second, LocalError().gaps(probs[:, 2], labels == 2, x, weights=w))
+    flat = LocalError(tu.lens.TopLabel()).gaps(probs[:, 1], labels == 1, x)
     two = np.column_stack([1 - probs[:, 1], probs[:, 1]])
-    np.testing.assert_allclose(flat, LocalError().signed(two, labels == 1, x), atol=1e-12)
-    for lens in (tu.Pooled(), tu.ClassWise(), tu.Canonical()):
+    np.testing.assert_allclose(flat, LocalError().gaps(two, labels == 1, x), atol=1e-12)
+    for lens in (tu.lens.Pooled(), tu.lens.ClassWise(), tu.lens.Canonical()):
         with pytest.raises(tu.InputError, match="yield one score per row"):
             LocalError(lens)(probs, labels, x)
 
@@ -167,16 +167,16 @@ def test_lenses() -> None:
 def test_a_region_looks_at_its_rows_and_keeps_the_scale_of_all() -> None:
     sample, x = draw_binary(1, 200, "smooth"), points(1, 200, 2, "smooth")
     p, y = sample.probs, sample.labels
-    found = LocalError(tu.Binary(where=(0.4, 0.8))).signed(p, y, x)
+    found = LocalError(tu.lens.Binary(where=(0.4, 0.8))).gaps(p, y, x)
     inside = (p > 0.4) & (p <= 0.8)
     assert np.array_equal(~np.isnan(found), inside)
     standard = (x / x.std(axis=0))[inside].tolist()
-    expected = local.signed_errors(p[inside], y[inside], standard, 0.2)
+    expected = local.local_gaps(p[inside], y[inside], standard, 0.2)
     np.testing.assert_allclose(found[inside], expected, atol=1e-10)
-    table = LocalError(tu.Binary(where=(0.4, 0.8))).table(p, y, x)
+    table = LocalError(tu.lens.Binary(where=(0.4, 0.8))).table(p, y, x)
     assert table["row"].tolist() == np.flatnonzero(inside).tolist()
     with pytest.raises(tu.InputError, match="`where` selects no predictions"):
-        LocalError(tu.Binary(where=(2, 3)))(p, y, x)
+        LocalError(tu.lens.Binary(where=(2, 3)))(p, y, x)
 
 
 def test_forecasts_bring_their_features_and_rows_left_out() -> None:
@@ -190,8 +190,8 @@ def test_forecasts_bring_their_features_and_rows_left_out() -> None:
     with pytest.raises(tu.InputError, match=r"`features` is required.*in Forecasts.from_arrays"):
         mlce(p, y)
     soft = tu.Forecasts.from_arrays(p, 0.3 + 0.4 * y, features=x, soft_labels=True)
-    expected = local.signed_errors(p, 0.3 + 0.4 * y, (x / x.std(axis=0)).tolist(), 0.2)
-    np.testing.assert_allclose(LocalError().signed(soft), expected, atol=1e-10)
+    expected = local.local_gaps(p, 0.3 + 0.4 * y, (x / x.std(axis=0)).tolist(), 0.2)
+    np.testing.assert_allclose(LocalError().gaps(soft), expected, atol=1e-10)
     for frame in (pd.DataFrame(x), pl.DataFrame(x)):
         assert np.array_equal(lce(p, y, frame), lce(p, y, x))
     one = lce(p, y, x[:, 0])
@@ -218,7 +218,7 @@ def test_refusals() -> None:
             LocalError(bandwidth=gamma)  # type: ignore[arg-type]
     with pytest.raises(tu.InputError, match="None for the kernel of groups"):
         LocalError(kernel="group", bandwidth=1)
-    with pytest.raises(tu.InputError, match=r'`kernel` must be "laplace", "gaussian" or "group"'):
+    with pytest.raises(tu.InputError, match=r'`kernel` must be "laplacian", "gaussian" or "group"'):
         lce(p, y, [1, 2, 3], kernel="box")
     for summary in ("least", 0, 1, 1.5, None):
         with pytest.raises(tu.InputError, match="`summary` must be"):
@@ -259,7 +259,7 @@ def test_constant_columns_are_dropped_and_not_counted() -> None:
 
 
 def test_specification_and_notes() -> None:
-    text = "LocalError(lens=None, binning=EqualWidth(n_bins=15), kernel='laplace', bandwidth=0.3)"
+    text = "LocalError(lens=None, binning=EqualWidth(n_bins=15), kernel='laplacian', bandwidth=0.3)"
     assert repr(LocalError(bandwidth=0.3)) == text
     sample, x = draw_binary(4, 400, "smooth"), points(4, 400, 3, "smooth")
     found = LocalError().measure(sample.probs, sample.labels, x)
@@ -268,9 +268,7 @@ def test_specification_and_notes() -> None:
     assert found.value == found.pth_power == found.notes["max"]
     quantiles = found.notes["quantiles"]
     assert quantiles[0.5] <= quantiles[0.9] <= quantiles[0.99] <= found.value
-    assert {"row", "bin", "p", "y", "signed", "absolute", "mass", "x1", "x2", "x3"} == set(
-        found.table
-    )
+    assert {"row", "bin", "p", "y", "gap", "absolute", "mass", "x1", "x2", "x3"} == set(found.table)
     assert (found.table["mass"] >= 1).all()
     assert found.to_dict()["notes"]["max"] == found.value
 

@@ -47,10 +47,10 @@ def test_it_is_there_and_bins_do_not_see_it(data) -> None:
 def test_the_landscape_shows_both_regions(data) -> None:
     table = LocalError().table(*data[0])
     left, right = table["x1"] < -0.3, table["x1"] > 0.3
-    assert (table["signed"][left] < 0).mean() > 0.99
-    assert (table["signed"][right] > 0).mean() > 0.99
-    assert table["signed"][left].mean() == pytest.approx(-BY, abs=0.05)
-    assert table["signed"][right].mean() == pytest.approx(BY, abs=0.05)
+    assert (table["gap"][left] > 0).mean() > 0.99
+    assert (table["gap"][right] < 0).mean() > 0.99
+    assert table["gap"][left].mean() == pytest.approx(BY, abs=0.05)
+    assert table["gap"][right].mean() == pytest.approx(-BY, abs=0.05)
 
 
 def test_lore_removes_it_on_new_data_and_global_methods_do_not(data) -> None:

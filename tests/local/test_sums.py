@@ -21,7 +21,7 @@ def distances(points, queries, kernel):
     away = np.zeros((len(queries), len(points)))
     for k in range(points.shape[1]):
         step = np.subtract.outer(queries[:, k], points[:, k])
-        away += np.abs(step) if kernel == "laplace" else step**2
+        away += np.abs(step) if kernel == "laplacian" else step**2
     return away
 
 
@@ -32,8 +32,12 @@ def naive(points, values, queries, kernel, scale, relative=False):
     if relative:
         away -= nearest[:, None]
     with np.errstate(over="ignore", under="ignore"):
-        k = np.exp(-away / scale if kernel == "laplace" else -away / scale / scale / 2)
-        return k @ values, k @ np.abs(values), nearest if kernel == "laplace" else np.sqrt(nearest)
+        k = np.exp(-away / scale if kernel == "laplacian" else -away / scale / scale / 2)
+        return (
+            k @ values,
+            k @ np.abs(values),
+            nearest if kernel == "laplacian" else np.sqrt(nearest),
+        )
 
 
 def check(points, values, queries, kernel, scale, relative=False, within=1e-10):
@@ -78,7 +82,7 @@ def samples(draw, most=400, dimensions=(1, 2, 3, 4, 5, 6)):
     return points, values, queries
 
 
-kernels = st.sampled_from(["laplace", "gaussian"])
+kernels = st.sampled_from(["laplacian", "gaussian"])
 scales = st.sampled_from([5e-324, 1e-200, TINY, 1e-3, 0.02, 0.2, 0.6, 3.0, 1e3, HUGE, 1e300])
 
 
@@ -105,7 +109,7 @@ def divided(points, values, queries, scale):
     """Divide and conquer, whatever the rule would say."""
     laplacian = pytest.importorskip("trueup.engines.native.kernel_sums", exc_type=ImportError)
     one = KernelSet(points, values, queries)
-    return laplacian.divided_sums([one], steepness(scale, "laplace"))[0]
+    return laplacian.divided_sums([one], steepness(scale, "laplacian"))[0]
 
 
 @given(samples(dimensions=(1, 2, 3, 4)), scales)
@@ -113,7 +117,7 @@ def divided(points, values, queries, scale):
 def test_divide_and_conquer(data, scale):
     points, values, queries = data
     found = divided(points, values, queries, scale)
-    sums, size, _ = naive(points, values, queries, "laplace", scale)
+    sums, size, _ = naive(points, values, queries, "laplacian", scale)
     assert (np.abs(found - sums) <= 1e-11 * size + 1e-280).all()
 
 
@@ -123,8 +127,8 @@ def test_relative_by_divide_and_conquer(data, scale):
     """Also where no plain sum is left, and where points tie for the nearest."""
     pytest.importorskip("trueup.engines.native.kernel_sums", exc_type=ImportError)
     points, values, queries = data
-    found = _divided([KernelSet(points, values, queries)], steepness(scale, "laplace"), True)[0]
-    sums, size, nearest = naive(points, values, queries, "laplace", scale, True)
+    found = _divided([KernelSet(points, values, queries)], steepness(scale, "laplacian"), True)[0]
+    sums, size, nearest = naive(points, values, queries, "laplacian", scale, True)
     # Plain sums know nothing below 1e-280, and the nearest point may be 460 scales away: where it
     # has the value 0, what is left of the others is known to e^460 times that.
     assert (np.abs(found.sums - sums) <= 1e-10 * size + 1e-79).all()
@@ -136,7 +140,7 @@ def test_relative_by_divide_and_conquer(data, scale):
 def test_sorted_points_and_sizes_of_leaves(n, d, order):
     points = np.sort(np.random.default_rng(n).standard_normal((n, d)), axis=0)[::order]
     values = np.ones((n, 1))
-    sums, size, _ = naive(points, values, None, "laplace", 0.2 * d)
+    sums, size, _ = naive(points, values, None, "laplacian", 0.2 * d)
     assert (np.abs(divided(points, values, None, 0.2 * d) - sums) <= 1e-12 * size).all()
 
 
@@ -156,7 +160,9 @@ def test_what_is_left_of_far_points_keeps_its_digits(d):
     points, queries, values = rng.random((200, d)), rng.random((200, d)), np.ones((200, 1))
     queries[:, -1] += 600
     found = divided(points, values, queries, 1.0)
-    np.testing.assert_allclose(found, naive(points, values, queries, "laplace", 1.0)[0], rtol=1e-11)
+    np.testing.assert_allclose(
+        found, naive(points, values, queries, "laplacian", 1.0)[0], rtol=1e-11
+    )
 
 
 def test_points_that_nearly_agree():
@@ -164,7 +170,7 @@ def test_points_that_nearly_agree():
     rng = np.random.default_rng(0)
     points = 1 + 2.0**-52 * rng.integers(0, 50, (800, 2))
     values = rng.standard_normal((800, 2))
-    sums, size, _ = naive(points, values, None, "laplace", 1e-15)
+    sums, size, _ = naive(points, values, None, "laplacian", 1e-15)
     assert (np.abs(divided(points, values, None, 1e-15) - sums) <= 1e-12 * size).all()
 
 
@@ -218,7 +224,7 @@ def test_large_sets_equal_brute_force(d):
     points, values, _ = binned(50_000, d)
     found = kernel_sums(points, values, scale=0.2 * d)
     rows = np.arange(0, 50_000, 250)
-    sums, size, _ = naive(points, values, points[rows], "laplace", 0.2 * d)
+    sums, size, _ = naive(points, values, points[rows], "laplacian", 0.2 * d)
     assert (np.abs(found.sums[rows] - sums) <= 1e-12 * size).all()
     assert found.method == ("divide and conquer" if in_use() == "native" else "brute force")
 
@@ -242,7 +248,7 @@ def test_wide_scales_add_all_and_narrow_ones_the_nearest():
     wide = kernel_sums(points, values, queries, scale=1e14, relative=True)
     np.testing.assert_allclose(wide.sums, np.tile(values.sum(axis=0), (1000, 1)), rtol=1e-9)
     narrow = kernel_sums(points, values, queries, scale=1e-16, relative=True)
-    away = distances(points, queries, "laplace")
+    away = distances(points, queries, "laplacian")
     nearest = (away == away.min(axis=1)[:, None]) @ values
     np.testing.assert_allclose(narrow.sums, nearest, rtol=1e-12)
 
@@ -272,7 +278,7 @@ def test_nothing_to_sum():
         ({"scale": "1"}, "`scale` must be a positive finite number; got '1'"),
         ({"points": [[1.0]]}, "`points` must be an array"),
         ({"scale": np.nan}, "`scale` must be a positive finite number; got nan"),
-        ({"kernel": "box"}, '`kernel` must be "laplace" or "gaussian"; got \'box\''),
+        ({"kernel": "box"}, '`kernel` must be "laplacian" or "gaussian"; got \'box\''),
         ({"points": np.ones(3)}, "`points` must be a matrix with a column for each feature"),
         ({"values": np.ones((2, 1))}, "`values` must be a matrix with a row for each point"),
         ({"queries": np.ones((3, 5))}, "`queries` must be a matrix with as many columns"),

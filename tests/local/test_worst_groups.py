@@ -44,19 +44,19 @@ def test_local_errors_beside_those_of_groups() -> None:
     p, y, groups, rng = draw(600)
     x = rng.normal(size=(600, 2))
     table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
-    signed = LocalError().signed(p, y, x)
-    joined = with_local_errors(table, groups, signed)
+    gaps = LocalError().gaps(p, y, x)
+    joined = with_local_errors(table, groups, gaps)
     assert set(table) < set(joined)
     for row, name in enumerate(joined["group"]):
-        part = signed[groups == name]
+        part = gaps[groups == name]
         assert joined["mean_lce"][row] == pytest.approx(np.abs(part).mean())
         assert joined["max_lce"][row] == pytest.approx(np.abs(part).max())
-        assert joined["over"][row] == pytest.approx((part > 0).mean())
-    signed[groups == "a"] = np.nan
+        assert joined["over"][row] == pytest.approx((part < 0).mean())
+    gaps[groups == "a"] = np.nan
     with pytest.raises(tu.InputError, match="must have a value in a row of group 'a'"):
-        with_local_errors(table, groups, signed)
+        with_local_errors(table, groups, gaps)
     with pytest.raises(tu.InputError, match="'a' is missing"):
-        with_local_errors(table, ["b"] * 600, signed)
+        with_local_errors(table, ["b"] * 600, gaps)
 
 
 def test_weights_are_repeated_rows_beside_groups_too() -> None:
@@ -65,11 +65,11 @@ def test_weights_are_repeated_rows_beside_groups_too() -> None:
     weights[[0, -1]] = 0
     rows = np.repeat(np.arange(300), weights)
     table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
-    once = LocalError().signed(p, y, x, weights=weights)
+    once = LocalError().gaps(p, y, x, weights=weights)
     weighted = with_local_errors(table, groups, once, weights=weights)
-    every = LocalError().signed(p[rows], y[rows], x[rows])
+    every = LocalError().gaps(p[rows], y[rows], x[rows])
     repeated = with_local_errors(table, groups[rows], every)
-    for name in ("mean_signed", "mean_lce", "max_lce", "over", "under"):
+    for name in ("mean_local_gap", "mean_lce", "max_lce", "over", "under"):
         np.testing.assert_allclose(weighted[name], repeated[name], atol=1e-12)
 
 
@@ -102,5 +102,5 @@ def test_correlations_and_joins_refuse_what_they_cannot_read() -> None:
         with pytest.raises(tu.InputError, match="`estimator` must be a LocalError whose kernel"):
             mlce_group_correlation({"m": p}, y, groups, x, estimator=estimator)  # type: ignore[arg-type]
     table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
-    with pytest.raises(tu.InputError, match="`signed` must hold real numbers; got 'x' in row 0"):
+    with pytest.raises(tu.InputError, match="`gaps` must hold real numbers; got 'x' in row 0"):
         with_local_errors(table, groups, ["x"] * 50)

@@ -14,7 +14,7 @@ def bin_of(confidence: float, n_bins: int) -> int:
 
 
 def similarity(a: Sequence[float], b: Sequence[float], kernel: str, gamma: float) -> float:
-    if kernel == "laplace":
+    if kernel == "laplacian":
         return math.exp(-sum(abs(s - t) for s, t in zip(a, b, strict=True)) / (len(a) * gamma))
     return math.exp(-sum((s - t) ** 2 for s, t in zip(a, b, strict=True)) / (2 * gamma**2))
 
@@ -35,35 +35,35 @@ def standardised(rows: Rows, weights: Sequence[float] | None = None) -> list[lis
     return [list(row) for row in zip(*columns, strict=True)] if columns else [[0.0] for _ in rows]
 
 
-def signed_errors(
+def local_gaps(
     p: Sequence[float],
     y: Sequence[float],
     points: Rows,
     gamma: float,
-    kernel: str = "laplace",
+    kernel: str = "laplacian",
     n_bins: int = 15,
     weights: Sequence[float] | None = None,
 ) -> list[float]:
-    """The signed error at every row, itself among its neighbours."""
+    """Observed − predicted at every row, itself among its neighbours."""
     w = [1.0] * len(p) if weights is None else list(weights)
     bins = [bin_of(c, n_bins) for c in p]
     found = []
     for x, b in zip(points, bins, strict=True):
         rows = [i for i in range(len(p)) if bins[i] == b]
         k = {i: w[i] * similarity(x, points[i], kernel, gamma) for i in rows}
-        found.append(math.fsum(k[i] * (p[i] - y[i]) for i in rows) / math.fsum(k.values()))
+        found.append(math.fsum(k[i] * (y[i] - p[i]) for i in rows) / math.fsum(k.values()))
     return found
 
 
 def group_gaps(
     p: Sequence[float], y: Sequence[float], groups: Sequence[object], n_bins: int = 15
 ) -> list[float]:
-    """Mean score less mean outcome of the bin and group of every row."""
+    """Mean outcome less mean score of the bin and group of every row."""
     cells = [(bin_of(c, n_bins), g) for c, g in zip(p, groups, strict=True)]
     found = []
     for cell in cells:
         rows = [i for i in range(len(p)) if cells[i] == cell]
-        found.append(math.fsum(p[i] - y[i] for i in rows) / len(rows))
+        found.append(math.fsum(y[i] - p[i] for i in rows) / len(rows))
     return found
 
 
@@ -74,7 +74,7 @@ def recalibrated(
     new_confidence: Sequence[float],
     new_points: Rows,
     gamma: float,
-    kernel: str = "laplace",
+    kernel: str = "laplacian",
     n_bins: int = 15,
     weights: Sequence[float] | None = None,
 ) -> list[float]:

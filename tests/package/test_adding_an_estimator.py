@@ -40,7 +40,7 @@ for statistic in (gap, tu.MeanGap(parity), tu.BinnedError(parity), tu.parity_gap
     found[f"test of {statistic!r}"[:60]] = 0 < test.pvalue <= 1
 clusters = np.repeat(np.arange(40), 10)
 grouped = tu.Forecasts.from_arrays(p, z, clusters=clusters)
-signs = tu.calibration_test(grouped, statistic=gap, method="cluster_signs", n_resamples=99, rng=0)
+signs = tu.calibration_test(grouped, statistic=gap, method="cluster-signs", n_resamples=99, rng=0)
 found["cluster signs"] = 0 < signs.pvalue <= 1
 
 evaluation = tu.evaluate(P, y, metrics=[gap, tu.BinnedError(parity), "parity_gap"],

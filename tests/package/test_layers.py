@@ -20,6 +20,7 @@ LAYERS = [
     "notebook",
     "specification",
     "checks",
+    "seeds",
     "_typing",
     "engines",
     "newton",
@@ -33,8 +34,6 @@ LAYERS = [
     "local",
     "metrics",
     "trace",
-    "stream",
-    "scan",
     "inference",
     "simulate",
     "recalibrate",
@@ -42,13 +41,12 @@ LAYERS = [
     "evaluation",
     "io",
     "plotting",
-    "report",
     "cli",
     "__main__",
 ]
 
 # (layer, layer it may reach up to): only inside a function, so that nothing is loaded early.
-EXCEPTIONS = {("evaluation", "plotting"), ("evaluation", "report")}
+EXCEPTIONS = {("evaluation", "plotting")}
 
 FILES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts): path

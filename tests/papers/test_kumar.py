@@ -20,7 +20,7 @@ from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.simulate.worlds.published import PUBLISHED
 
 ONE_BIN = tu.EqualWidth(1)
-TWO_BINS = tu.FixedEdges((0.5,))
+TWO_BINS = tu.bins.FixedEdges((0.5,))
 SCORES = np.array([0.3, 0.3, 0.3, 0.8, 0.8, 0.8, 0.8])
 RATES = np.array([0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6])
 TRUTH = (3 * (0.3 - 0.5) ** 2 + 4 * (0.8 - 0.6) ** 2) / 7

@@ -24,8 +24,8 @@ TABLE_2 = [
     ((0.6, 0.1, 0.3), (7, 2, 1)),
     ((0.4, 0.6, 0.0), (3, 5, 2)),
 ]
-BINNINGS = [tu.EqualWidth(15), tu.EqualMass(15), tu.VarianceTree(min_samples=1)]
-PARTITIONS = [tu.VarianceTree(min_samples=1), tu.SimplexGrid(10)]
+BINNINGS = [tu.EqualWidth(15), tu.EqualMass(15), tu.bins.VarianceTree(min_samples=1)]
+PARTITIONS = [tu.bins.VarianceTree(min_samples=1), tu.bins.SimplexGrid(10)]
 ROUNDING = 1e-15
 
 Table = list[tuple[tuple[float, ...], tuple[int, ...]]]
@@ -49,28 +49,34 @@ def weighted_population(table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarra
 @pytest.mark.parametrize("norm", [1, 2, float("inf")])
 def test_example_1_is_calibrated_by_top_label_and_by_class(binning: object, norm: float) -> None:
     probs, labels = population(TABLE_1)
-    for lens in (tu.TopLabel(), tu.TopLabelByClass(), tu.ClassWise(), tu.Pooled(), tu.OneVsRest(2)):
+    for lens in (
+        tu.lens.TopLabel(),
+        tu.lens.TopLabelByClass(),
+        tu.lens.ClassWise(),
+        tu.lens.Pooled(),
+        tu.lens.OneVsRest(2),
+    ):
         assert tu.BinnedError(lens, binning, norm)(probs, labels) <= ROUNDING
 
 
 @pytest.mark.parametrize("binning", PARTITIONS, ids=repr)
 def test_example_1_is_not_calibrated(binning: object) -> None:
     probs, labels = population(TABLE_1)
-    canonical = tu.BinnedError(tu.Canonical(), binning)
+    canonical = tu.BinnedError(tu.lens.Canonical(), binning)
     found = canonical.measure(probs, labels)
     assert found.table.n_bins == 6
     assert found.table.count.tolist() == [10] * 6
     assert found.value == pytest.approx(0.1, abs=ROUNDING)
-    squared = tu.BinnedError(tu.Canonical(), binning, distance="squared")(probs, labels)
+    squared = tu.BinnedError(tu.lens.Canonical(), binning, distance="squared")(probs, labels)
     assert squared == pytest.approx(0.02, abs=ROUNDING)
-    worst = tu.BinnedError(tu.Canonical(), binning, float("inf"))(probs, labels)
+    worst = tu.BinnedError(tu.lens.Canonical(), binning, float("inf"))(probs, labels)
     assert worst == pytest.approx(0.1, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("binning", PARTITIONS, ids=repr)
 def test_example_1_hides_from_ranks_and_from_pairs_of_groups(binning: object) -> None:
     probs, labels = population(TABLE_1)
-    for lens in (tu.TopK(k=1), tu.TopK(k=2), tu.Partition(groups=((0, 1), (2,)))):
+    for lens in (tu.lens.TopK(k=1), tu.lens.TopK(k=2), tu.lens.Partition(groups=((0, 1), (2,)))):
         assert tu.BinnedError(lens, binning)(probs, labels) <= ROUNDING
 
 
@@ -78,7 +84,7 @@ def test_example_1_hides_from_ranks_and_from_pairs_of_groups(binning: object) ->
 @pytest.mark.parametrize(("table", "canonical"), [(TABLE_1, 0.1), (TABLE_2, 0.2)])
 def test_weights_make_the_same_population(binning: object, table: Table, canonical: float) -> None:
     probs, labels, weights = weighted_population(table)
-    error = tu.BinnedError(tu.Canonical(), binning)
+    error = tu.BinnedError(tu.lens.Canonical(), binning)
     assert error(probs, labels, weights=weights) == pytest.approx(canonical, abs=ROUNDING)
     assert tu.ece(probs, labels, weights=weights) <= ROUNDING
 
@@ -86,28 +92,28 @@ def test_weights_make_the_same_population(binning: object, table: Table, canonic
 @pytest.mark.parametrize("binning", BINNINGS, ids=repr)
 def test_example_3_top_label_is_calibrated_and_no_class_is(binning: object) -> None:
     probs, labels = population(TABLE_2)
-    assert tu.BinnedError(tu.TopLabel(), binning)(probs, labels) <= ROUNDING
-    by_class = tu.BinnedError(tu.ClassWise(), binning).measure(probs, labels)
+    assert tu.BinnedError(tu.lens.TopLabel(), binning)(probs, labels) <= ROUNDING
+    by_class = tu.BinnedError(tu.lens.ClassWise(), binning).measure(probs, labels)
     assert by_class.notes["class_powers"] == pytest.approx([0.1, 0.1, 0.2], abs=ROUNDING)
     assert by_class.value == pytest.approx(0.4 / 3, abs=ROUNDING)
-    squared = tu.BinnedError(tu.ClassWise(), binning, norm=2).measure(probs, labels)
+    squared = tu.BinnedError(tu.lens.ClassWise(), binning, norm=2).measure(probs, labels)
     assert squared.pth_power == pytest.approx(0.06 / 3, abs=ROUNDING)
-    worst = tu.BinnedError(tu.ClassWise(), binning, float("inf"))(probs, labels)
+    worst = tu.BinnedError(tu.lens.ClassWise(), binning, float("inf"))(probs, labels)
     assert worst == pytest.approx(0.2, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("binning", PARTITIONS, ids=repr)
 def test_example_3_is_not_calibrated(binning: object) -> None:
     probs, labels = population(TABLE_2)
-    canonical = tu.BinnedError(tu.Canonical(), binning)
+    canonical = tu.BinnedError(tu.lens.Canonical(), binning)
     assert canonical(probs, labels) == pytest.approx(0.2, abs=ROUNDING)
-    squared = tu.BinnedError(tu.Canonical(), binning, distance="squared")(probs, labels)
+    squared = tu.BinnedError(tu.lens.Canonical(), binning, distance="squared")(probs, labels)
     assert squared == pytest.approx(0.06, abs=ROUNDING)
 
 
 def test_example_3_given_the_predicted_class() -> None:
     """Confidence 0.6 is right 7 times of 10 for class 0 and 5 of 10 for class 1."""
-    assert tu.BinnedError(tu.TopLabelByClass())(*population(TABLE_2)) == pytest.approx(
+    assert tu.BinnedError(tu.lens.TopLabelByClass())(*population(TABLE_2)) == pytest.approx(
         0.1, abs=ROUNDING
     )
 
@@ -116,7 +122,7 @@ def test_two_classes_top_label_is_not_the_binary_question() -> None:
     """p = 0.2 with rate 0.3 and p = 0.8 with rate 0.9: confidence 0.8 is right 0.8 of the time."""
     probs, labels = population([((0.8, 0.2), (7, 3)), ((0.2, 0.8), (1, 9))])
     assert tu.ece(probs[:, 1], labels) == pytest.approx(0.1, abs=ROUNDING)
-    assert tu.BinnedError(tu.Binary())(probs, labels) == pytest.approx(0.1, abs=ROUNDING)
-    assert tu.BinnedError(tu.OneVsRest(1))(probs, labels) == pytest.approx(0.1, abs=ROUNDING)
+    assert tu.BinnedError(tu.lens.Binary())(probs, labels) == pytest.approx(0.1, abs=ROUNDING)
+    assert tu.BinnedError(tu.lens.OneVsRest(1))(probs, labels) == pytest.approx(0.1, abs=ROUNDING)
     assert tu.ece(probs, labels) <= ROUNDING
-    assert tu.BinnedError(tu.TopLabel())(probs[:, 1], labels) <= ROUNDING
+    assert tu.BinnedError(tu.lens.TopLabel())(probs[:, 1], labels) <= ROUNDING

@@ -75,9 +75,9 @@ def test_landscape_draws_every_row_up_or_down() -> None:
     over, under, exact = (c for c in ax.collections if isinstance(c, PathCollection))
     assert len(exact.get_offsets()) == 0
     where = np.column_stack([table["x1"], table["x2"]])
-    assert np.array_equal(over.get_offsets(), where[table["signed"] > 0])
-    assert np.array_equal(under.get_offsets(), where[table["signed"] < 0])
-    assert np.array_equal(under.get_array(), table["signed"][table["signed"] < 0])
+    assert np.array_equal(over.get_offsets(), where[table["gap"] < 0])
+    assert np.array_equal(under.get_offsets(), where[table["gap"] > 0])
+    assert np.array_equal(under.get_array(), table["gap"][table["gap"] > 0])
     low, high = over.get_clim()
     assert low == -high < 0
     assert under.get_clim() == (low, high)
@@ -89,20 +89,18 @@ def test_landscape_draws_every_row_up_or_down() -> None:
 def test_landscape_of_many_rows_in_hexagons() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.random((2, MOST_POINTS + 1))
-    ax = plot_lce_landscape(
-        ResultTable({"age": x, "$cost": y, "signed": x - 0.5}), x="age", y="$cost"
-    )
+    ax = plot_lce_landscape(ResultTable({"age": x, "$cost": y, "gap": x - 0.5}), x="age", y="$cost")
     (hexagons,) = (c for c in ax.collections if isinstance(c, PolyCollection))
     centre, mean = hexagons.get_offsets(), hexagons.get_array()
     assert np.abs(centre[:, 0] - 0.5 - mean).max() < 1 / 36
     (dots,) = (c for c in ax.collections if isinstance(c, PathCollection))
-    assert len(dots.get_offsets()) == np.sum(mean < 0)
+    assert len(dots.get_offsets()) == np.sum(mean > 0)
     assert cropped(ax.figure) == []
 
 
-@pytest.mark.parametrize("signed", [np.zeros(3), np.full(3, np.nan), np.array([0.0, 0.0, 0.4])])
-def test_landscape_of_no_error_or_none_known(signed) -> None:
-    ax = plot_lce_landscape(ResultTable({"x1": np.arange(3), "x2": np.ones(3), "signed": signed}))
+@pytest.mark.parametrize("gap", [np.zeros(3), np.full(3, np.nan), np.array([0.0, 0.0, 0.4])])
+def test_landscape_of_no_error_or_none_known(gap) -> None:
+    ax = plot_lce_landscape(ResultTable({"x1": np.arange(3), "x2": np.ones(3), "gap": gap}))
     assert cropped(ax.figure) == []
     assert ax.collections[0].get_clim()[1] in (1.0, 0.4)
 

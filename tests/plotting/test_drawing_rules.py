@@ -33,7 +33,7 @@ def _tables():
     y = rng.random(n) < p
     models = {name: p ** (1 + k) for k, name in enumerate(NAMES)}
     cells = {
-        m: tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(3)).table(
+        m: tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.SimplexGrid(3)).table(
             rng.dirichlet(np.ones(m), n), rng.integers(0, m, n)
         )
         for m in (3, 4)

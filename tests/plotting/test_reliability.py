@@ -16,7 +16,7 @@ from trueup.tables import BinTable
 
 WIDTH = tu.BinnedError(binning=tu.EqualWidth(10))
 MASS = tu.BinnedError(binning=tu.EqualMass(8))
-TREE = tu.BinnedError(binning=tu.VarianceTree())
+TREE = tu.BinnedError(binning=tu.bins.VarianceTree())
 
 
 def sample(n: int = 600, power: float = 2.0):
@@ -180,13 +180,13 @@ def test_a_table_without_rows_is_only_a_diagonal() -> None:
 
 def test_wrong_input_is_told_in_a_sentence() -> None:
     table = MASS.table(*sample())
-    family = tu.BinnedError(lens=tu.ClassWise()).table([[0.2, 0.8]], [1])
+    family = tu.BinnedError(lens=tu.lens.ClassWise()).table([[0.2, 0.8]], [1])
     with pytest.raises(InputError, match="`table` must be a BinTable"):
         plot_reliability(family)
     other = consistency_band(WIDTH.table(*sample()))
     with pytest.raises(InputError, match="`band` must be the band of this table, with 8 rows"):
         plot_reliability(table, band=other)
     with pytest.raises(InputError, match="'low' and 'high'"):
-        plot_reliability(table, band=tu.ResultTable({"low": np.zeros(8)}))
+        plot_reliability(table, band=tu.tables.ResultTable({"low": np.zeros(8)}))
     with pytest.raises(InputError, match='`form` must be "classical" or "deviation"'):
         plot_reliability(table, form="bars")

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 import trueup as tu
 from oracles import local
 from trueup.recalibrate.binning.histogram import HistogramBinning
-from trueup.recalibrate.files.save_and_load import load
+from trueup.recalibrate.files.save_and_load import load_recalibrator
 from trueup.recalibrate.local_calibration import LocalCalibration
 
 
@@ -44,7 +44,7 @@ def on_scale(x: np.ndarray, new: np.ndarray) -> tuple[list, list]:
     st.integers(2, 60),
     st.integers(2, 4),
     st.integers(1, 5),
-    st.sampled_from(["laplace", "gaussian"]),
+    st.sampled_from(["laplacian", "gaussian"]),
     st.sampled_from([0.2, 1.0, 20.0]),
 )
 def test_against_loops(seed, n, k, d, kernel, gamma) -> None:
@@ -87,7 +87,7 @@ def _near(x, new_x, gamma, kernel, d) -> bool:
     """Whether the plain sums of the loops are not lost in underflow."""
     l1 = np.abs(x[:, None] - new_x[None]).sum(axis=2)
     l2 = ((x[:, None] - new_x[None]) ** 2).sum(axis=2)
-    return (l1 / (d * gamma) if kernel == "laplace" else l2 / (2 * gamma**2)).max() < 600
+    return (l1 / (d * gamma) if kernel == "laplacian" else l2 / (2 * gamma**2)).max() < 600
 
 
 @settings(max_examples=15)
@@ -97,7 +97,7 @@ def test_wide_bandwidths_are_histogram_binning(seed, n, k) -> None:
     histogram = HistogramBinning(lens="top-label", binning="equal-width").fit(probs, labels)
     expected = histogram.predict_proba(probs)
     for gamma in (1e12, 1e300, math.inf):
-        for kernel in ("laplace", "gaussian"):
+        for kernel in ("laplacian", "gaussian"):
             lore = LocalCalibration(bandwidth=gamma, kernel=kernel)
             found = lore.fit(probs, labels, features=x).predict_proba(probs, features=x)
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
@@ -253,14 +253,14 @@ def test_without_features_it_is_histogram_binning_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("reduce", [None, "pca", ("pca", 2)])
-@pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+@pytest.mark.parametrize("kernel", ["laplacian", "gaussian"])
 @pytest.mark.parametrize("n", [30, 3000])
 def test_saved_and_loaded(reduce, kernel, n, tmp_path: Path) -> None:
     probs, labels, x = draw(n, 3, 4)
     lore = LocalCalibration(reduce=reduce, kernel=kernel, classes=["a", "b", "c"])
     lore.fit(probs, np.array(["a", "b", "c"])[labels], features=x)
     lore.save(tmp_path / "lore")
-    back = load(tmp_path / "lore")
+    back = load_recalibrator(tmp_path / "lore")
     new_probs, _, new_x = draw(50, 3, 4, 1)
     expected = lore.predict_proba(new_probs, features=new_x)
     assert np.array_equal(back.predict_proba(new_probs, features=new_x), expected)
@@ -367,7 +367,7 @@ def test_awkward_data(case: str) -> None:
     assert np.isfinite(big.predict_proba(z, features=[0.0, 1.0])).all()
 
 
-@pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+@pytest.mark.parametrize("kernel", ["laplacian", "gaussian"])
 def test_the_nearest_row_is_known_without_a_bandwidth(kernel: str) -> None:
     model = LocalCalibration(bandwidth=np.inf, kernel=kernel, standardize=False)
     found = model.fit([0.7] * 3, [1, 0, 0], features=[0.0, 2.0, 9.0])

@@ -35,8 +35,8 @@ RESULTS: dict[str, Callable[[], Any]] = {
     ),
     "of nothing": lambda: tu.interval(lambda f: float(f.n), [0.3], [1]),
     "spiegelhalter": lambda: tu.calibration_test([0.0, 1.0], [1, 0], method="spiegelhalter"),
-    "hosmer_lemeshow": lambda: tu.calibration_test(
-        *CERTAIN_AND_WRONG, method="hosmer_lemeshow", rng=0
+    "hosmer-lemeshow": lambda: tu.calibration_test(
+        *CERTAIN_AND_WRONG, method="hosmer-lemeshow", rng=0
     ),
     "tcal": lambda: tu.calibration_test([0.0, 1.0], [1, 0], method="tcal"),
     "tcal with notes": lambda: tu.calibration_test(*data(), method="tcal", rng=0),

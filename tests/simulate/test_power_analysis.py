@@ -145,7 +145,7 @@ def test_refusals():
         ("`true_error` must be at most", {"true_error": 0.9}),
         ("`n` must be a whole number", {"n": 0}),
         ("`statistic` must be an estimator", {"statistic": len}),
-        ("have no lens", {"statistic": tu.BinnedError(tu.TopLabel())}),
+        ("have no lens", {"statistic": tu.BinnedError(tu.lens.TopLabel())}),
         ("`alpha` must be", {"alpha": 5}),
         ("`n_datasets` must be", {"n_datasets": 1}),
     ]

@@ -9,7 +9,7 @@ from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.results import CalibrationTestResult
 
 # The p-value of the other one is a bound and no share of anything.
-RESAMPLED = [name for name in TESTS if name != "skce_distribution_free"]
+RESAMPLED = [name for name in TESTS if name != "skce-distribution-free"]
 
 
 def scores(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -39,14 +39,14 @@ def whole_and_sum(error: tu.BinnedError, probs: np.ndarray, labels: np.ndarray) 
     return error.table(probs, labels), first
 
 
-def assert_same_sums(a: tu.BinTable, b: tu.BinTable) -> None:
+def assert_same_sums(a: tu.tables.BinTable, b: tu.tables.BinTable) -> None:
     assert a.edges.tolist() == b.edges.tolist()
     assert a.count.tolist() == b.count.tolist()
     for x, y in zip(a.sums, b.sums, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-13, atol=0)
 
 
-@pytest.mark.parametrize("binning", [tu.EqualWidth(15), tu.FixedEdges((0.2, 0.21, 0.9))])
+@pytest.mark.parametrize("binning", [tu.EqualWidth(15), tu.bins.FixedEdges((0.2, 0.21, 0.9))])
 def test_bin_tables_add(binning: object) -> None:
     whole, total = whole_and_sum(tu.BinnedError(binning=binning), *binary())
     assert_same_sums(whole, total)
@@ -54,11 +54,13 @@ def test_bin_tables_add(binning: object) -> None:
 
 
 def test_families_and_cells_add() -> None:
-    whole, total = whole_and_sum(tu.BinnedError(tu.ClassWise()), *matrix())
+    whole, total = whole_and_sum(tu.BinnedError(tu.lens.ClassWise()), *matrix())
     assert total.names == whole.names
     for a, b in zip(whole.tables, total.tables, strict=True):
         assert_same_sums(a, b)
-    whole, total = whole_and_sum(tu.BinnedError(tu.Canonical(), tu.SimplexGrid(4)), *matrix())
+    whole, total = whole_and_sum(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(4)), *matrix()
+    )
     for name in ("low", "high", "count"):
         assert getattr(total, name).tolist() == getattr(whole, name).tolist()
     for name in ("weight", "score", "label"):
@@ -66,7 +68,7 @@ def test_families_and_cells_add() -> None:
 
 
 def test_members_without_rows_add() -> None:
-    error = tu.BinnedError(tu.ClassWise(where=(0.6, 1.0)), tu.FixedEdges((0.5, 0.8)))
+    error = tu.BinnedError(tu.lens.ClassWise(where=(0.6, 1.0)), tu.bins.FixedEdges((0.5, 0.8)))
     probs, labels = np.array([[0.7, 0.2, 0.1], [0.1, 0.9, 0.0], [0.9, 0.1, 0.0]]), [0, 1, 1]
     first, second = error.table(probs[:1], labels[:1]), error.table(probs[1:], labels[1:])
     assert first[1] is None
@@ -79,8 +81,8 @@ def test_members_without_rows_add() -> None:
 
 def test_fine_tables_add() -> None:
     p, y = binary()
-    parts = [tu.FineBinTable.of(p[part], y[part]) for part in PARTS]
-    total, whole = parts[0] + parts[1] + parts[2], tu.FineBinTable.of(p, y)
+    parts = [tu.tables.FineBinTable.of(p[part], y[part]) for part in PARTS]
+    total, whole = parts[0] + parts[1] + parts[2], tu.tables.FineBinTable.of(p, y)
     assert total.sums.count.tolist() == whole.sums.count.tolist()
     np.testing.assert_allclose(total.sums.score, whole.sums.score, rtol=1e-13)
 
@@ -92,20 +94,23 @@ def test_tables_over_different_bins_are_refused() -> None:
     with pytest.raises(tu.InputError, match=r"^`other` must be a table over the same edges; got "):
         thirds + quarters
     probs, labels = matrix()
-    grids = [tu.BinnedError(tu.Canonical(), tu.SimplexGrid(b)).table(probs, labels) for b in (2, 3)]
+    grids = [
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(b)).table(probs, labels)
+        for b in (2, 3)
+    ]
     with pytest.raises(tu.InputError, match=r"^`other` must be a table over the same cells; got "):
         grids[0] + grids[1]
-    pair = tu.Partition(groups=((0,), (1, 2)))
-    smaller = tu.BinnedError(pair, tu.SimplexGrid(2)).table(probs, labels)
+    pair = tu.lens.Partition(groups=((0,), (1, 2)))
+    smaller = tu.BinnedError(pair, tu.bins.SimplexGrid(2)).table(probs, labels)
     message = r"^`other` must be a table over cells of the same simplex; got "
     with pytest.raises(tu.InputError, match=message):
         grids[0] + smaller
-    family = tu.BinnedError(tu.ClassWise()).table(probs, labels)
-    weighted = tu.BinnedError(tu.ClassWise(class_weights=(1, 1, 2))).table(probs, labels)
+    family = tu.BinnedError(tu.lens.ClassWise()).table(probs, labels)
+    weighted = tu.BinnedError(tu.lens.ClassWise(class_weights=(1, 1, 2))).table(probs, labels)
     message = r"^`other` must be a family with the same members and shares; got "
     with pytest.raises(tu.InputError, match=message):
         family + weighted
-    for table in (thirds, grids[0], family, tu.FineBinTable.of(p, y)):
+    for table in (thirds, grids[0], family, tu.tables.FineBinTable.of(p, y)):
         with pytest.raises(TypeError):
             table + 1
 
@@ -116,8 +121,8 @@ def tables() -> list[object]:
     probs, labels = matrix()
     return [
         tu.BinnedError(binning=tu.EqualWidth(5)).table(p * 0.5, y),
-        tu.BinnedError(tu.ClassWise(where=(0.6, 1.0)), tu.EqualMass(3)).table(probs, labels),
-        tu.BinnedError(tu.Canonical(), tu.VarianceTree(50)).table(probs, labels),
+        tu.BinnedError(tu.lens.ClassWise(where=(0.6, 1.0)), tu.EqualMass(3)).table(probs, labels),
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(50)).table(probs, labels),
     ]
 
 
@@ -144,14 +149,14 @@ def test_data_frames_of_other_libraries_are_refused() -> None:
 
 def fields_of(table: object) -> list[object]:
     """Every number of a table, to compare those that have no equality of their own."""
-    if isinstance(table, tu.FineBinTable):
+    if isinstance(table, tu.tables.FineBinTable):
         return [moment.tolist() for moment in table.sums]
     return [getattr(table, name).tolist() for name in (f.name for f in dataclasses.fields(table))]
 
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])
 def test_tables_survive_json(which: int) -> None:
-    table = [*tables(), tu.FineBinTable.of(*binary())][which]
+    table = [*tables(), tu.tables.FineBinTable.of(*binary())][which]
     again = type(table).from_dict(json.loads(json.dumps(table.to_dict(), allow_nan=False)))
     if which < 2:
         assert again == table
@@ -164,15 +169,15 @@ def test_class_names_that_are_numpy_numbers_survive_json() -> None:
     probs, labels = matrix()
     names = np.array([3, 5, 7])
     forecasts = tu.Forecasts.from_arrays(probs, names[labels], classes=names)
-    family = tu.BinnedError(tu.ClassWise()).table(forecasts)
-    assert tu.BinTables.from_dict(json.loads(json.dumps(family.to_dict()))) == family
+    family = tu.BinnedError(tu.lens.ClassWise()).table(forecasts)
+    assert tu.tables.BinTables.from_dict(json.loads(json.dumps(family.to_dict()))) == family
 
 
 def test_fine_tables_of_another_grid_are_refused() -> None:
-    data = tu.FineBinTable.of(*binary()).to_dict() | {"cells": 100}
+    data = tu.tables.FineBinTable.of(*binary()).to_dict() | {"cells": 100}
     message = "`data` must be a table of 10240 cells; got 100."
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
-        tu.FineBinTable.from_dict(data)
+        tu.tables.FineBinTable.from_dict(data)
 
 
 def test_reprs() -> None:
@@ -184,7 +189,7 @@ def test_reprs() -> None:
     assert lines[-1].split() == ["(0.8000,", "1.0000]", "0", "-", "-", "-"]
     assert repr(family).splitlines()[0] == "BinTables of 3 classes:"
     assert repr(cells) == f"CellTable(200 rows in {cells.n_bins} cells of 3 outcomes)"
-    fine = tu.FineBinTable.of(*binary(ties=True))
+    fine = tu.tables.FineBinTable.of(*binary(ties=True))
     assert repr(fine) == "FineBinTable(200 rows in 11 of 10240 cells)"
 
 

@@ -39,7 +39,7 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
     # The verdict is all answers in one paragraph: nothing is said twice here.
     first, *others = found.answers.items()
     screen.paragraph(f"{first[1]} {others[0][1]}", strong=True)
-    screen.answers({name: text for name, text in others[1:] if text})
+    screen.answers({name.replace("_", " "): text for name, text in others[1:] if text})
     _show_rows(screen, "Calibration errors", estimate_rows(found), _about(found))
     _show_rows(screen, "Scores: lower is better", score_rows(found), TERMS)
     classes: Any = found.tables.get("classes")
@@ -71,7 +71,7 @@ def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list
         lines.append(f"trueup fit {data} -o calibrator.json")
     elif found.detectable_error is not None and found.detectable_error.error is not None:
         smaller = float(f"{found.detectable_error.error / 2:.1g}")
-        lines.append(f"trueup power {data} --error {smaller:g}")
+        lines.append(f"trueup power {data} --true-error {smaller:g}")
     lines.append(f"trueup plot {name}{as_typed(columns)} -o reliability.png")
     return lines
 
@@ -85,7 +85,7 @@ def _about(found: Evaluation) -> str:
 
 def _method(found: Evaluation) -> str | None:
     """What to type for the recommended recalibrator; None where none is worth it."""
-    if found.recalibration is None or not found.answers["gain"]:
+    if found.recalibration is None or not found.answers["expected_gain"]:
         return None
     return next((m for m, kind in METHODS.items() if kind == found.recalibration.recommended), None)
 

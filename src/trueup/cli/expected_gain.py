@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
-from trueup.inference.arguments import seed_of
 from trueup.metrics import brier, log_loss, rmsce_debiased
 from trueup.recalibrate.auto.auto_calibration import stratified_folds
+from trueup.seeds import seed_of
 
 if TYPE_CHECKING:
     from trueup.recalibrate import Recalibrator

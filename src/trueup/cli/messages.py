@@ -11,13 +11,10 @@ __all__ = ["typed"]
 
 # Arguments of functions that the command line calls otherwise.
 NAMES = {
-    "confidence_level": "confidence",
     "correct": "labels",
     "n_bins": "bins",
     "n_resamples": "resamples",
-    "n_datasets": "sets",
     "rng": "seed",
-    "true_error": "error",
 }
 
 

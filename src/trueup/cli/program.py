@@ -31,7 +31,7 @@ COMMANDS = (
     "apply",
     "certify",
     "power",
-    "study",
+    "simulate",
     "demo",
     "completion",
 )

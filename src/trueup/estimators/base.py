@@ -113,7 +113,7 @@ class Estimator(Specification):
     def through(self, lens: Lens) -> Self:
         """Return the same estimator with another lens."""
         if not self.takes_lens:
-            raise must_be("estimator", "one whose lens can be chosen", self)
+            raise must_be("estimator", "an estimator whose lens can be chosen", self)
         return replace(self, lens=lens)  # type: ignore[call-arg]
 
     def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:

@@ -102,8 +102,8 @@ def cox(
 
     Examples
     --------
-    >>> found = cox([0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 1, 0, 1, 0, 0])
-    >>> round(found.slope, 4), round(found.intercept, 4), round(found.in_the_large, 4)
+    >>> result = cox([0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 1, 0, 1, 0, 0])
+    >>> round(result.slope, 4), round(result.intercept, 4), round(result.in_the_large, 4)
     (-0.1759, -0.7029, -0.9568)
     >>> cox([0.1, 0.3, 0.7], [0, 0, 1]).note
     'the scores order the labels perfectly: the larger the slope, the better the fit'

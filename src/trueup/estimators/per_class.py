@@ -43,7 +43,7 @@ def class_errors(
     -------
     ResultTable
         ``class``, ``share`` (of the class in an average), ``mean_score``, ``mean_label``,
-        ``gap`` (mean score − mean label: positive where the class is predicted too often) and
+        ``gap`` (mean label − mean score: negative where the class is predicted too often) and
         ``error``; NaN where a region ``where=`` holds no prediction.
 
     Notes
@@ -98,7 +98,7 @@ def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> _R
         return _Row(member.name, member.share, np.nan, np.nan, np.nan, np.nan)
     score, label = (_mean(x.astype(np.float64), pairs.w) for x in (pairs.p, pairs.y))
     error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
-    return _Row(member.name, member.share, score, label, score - label, error)
+    return _Row(member.name, member.share, score, label, label - score, error)
 
 
 def _mean(values: Floats, weights: Floats | None) -> float:

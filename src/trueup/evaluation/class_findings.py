@@ -13,9 +13,9 @@ from trueup.estimators import BinnedError
 from trueup.evaluation.findings import Settings
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, interval
-from trueup.inference.arguments import seed_of
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
 from trueup.lens import Binary, ClassWise
+from trueup.seeds import seed_of
 from trueup.tables import ResultTable
 
 __all__ = ["class_findings", "resamples_of_groups", "test_of_classes"]
@@ -58,7 +58,7 @@ def _most_resamples(labels: int, parts: int) -> int:
 def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     """Measure every class against the rest with `rmsce_debiased`, and test it.
 
-    Columns: ``class``, ``share`` of rows, ``mean_score``, ``mean_label``, ``gap`` (score − label),
+    Columns: ``class``, ``share`` of rows, ``mean_score``, ``mean_label``, ``gap`` (label − score),
     ``error``, ``low``, ``high``, ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh``.
     """
     method, many = test_of_classes(forecasts, asked.n_resamples)
@@ -81,7 +81,7 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
             "share": label,
             "mean_score": score,
             "mean_label": label,
-            "gap": score - label,
+            "gap": label - score,
             "error": ends.estimate,
             "low": ends.low,
             "high": ends.high,

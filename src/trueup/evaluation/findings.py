@@ -18,9 +18,10 @@ from trueup.estimators.decomposition import ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
-from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.arguments import check_level, check_resamples
 from trueup.metrics import NAMED, rmsce_debiased
 from trueup.results import CalibrationTestResult, Decomposition, Interval
+from trueup.seeds import Seed, seed_of
 
 __all__ = [
     "ALL_CLASSES",
@@ -148,7 +149,7 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
     if forecasts.clusters is not None or forecasts.soft:
         return {}
     found = {}
-    for method in ("spiegelhalter", "hosmer_lemeshow", "ks", "tcal", "skce"):
+    for method in ("spiegelhalter", "hosmer-lemeshow", "ks", "tcal", "skce"):
         if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
             continue
         if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
@@ -260,7 +261,7 @@ def _test(
         return None, {"no_test": reason}
     method = "consistency"
     if forecasts.clusters is not None:
-        method, many = "cluster_signs", len(np.unique(forecasts.clusters))
+        method, many = "cluster-signs", len(np.unique(forecasts.clusters))
         if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
             return None, {"no_test": f"{many} clusters are too few for a test"}
         # What is subtracted takes rows for independent; without it the test needs no such rows.

@@ -20,9 +20,9 @@ from trueup.evaluation.sections import Finding
 from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
-from trueup.inference.arguments import Seed
 from trueup.inference.comparison import checked_model, same_samples
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed
 
 __all__ = ["evaluate"]
 
@@ -94,8 +94,8 @@ def evaluate(
     >>> import trueup as tu
     >>> from trueup.simulate import Beta, Power, World
     >>> data = World(Beta(2.0, 1.0), Power(2.0)).sample(2000, rng=0)
-    >>> found = tu.evaluate(data, recalibrate=False, advice=False)
-    >>> print(found.answers["calibrated"])
+    >>> result = tu.evaluate(data, recalibrate=False, advice=False)
+    >>> print(result.answers["calibrated"])
     The probabilities are miscalibrated (p ≤ 0.001, 2,000 rows).
     """
     asked = Settings.checked(n_bins, confidence_level, n_resamples, rng)

@@ -31,7 +31,7 @@ def null_table(found: Sensitivity) -> ResultTable:
 
 def error_by_bins(forecasts: Forecasts) -> ResultTable:
     """Errors for more and more bins of equal mass, and the number that the sweep chooses."""
-    chosen = int(SweepError().measure(forecasts).notes.get("made", 0))
+    chosen = int(SweepError().measure(forecasts).notes.get("n_bins", 0))
     numbers = sorted({b for b in (*BIN_COUNTS, chosen) if 1 <= b <= forecasts.n})
     rows = []
     for name, debias in (("plug-in", False), ("debiased", True)):

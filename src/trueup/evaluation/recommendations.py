@@ -67,7 +67,7 @@ def tried_recalibration(forecasts: Forecasts, asked: Settings) -> Recalibration 
             return None
     from trueup.recalibrate import AutoCalibration  # needs scikit-learn, which is slow to load
 
-    auto = AutoCalibration(_candidates(some), cv=folds, rng=asked.seed)
+    auto = AutoCalibration(_candidates(some), cv=folds, random_state=asked.seed)
     auto.fit(some)
     table = auto.table_
     if "score" not in table:
@@ -102,17 +102,15 @@ def local_finding(
     some = _some_rows(forecasts, MOST_ROWS_LOCAL, seed)
     features = np.asarray(some.features, np.float64).reshape(some.n, -1)
     bandwidth = default_bandwidth(features.shape[1])
-    signed = LocalError(binning=EqualWidth(n_bins), bandwidth=bandwidth).signed(some)
+    gaps = LocalError(binning=EqualWidth(n_bins), bandwidth=bandwidth).gaps(some)
     shares = np.linspace(0, 1, 101)
-    quantiles = ResultTable({"share": shares, "error": np.quantile(np.abs(signed), shares)})
+    quantiles = ResultTable({"share": shares, "error": np.quantile(np.abs(gaps), shares)})
     x, y, axes = _two_axes(features, names)
     shown = np.random.default_rng(seed).permutation(some.n)[:POINTS_SHOWN]
-    near = signed[shown]
-    landscape = ResultTable(
-        {"x1": x[shown], "x2": y[shown], "signed": near, "absolute": np.abs(near)}
-    )
+    near = gaps[shown]
+    landscape = ResultTable({"x1": x[shown], "x2": y[shown], "gap": near, "absolute": np.abs(near)})
     over = mlce_over_bandwidths(some, n_bins=n_bins)
-    largest, mean = float(np.abs(signed).max()), float(np.abs(signed).mean())
+    largest, mean = float(np.abs(gaps).max()), float(np.abs(gaps).mean())
     return LocalFinding(bandwidth, largest, mean, over, quantiles, landscape, axes, some.n)
 
 

@@ -45,8 +45,8 @@ class Evaluation:
         Whether the evidence speaks against calibration, and the p-value of the tests that decide,
         adjusted where there are two; None without a test.
     answers
-        The same by question: ``"calibrated"``, ``"how far"``, ``"where"``, ``"how sure"``,
-        ``"what to do"``, ``"gain"``.
+        The same by question: ``"calibrated"``, ``"magnitude"``, ``"location"``, ``"precision"``,
+        ``"recommendation"``, ``"expected_gain"``.
     overview
         Rows, classes, accuracy, mean prediction and outcome.
     estimates

@@ -186,7 +186,7 @@ class LocalFinding(FieldsShown):
     quantiles
         ``share`` and ``error``: the distribution of local errors over rows.
     landscape
-        ``x1``, ``x2``, ``signed``, ``absolute``: local errors of rows over two features, or the
+        ``x1``, ``x2``, ``gap``, ``absolute``: local errors of rows over two features, or the
         first two principal components of more.
     axes
         What x1 and x2 are.

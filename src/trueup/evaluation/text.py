@@ -18,11 +18,11 @@ Rows = tuple[Sequence[str], list[Sequence[str]]]
 WIDTH = 88
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
-    "how far": "How far off, and in which direction?",
-    "where": "Where?",
-    "how sure": "How sure are we?",
-    "what to do": "What to do?",
-    "gain": "What would be gained?",
+    "magnitude": "How far off, and in which direction?",
+    "location": "Where?",
+    "precision": "How sure are we?",
+    "recommendation": "What to do?",
+    "expected_gain": "What would be gained?",
 }
 
 

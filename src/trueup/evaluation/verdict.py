@@ -44,11 +44,11 @@ def answers_of(evidence: Evidence) -> dict[str, str]:
     """Is it calibrated, how far off, where, how sure, what to do, what would be gained?"""
     return {
         "calibrated": _calibrated(evidence),
-        "how far": _how_far(evidence),
-        "where": where(evidence),
-        "how sure": _how_sure(evidence),
-        "what to do": _what_to_do(evidence),
-        "gain": _gain(evidence),
+        "magnitude": _how_far(evidence),
+        "location": where(evidence),
+        "precision": _how_sure(evidence),
+        "recommendation": _what_to_do(evidence),
+        "expected_gain": _gain(evidence),
     }
 
 
@@ -157,21 +157,21 @@ def _direction(evidence: Evidence) -> str:
         error = error * math.sqrt(evidence.overview.n / evidence.overview.clusters)
     whole = _sign(gap, share, error)
     if evidence.overview.kind == "multiclass":
-        words = {1: "the model is over-confident", -1: "the model is under-confident"}
+        words = {-1: "the model is over-confident", 1: "the model is under-confident"}
         return f"; {words[whole]}" if whole else ""
     upper = np.cumsum(share) - share / 2 > 0.5
     low, high = (_sign(gap[half], share[half], error[half]) for half in (~upper, upper))
     if upper.all() or not upper.any():
         low = high = whole
     words_of = {
-        (1, 1): "probabilities are too high",
-        (-1, -1): "probabilities are too low",
-        (-1, 1): "probabilities are too extreme",
-        (1, -1): "probabilities are too timid",
-        (1, 0): "the lower half of the scores is too high",
-        (-1, 0): "the lower half of the scores is too low",
-        (0, 1): "the upper half of the scores is too high",
-        (0, -1): "the upper half of the scores is too low",
+        (-1, -1): "probabilities are too high",
+        (1, 1): "probabilities are too low",
+        (1, -1): "probabilities are too extreme",
+        (-1, 1): "probabilities are too timid",
+        (-1, 0): "the lower half of the scores is too high",
+        (1, 0): "the lower half of the scores is too low",
+        (0, -1): "the upper half of the scores is too high",
+        (0, 1): "the upper half of the scores is too low",
     }
     return f"; {words_of[low, high]}" if (low, high) in words_of else ""
 

@@ -1,17 +1,13 @@
-"""Checks of the arguments of inference: levels, resamples and seeds."""
+"""Checks of the arguments of inference: levels and resamples."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from trueup.checks import is_number, is_whole
 from trueup.errors import must_be
 
-Seed = int | np.random.Generator | None
-
-__all__ = ["check_inside", "check_level", "check_resamples", "check_seed", "seed_of"]
+__all__ = ["check_inside", "check_level", "check_resamples"]
 
 
 def check_inside(name: str, value: object, hint: str = "") -> float:
@@ -34,17 +30,3 @@ def check_resamples(n_resamples: object, level: float | None = None) -> int:
         rule = f"a whole number of at least {least}"
         raise must_be("n_resamples", rule, n_resamples, hint=hint)
     return int(n_resamples)  # type: ignore[call-overload, no-any-return]
-
-
-def check_seed(rng: object) -> None:
-    """Refuse what is neither a seed nor a generator nor None."""
-    if not (rng is None or isinstance(rng, np.random.Generator) or is_whole(rng, 0)):
-        hint = "pass numpy.random.default_rng(rng) for any other seed of NumPy's"
-        rule = "a whole number of at least 0, a numpy Generator or None"
-        raise must_be("rng", rule, rng, hint="" if isinstance(rng, int | float | str) else hint)
-
-
-def seed_of(rng: Seed) -> int:
-    """Return the seed of the draws: one number of the generator given or made."""
-    check_seed(rng)
-    return int(np.random.default_rng(rng).integers(1 << 63))

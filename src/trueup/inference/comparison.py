@@ -11,7 +11,7 @@ import numpy as np
 from trueup.errors import Argument, Verbatim, called, must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.interval import interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import refuse_soft_labels
@@ -19,6 +19,7 @@ from trueup.inference.multiple_tests.adjusted_pvalues import holm
 from trueup.inference.paired_differences import Difference, Resampled, difference_of
 from trueup.metrics import rmsce_debiased
 from trueup.results import CalibrationTestResult, Comparison, Interval
+from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
 __all__ = ["checked_model", "compare", "compare_many", "same_samples"]
@@ -36,7 +37,7 @@ def compare(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> Comparison:
     r"""Compare the calibration of two models on the same samples (Vaicenavicius et al. §4.3).
 
@@ -79,8 +80,8 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(2000)
     >>> labels = rng.random(2000) < truth
-    >>> found = compare(truth**2, truth, labels, n_resamples=199, rng=0)
-    >>> found.difference > 0.1, found.interval.low > 0, found.pvalue
+    >>> result = compare(truth**2, truth, labels, n_resamples=199, rng=0)
+    >>> result.difference > 0.1, result.interval.low > 0, result.pvalue
     (True, True, 0.01)
     """
     measure, level, draws = _checked(estimator, confidence_level, n_resamples)
@@ -113,7 +114,7 @@ def compare_many(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> ResultTable:
     """Compare every two of several models, and rank them as far as the data can tell.
 
@@ -134,8 +135,8 @@ def compare_many(
     >>> truth = rng.random(2000)
     >>> labels = rng.random(2000) < truth
     >>> models = {"raw": truth**2, "good": truth, "also good": truth + 0.001 * (1 - truth)}
-    >>> found = compare_many(models, labels, n_resamples=199, rng=0)
-    >>> found["first_rank"].tolist(), found["second_rank"].tolist()
+    >>> result = compare_many(models, labels, n_resamples=199, rng=0)
+    >>> result["first_rank"].tolist(), result["second_rank"].tolist()
     ([3, 3, 1], [1, 1, 1])
     """
     measure, level, draws = _checked(estimator, confidence_level, n_resamples)

@@ -13,7 +13,7 @@ from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.bootstrap import Bootstrap, Units
 from trueup.inference.confidence_intervals.interval import interval, resampled_interval
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, powers_of_classes
@@ -28,6 +28,7 @@ from trueup.inference.hypothesis_tests.sorted_resamples import (
 from trueup.lens import Lens
 from trueup.notebook import FieldsShown
 from trueup.results import CalibrationTestResult, Interval
+from trueup.seeds import Seed, seed_of
 
 __all__ = ["MetricInference", "estimate_many"]
 
@@ -50,7 +51,7 @@ def estimate_many(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> list[MetricInference]:
     """Return the interval and the test of each of several metrics.
 
@@ -73,8 +74,8 @@ def estimate_many(
     Examples
     --------
     >>> from trueup import ece, ks_error
-    >>> found = estimate_many([ece, ks_error], [0.2] * 50 + [0.7] * 50, [0, 1] * 50, rng=0)
-    >>> [round(each.interval.estimate, 3) for each in found]
+    >>> result = estimate_many([ece, ks_error], [0.2] * 50 + [0.7] * 50, [0, 1] * 50, rng=0)
+    >>> [round(each.interval.estimate, 3) for each in result]
     [0.25, 0.15]
     """
     level, many = check_level(confidence_level), check_resamples(n_resamples)

@@ -12,12 +12,12 @@ from trueup.errors import must_be
 
 WITHIN = np.finfo(np.float64)
 
-KERNELS = ("laplace", "gaussian")
+KERNELS = ("laplacian", "gaussian")
 FEW, MANY = 3, 50
 NARROW, WIDE = 0.2, 0.4
 
 
-def default_bandwidth(n_dims: int, kernel: str = "laplace") -> float:
+def default_bandwidth(n_dims: int, kernel: str = "laplacian") -> float:
     r"""Return a bandwidth between the individual and the global error, for standardised features.
 
     Luo et al. 2022 read 0.2 for 3-D and 0.4 for 50-D features off a plot of the largest error

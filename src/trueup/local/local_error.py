@@ -35,10 +35,10 @@ class LocalError(Estimator):
     .. math:: \mathrm{LCE}_\gamma(x) = \left| \frac{\sum_{i\in\beta(x)} w_i (p_i - y_i)
               k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
 
-    and the value is its maximum over all x, MLCE. Without the bars it is the signed error: above 0
-    p is too high here, which for the confidence in a prediction is over-confident. As γ → ∞ the
-    maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by chance, and more
-    so for small γ.
+    and the value is its maximum over all x, MLCE. `gaps` has the sign, observed − predicted:
+    below 0 p is too high here, which for the confidence in a prediction is over-confident. As
+    γ → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by
+    chance, and more so for small γ.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class LocalError(Estimator):
     binning
         Bins of the confidence.
     kernel
-        ``"laplace"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"``:
+        ``"laplacian"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"``:
         :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`; ``"group"``: 1 for rows of one group and 0 for
         others, where features are the groups: the errors of bins, group by group.
     bandwidth
@@ -68,7 +68,7 @@ class LocalError(Estimator):
     Notes
     -----
     `measure` has in ``table`` the landscape, one row per sample (``row``, its number among those
-    given, or those of a `Forecasts`, ``bin``, ``p``, ``y``, ``signed``, ``absolute``, ``mass``, the
+    given, or those of a `Forecasts`, ``bin``, ``p``, ``y``, ``gap``, ``absolute``, ``mass``, the
     sum of weights × similarities, and the first three coordinates ``x1`` …), and in ``notes``
     ``bandwidth``, ``mean``, ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A
     small mass says that an error rests on few rows.
@@ -84,16 +84,16 @@ class LocalError(Estimator):
     Examples
     --------
     >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
-    >>> found = LocalError().measure(probs, labels, where)
-    >>> found.table["signed"].round(3)  # under-confident on the left, over-confident on the right
-    array([-0.3, -0.3,  0.7,  0.7])
-    >>> round(found.value, 3)
+    >>> result = LocalError().measure(probs, labels, where)
+    >>> result.table["gap"].round(3)  # under-confident on the left, over-confident on the right
+    array([ 0.3,  0.3, -0.7, -0.7])
+    >>> round(result.value, 3)
     0.7
     """
 
     lens: Lens | None = None
     binning: Binning = EqualWidth(15)
-    kernel: str = "laplace"
+    kernel: str = "laplacian"
     bandwidth: float | None = None
     _: KW_ONLY
     summary: str | float = "max"
@@ -158,7 +158,7 @@ class LocalError(Estimator):
         ).table
         return table
 
-    def signed(
+    def gaps(
         self,
         probs: object,
         labels: object = None,
@@ -167,13 +167,13 @@ class LocalError(Estimator):
         weights: object = None,
         logits: bool = False,
     ) -> Floats:
-        """Return the signed error around each row; NaN for rows that were left out."""
+        """Return observed − predicted around each row; NaN for rows that were left out."""
         forecasts = self._forecasts(probs, labels, features, weights, logits)
         problem = self.problem(forecasts, device_of(features))
         n = forecasts.n if weights is None else len(as_numpy("weights", weights))
         found = np.full(n, np.nan)
         rows = _as_given(problem.rows, weights)
-        found[rows] = problem.sums(self.kernel, self.bandwidth).signed
+        found[rows] = problem.sums(self.kernel, self.bandwidth).gap
         return found
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
@@ -182,7 +182,7 @@ class LocalError(Estimator):
 
     def _estimate(self, problem: LocalProblem) -> Estimate:
         sums = problem.sums(self.kernel, self.bandwidth)
-        absolute, w = np.abs(sums.signed), problem.pairs.w
+        absolute, w = np.abs(sums.gap), problem.pairs.w
         value = summary_of(absolute, w, self.summary)
         notes = {
             "bandwidth": sums.bandwidth,
@@ -226,8 +226,8 @@ def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:
         "bin": problem.bins,
         "p": problem.pairs.p.astype(np.float64),
         "y": problem.pairs.y.astype(np.float64),
-        "signed": sums.signed,
-        "absolute": np.abs(sums.signed),
+        "gap": sums.gap,
+        "absolute": np.abs(sums.gap),
         "mass": sums.mass,
     }
     for number in range(min(problem.n_dims, COORDINATES)):

@@ -26,7 +26,7 @@ def lce(
     features: object = None,
     *,
     bandwidth: float | None = None,
-    kernel: str = "laplace",
+    kernel: str = "laplacian",
     n_bins: int = 15,
     standardize: bool = True,
     weights: object = None,
@@ -36,7 +36,7 @@ def lce(
 
     :math:`|\sum_i (p_i - y_i) k(x, x_i)| / \sum_i k(x, x_i)` over the rows in the confidence bin
     of x, x among them; `LocalError` says what k is, and has more to choose. Returns one error for
-    each row as given, NaN for one of weight 0. `LocalError().signed` tells over- from
+    each row as given, NaN for one of weight 0. `LocalError().gaps` tells over- from
     under-confidence.
 
     Use it to find where a model that is calibrated on the whole is not. Around rows with few
@@ -52,7 +52,7 @@ def lce(
     array([0.3, 0.3, 0.7, 0.7])
     """
     estimator = LocalError(None, EqualWidth(n_bins), kernel, bandwidth, standardize=standardize)
-    return np.abs(estimator.signed(probs, labels, features, weights=weights, logits=logits))
+    return np.abs(estimator.gaps(probs, labels, features, weights=weights, logits=logits))
 
 
 def mlce(
@@ -61,7 +61,7 @@ def mlce(
     features: object = None,
     *,
     bandwidth: float | None = None,
-    kernel: str = "laplace",
+    kernel: str = "laplacian",
     n_bins: int = 15,
     standardize: bool = True,
     weights: object = None,
@@ -92,7 +92,7 @@ def mlce_over_bandwidths(
     features: object = None,
     *,
     bandwidths: Sequence[float] | None = None,
-    kernel: str = "laplace",
+    kernel: str = "laplacian",
     n_bins: int = 15,
     lens: Lens | None = None,
     standardize: bool = True,
@@ -116,7 +116,7 @@ def mlce_over_bandwidths(
     >>> table["max"].round(3)
     array([0.7  , 0.205])
     """
-    check_choice("kernel", kernel, "laplace", "gaussian")
+    check_choice("kernel", kernel, "laplacian", "gaussian")
     binning = EqualWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
     forecasts = Forecasts.from_arrays(
@@ -128,7 +128,7 @@ def mlce_over_bandwidths(
     columns: dict[str, list[float]] = {}
     for gamma in checked_bandwidths(bandwidths):
         sums = problem.sums(kernel, gamma)
-        absolute, w = np.abs(sums.signed), problem.pairs.w
+        absolute, w = np.abs(sums.gap), problem.pairs.w
         row = {"bandwidth": float(gamma)} | {
             name: summary_of(absolute, w, summary)
             for name, summary in (("max", "max"), ("mean", "mean"), ("median", 0.5), ("q90", 0.9))

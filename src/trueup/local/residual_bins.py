@@ -20,9 +20,9 @@ from trueup.local.features import fit_map, some_columns
 
 
 class LocalSums(NamedTuple):
-    """Kernel-weighted means around each row: of the residuals, and how much weight is near."""
+    """Around each row: the kernel-weighted mean of observed − predicted, and the weight near."""
 
-    signed: Floats
+    gap: Floats
     mass: Floats
     bandwidth: float | None
     method: str
@@ -109,7 +109,8 @@ class LocalProblem:
             )
             sums, method = found.sums, found.method
         mass = sums[:, 0]
-        return LocalSums(np.clip(sums[:, 1] / mass, -1, 1), mass, gamma, method)
+        gap = 0.0 - np.clip(sums[:, 1] / mass, -1, 1)  # a difference, so that no gap is −0.0
+        return LocalSums(gap, mass, gamma, method)
 
     def _within_cells(self, values: Floats) -> Floats:
         """Sums over all rows of the same bin and group: every similarity is 1 or 0."""

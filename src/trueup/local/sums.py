@@ -2,7 +2,7 @@
 
 At every query the values of all points are summed, each times a kernel of its distance:
 
-- ``"laplace"``: exp(−‖x − x'‖₁ / scale), with scale = d·γ the kernel of Luo et al. (2022);
+- ``"laplacian"``: exp(−‖x − x'‖₁ / scale), with scale = d·γ the kernel of Luo et al. (2022);
 - ``"gaussian"``: exp(−‖x − x'‖₂² / (2·scale²)), with scale = γ (the paper names this kernel and
   gives no formula).
 
@@ -29,7 +29,7 @@ from trueup.engines.types import KernelSet, KernelTotals
 from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.local.bandwidth import WITHIN, steepness
 
-Kernel = Literal["laplace", "gaussian"]
+Kernel = Literal["laplacian", "gaussian"]
 
 MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
@@ -52,7 +52,7 @@ def kernel_sums(
     values: Any,
     queries: Any = None,
     *,
-    kernel: Kernel = "laplace",
+    kernel: Kernel = "laplacian",
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
@@ -66,7 +66,7 @@ def kernel_sums(
         What is summed. A point of weight 0 still counts as the nearest: leave it out before.
     queries : array of shape (q, d), optional
         Where; by default at the points themselves, each of which then meets itself, too.
-    kernel : {"laplace", "gaussian"}
+    kernel : {"laplacian", "gaussian"}
         See the module.
     scale : float
         h of the Laplacian, γ of the Gaussian kernel.
@@ -86,8 +86,8 @@ def kernel_sums(
     --------
     >>> import numpy as np
     >>> points = np.array([[0.0, 0.0], [0.0, 1.0]])
-    >>> found = kernel_sums(points, np.ones((2, 1)), scale=1.0)
-    >>> found.sums.round(3).tolist(), found.method
+    >>> result = kernel_sums(points, np.ones((2, 1)), scale=1.0)
+    >>> result.sums.round(3).tolist(), result.method
     ([[1.368], [1.368]], 'brute force')
     """
     n_queries = None if queries is None else len(queries)
@@ -110,7 +110,7 @@ def kernel_sums_by_bin(
     queries: Any = None,
     query_bins: NDArray[Any] | None = None,
     *,
-    kernel: Kernel = "laplace",
+    kernel: Kernel = "laplacian",
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
@@ -187,7 +187,7 @@ def _sums_of_sets(
 
 def can_divide(n_dims: int, kernel: str) -> bool:
     """Whether sums of arrays can be found by divide and conquer."""
-    return kernel == "laplace" and n_dims <= MOST_DIVIDED and in_use() == "native"
+    return kernel == "laplacian" and n_dims <= MOST_DIVIDED and in_use() == "native"
 
 
 def _divides(one: KernelSet, kernel: Kernel) -> bool:
@@ -260,8 +260,8 @@ def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
 
 
 def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) -> None:
-    if kernel not in ("laplace", "gaussian"):
-        raise must_be("kernel", '"laplace" or "gaussian"', kernel)
+    if kernel not in ("laplacian", "gaussian"):
+        raise must_be("kernel", '"laplacian" or "gaussian"', kernel)
     for name, each in (("points", points), ("values", values), ("queries", queries)):
         if each is not None and not hasattr(each, "ndim"):
             raise must_be(name, "an array", type(each))

@@ -73,11 +73,11 @@ def max_group_mce(
 
 
 def with_local_errors(
-    table: ResultTable, groups: object, signed: object, *, weights: object = None
+    table: ResultTable, groups: object, gaps: object, *, weights: object = None
 ) -> ResultTable:
     """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
 
-    Adds to each ``group`` of the table the ``mean_signed`` local error of its rows, the
+    Adds to each ``group`` of the table the ``mean_local_gap`` of its rows, the
     ``mean_lce`` and ``max_lce`` of the absolute ones, and the shares ``over`` and ``under`` of
     rows in whose neighbourhood the model is too confident and not confident enough. A group whose
     mean is near 0 while its errors are not holds kinds of rows that cancel.
@@ -88,8 +88,8 @@ def with_local_errors(
         A table with a column ``group``.
     groups
         The group of each row.
-    signed
-        Signed local errors of the same rows, as ``LocalError().signed(probs, labels, features)``;
+    gaps
+        Local gaps of the same rows, as of ``LocalError().gaps(probs, labels, features)``;
         rows of NaN are left out.
     weights
         Those of the same rows, for means and shares; rows of weight 0 are left out.
@@ -98,12 +98,12 @@ def with_local_errors(
     --------
     >>> table = ResultTable({"group": np.array(["a", "b"])})
     >>> joined = with_local_errors(table, ["a", "a", "b"], [0.2, -0.2, 0.1])
-    >>> joined["mean_lce"], joined["mean_signed"]
+    >>> joined["mean_lce"], joined["mean_local_gap"]
     (array([0.2, 0.1]), array([0. , 0.1]))
     """
     names = as_numpy("groups", groups)
-    errors = as_floats("signed", as_numpy("signed", signed)).astype(np.float64)
-    same_length("signed", errors, len(names), "groups")
+    errors = as_floats("gaps", as_numpy("gaps", gaps)).astype(np.float64)
+    same_length("gaps", errors, len(names), "groups")
     given = weights_of(weights, len(names), Policy(probs="groups"))
     weight = np.ones(len(names)) if given is None else given
     rows = dict(rows_of_groups(names))
@@ -116,13 +116,13 @@ def with_local_errors(
         used = ~np.isnan(part) & (w > 0)
         part, w = part[used], w[used]
         if len(part) == 0:
-            raise InputError("signed", f"must have a value in a row of group {name!r}")
+            raise InputError("gaps", f"must have a value in a row of group {name!r}")
         row = {
-            "mean_signed": np.average(part, weights=w),
+            "mean_local_gap": np.average(part, weights=w),
             "mean_lce": np.average(np.abs(part), weights=w),
             "max_lce": np.abs(part).max(),
-            "over": np.average(part > 0, weights=w),
-            "under": np.average(part < 0, weights=w),
+            "over": np.average(part < 0, weights=w),
+            "under": np.average(part > 0, weights=w),
         }
         for column, value in row.items():
             columns.setdefault(column, []).append(float(value))
@@ -183,7 +183,7 @@ def mlce_group_correlation(
         data = Forecasts.from_arrays(probs, labels, features=features, **same)
         problem = measure.problem(data, device_of(features))
         sums = [problem.sums(measure.kernel, gamma) for gamma in gammas]
-        local.append([float(np.abs(found.signed).max()) for found in sums])
+        local.append([float(np.abs(found.gap).max()) for found in sums])
         used = [found.bandwidth for found in sums]
     columns = np.array(local).T
     return ResultTable(

@@ -62,7 +62,8 @@ def plot_lce_landscape(
     Parameters
     ----------
     landscape
-        ``signed`` errors and the two features, one row per sample, as of `LocalError.table`.
+        ``gap`` (observed − predicted) and the two features, one row per sample, as of
+        `LocalError.table`.
     x, y
         Columns of the two features.
     ax
@@ -72,10 +73,10 @@ def plot_lce_landscape(
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Figs. 2 and 3.
     """
-    check_columns("landscape", landscape, x, y, "signed")
+    check_columns("landscape", landscape, x, y, "gap")
     ax = on(ax, (5.8, 4.4))
     tidy(ax, grid=None)
-    points = np.column_stack([finite(landscape[name]) for name in (x, y, "signed")])
+    points = np.column_stack([finite(landscape[name]) for name in (x, y, "gap")])
     points = points[~np.isnan(points).any(axis=1)]
     gathered = len(points) > MOST_POINTS
     drawn = _hexagons(ax, points) if gathered else _triangles(ax, points)
@@ -87,19 +88,19 @@ def plot_lce_landscape(
     extend = "neither" if everything else "both"
     bar = ax.figure.colorbar(drawn[0], ax=ax, extend=extend, fraction=0.05, pad=0.03)
     bar.outline.set_visible(False)
-    bar.set_label(f"{'mean ' * gathered}local calibration error")
+    bar.set_label(f"{'mean ' * gathered}observed − predicted, locally")
     # Short lines: to the left are the numbers of the axes.
-    over = "predicted\ntoo high" if gathered else "▲ predicted\ntoo high"
-    under = "predicted\ntoo low (dots)" if gathered else "▼ predicted\ntoo low"
-    bar.ax.set_title(over, fontsize=SMALL, pad=10)
-    bar.ax.set_xlabel(under, fontsize=SMALL, labelpad=16)
+    low = "predicted\ntoo low (dots)" if gathered else "▼ predicted\ntoo low"
+    high = "predicted\ntoo high" if gathered else "▲ predicted\ntoo high"
+    bar.ax.set_title(low, fontsize=SMALL, pad=10)
+    bar.ax.set_xlabel(high, fontsize=SMALL, labelpad=16)
     return ax
 
 
 def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
     """Draw the local errors of an evaluation, over two features or against a single one."""
     across, up = local.axes
-    ax = plot_lce_landscape(local.landscape, y="x2" if up else "signed", ax=ax)
+    ax = plot_lce_landscape(local.landscape, y="x2" if up else "gap", ax=ax)
     ax.set(xlabel=words(across), ylabel=words(up or "local calibration error", longest=40))
     return ax
 
@@ -110,14 +111,14 @@ def _triangles(ax: Axes, points: Floats) -> list[Any]:
     options: dict[str, Any] = {"s": 24, "cmap": _colours(), "linewidths": 0}
     return [
         ax.scatter(points[here, 0], points[here, 1], c=error[here], marker=marker, **options)
-        for here, marker in ((error > 0, OVER_MARKER), (error < 0, UNDER_MARKER), (error == 0, "o"))
+        for here, marker in ((error < 0, OVER_MARKER), (error > 0, UNDER_MARKER), (error == 0, "o"))
     ]
 
 
 def _hexagons(ax: Axes, points: Floats) -> list[Any]:
-    """Draw means over hexagons, with a dot in those below 0, so that the sign is seen in grey."""
+    """Draw means over hexagons, with a dot in those above 0, so that the sign is seen in grey."""
     hexagons: Any = ax.hexbin(*points.T, gridsize=HEXAGONS, cmap=_colours(), linewidths=0.2)
-    dotted = hexagons.get_offsets()[np.ma.filled(hexagons.get_array(), 0.0) < 0]
+    dotted = hexagons.get_offsets()[np.ma.filled(hexagons.get_array(), 0.0) > 0]
     ax.scatter(dotted[:, 0], dotted[:, 1], s=2, color=INK, linewidths=0)
     return [hexagons]
 
@@ -125,7 +126,7 @@ def _hexagons(ax: Axes, points: Floats) -> list[Any]:
 def _colours() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("signed", [UNDER, "#D2D2D2", OVER])
+    return LinearSegmentedColormap.from_list("gap", [OVER, "#D2D2D2", UNDER])
 
 
 def _reach(errors: Floats) -> tuple[float, bool]:

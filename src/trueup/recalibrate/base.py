@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import warnings
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
@@ -119,6 +122,14 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _top_of(self, scores: Scores) -> Ints:
         """Return the number of the class that is predicted."""
         return np.asarray(self._probs_of(scores).argmax(axis=1))
+
+    def _stopped_early(self, note: str) -> None:
+        """Keep a note that the fit did not converge, and warn on the line that called trueup."""
+        self.notes_.append(note)
+        level, frame = 1, sys._getframe()
+        while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"{type(self).__name__}: {note}", ConvergenceWarning, stacklevel=level)
 
     def _is_whole(self) -> bool:
         """Whether what a file says it learned fits together, beyond giving probabilities."""

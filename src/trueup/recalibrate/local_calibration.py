@@ -54,7 +54,7 @@ class LocalCalibration(Recalibrator):
         γ, ``math.inf`` for histogram binning, or None for the rule of thumb, 0.2 for up to 3
         dimensions and 0.4 from 50 on; see `trueup.local.bandwidth`.
     kernel
-        ``"laplace"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}`, or ``"gaussian"``:
+        ``"laplacian"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}`, or ``"gaussian"``:
         :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`.
     n_bins
         Bins of equal width for the confidence.
@@ -123,7 +123,7 @@ class LocalCalibration(Recalibrator):
         self,
         *,
         bandwidth: float | None = None,
-        kernel: str = "laplace",
+        kernel: str = "laplacian",
         n_bins: int = 15,
         standardize: bool = True,
         reduce: Any = None,

@@ -108,7 +108,7 @@ class Certificate(FieldsShown):
     upper_bound, lower_bound
         Bounds of the error at the confidence level.
     n_additional
-        About how many more samples would decide; 0 where it is decided, −1 where none would.
+        About how many more samples would decide; 0 where it is decided, None where no number would.
     confidence_level, method
         How sure, and by which bound: ``"finite-sample"`` or ``"asymptotic"``.
     text
@@ -121,7 +121,7 @@ class Certificate(FieldsShown):
     max_error: float
     upper_bound: float
     lower_bound: float
-    n_additional: int
+    n_additional: int | None
     confidence_level: float
     method: str
     text: str

@@ -12,13 +12,14 @@ from trueup.checks import check_whole, is_number
 from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import estimator_of
-from trueup.inference.arguments import check_inside, check_seed
+from trueup.inference.arguments import check_inside
 from trueup.lens import Binary
 from trueup.metrics import rmsce_debiased
+from trueup.seeds import Seed, check_seed, generator_of
 from trueup.simulate.power_results import Detection, SampleSize
 from trueup.simulate.studies.run_study import study
 from trueup.simulate.world_with_error import with_error, world_like
-from trueup.simulate.worlds.world import Seed, World, generator
+from trueup.simulate.worlds.world import World
 
 __all__ = ["power", "sample_size"]
 
@@ -79,8 +80,8 @@ def power(
     --------
     >>> from trueup.simulate import Beta, Power, World
     >>> world = World(Beta(2.0, 1.0), Power(1.5))
-    >>> found = power(world, true_error=0.1, n=300, n_datasets=200)
-    >>> 0.5 < found.power < 1, found.standard_error < 0.1
+    >>> result = power(world, true_error=0.1, n=300, n_datasets=200)
+    >>> 0.5 < result.power < 1, result.standard_error < 0.1
     (True, True)
     """
     check_whole("n", n, 1)
@@ -109,8 +110,8 @@ def sample_size(
     Examples
     --------
     >>> from trueup.simulate import Beta, Power, World
-    >>> found = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_datasets=200)
-    >>> 200 < found.low < found.n < found.high < 800
+    >>> result = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_datasets=200)
+    >>> 200 < result.low < result.n < result.high < 800
     True
     """
     power = check_inside("power", power)
@@ -151,7 +152,7 @@ class _Settled:
         worlds = {"wrong": self.world, "calibrated": self.world.calibrated()}
         measures = {"statistic": self.statistic.measure}
         found = study(worlds, measures, n, n_datasets=n_datasets, rng=self.seed, progress=False)
-        wrong, null = (found.values[name, "statistic.power", n] for name in worlds)
+        wrong, null = (found.values[name, "statistic.pth_power", n] for name in worlds)
         share, error = _found_share(wrong, np.sort(null), self.alpha)
         text = (
             f"A true error of {self.true_error:g} is found with probability {share:.3f} "
@@ -230,6 +231,6 @@ def _settle(
         raise must_be("statistic", rule, chosen)
     norm = getattr(chosen, "norm", 2)
     norm = norm if is_number(norm) else 2
-    seed = rng if isinstance(rng, int | np.integer) else generator(rng).integers(1 << 31)
+    seed = rng if isinstance(rng, int | np.integer) else generator_of(rng).integers(1 << 31)
     world = with_error(world_like(probs, labels, logits), true_error, norm)
     return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

@@ -11,10 +11,10 @@ from trueup.checks import check_whole
 from trueup.estimators import Estimator
 from trueup.forecasts import Forecasts
 from trueup.notebook import FieldsShown
+from trueup.seeds import Seed
 from trueup.simulate.fitting.fit_world import Fitted, fit
 from trueup.simulate.studies.run_study import study
 from trueup.simulate.studies.study_result import StudyRow
-from trueup.simulate.worlds.world import Seed
 from trueup.tables.base import Library, frame_of
 
 __all__ = ["Advice", "recommend_estimator"]

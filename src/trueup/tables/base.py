@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self, get_args
 
+from trueup.checks import check_schema
 from trueup.codec import Stored
 from trueup.errors import CapabilityError, must_be
 from trueup.notebook import TableShown
 
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
+SCHEMA = 1
+
+
+def check_version(data: Mapping[str, Any]) -> None:
+    """Raise InputError unless `to_dict` of this version of the format wrote ``data``."""
+    check_schema("data", data.get("schema"), SCHEMA, "make the table again")
 
 
 class Table(TableShown, Stored):
@@ -23,6 +30,16 @@ class Table(TableShown, Stored):
 
     induced: ClassVar[str] = ""
     hint: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values that `from_dict` reads back, ready for JSON."""
+        return {"schema": SCHEMA, **super().to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        check_version(data)
+        return super().from_dict(data)
 
     @classmethod
     def expect(cls, value: object, name: str = "table", rule: str = "", hint: str = "") -> Self:

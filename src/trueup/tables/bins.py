@@ -80,8 +80,8 @@ class BinTable(Table):
 
     @cached_property
     def gap(self) -> Floats:
-        """f_b − y_b: positive where the model is over-confident; NaN in an empty bin."""
-        return self.mean_score - self.mean_label
+        """y_b − f_b: negative where the model is over-confident; NaN in an empty bin."""
+        return self.mean_label - self.mean_score
 
     @cached_property
     def concentration(self) -> Floats:

@@ -17,6 +17,7 @@ from trueup.engines.select import engine
 from trueup.engines.types import MOMENTS, Sums
 from trueup.errors import must_be
 from trueup.notebook import FieldsShown
+from trueup.tables.base import SCHEMA, check_version
 from trueup.tables.bins import BinTable
 
 OCTAVES = 40
@@ -137,11 +138,12 @@ class FineBinTable(FieldsShown):
         """Return the non-empty cells as plain Python values that `from_dict` reads back."""
         full = np.flatnonzero(self.sums.count)
         sums = {name: m[full].tolist() for name, m in zip(MOMENTS, self.sums, strict=True)}
-        return {"cells": N_CELLS, "index": full.tolist(), "sums": sums}
+        return {"schema": SCHEMA, "cells": N_CELLS, "index": full.tolist(), "sums": sums}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FineBinTable:
         """Read what `to_dict` wrote."""
+        check_version(data)
         if data["cells"] != N_CELLS:
             raise must_be("data", f"a table of {N_CELLS} cells", data["cells"])
         sums = Sums(np.zeros(N_CELLS, np.int64), *(np.zeros(N_CELLS) for _ in MOMENTS[1:]))

@@ -49,10 +49,10 @@ def test_the_verdict_comes_first(wrong, capsys) -> None:
     assert text.startswith("The probabilities are miscalibrated (p")
     assert "too extreme" in text
     titles = (
-        "where ",
-        "how sure ",
-        "what to do ",
-        "gain ",
+        "location ",
+        "precision ",
+        "recommendation ",
+        "expected gain ",
         "Calibration errors",
         "Scores: lower is better",
         "The 5 worst of 7 groups",
@@ -72,7 +72,7 @@ def test_nothing_to_find_is_not_called_calibrated(right, capsys) -> None:
     assert "All 3 classes" in text
     assert " dog " in text
     assert "trueup fit" not in text
-    assert "trueup power p.csv --error" in text
+    assert "trueup power p.csv --true-error" in text
 
 
 def test_commands_can_be_copied(wrong) -> None:
@@ -161,7 +161,7 @@ def test_refused_before_the_file_is_read(run, files, args, said) -> None:
     [
         (["--probs", "q"], "has no column 'q'"),
         (["--labels", "p", "--probs", "p"], "cannot be both predictions and labels"),
-        (["--confidence", "95"], "--confidence must be"),
+        (["--confidence-level", "95"], "--confidence-level must be"),
         (["--resamples", "0"], "--resamples must be"),
         (["--bins", "0"], "--bins must be"),
         (["--format", "xls"], "--format must be"),

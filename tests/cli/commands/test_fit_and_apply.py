@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.command_line import json_of, overconfident, three_classes
-from trueup import load
+from trueup import load_recalibrator
 from trueup.cli.recalibrator_options import METHODS
 from trueup.io import open_table, write_table
 
@@ -19,7 +19,7 @@ def test_fit_says_what_was_learned_and_gained(run, files) -> None:
     assert "temperature_" in result.stdout
     assert "lowers the log loss" in " ".join(result.stdout.split())
     assert "trueup apply c.json" in result.stdout
-    assert load("c.json").temperature_ == pytest.approx(2, abs=0.35)
+    assert load_recalibrator("c.json").temperature_ == pytest.approx(2, abs=0.35)
 
 
 def test_fit_for_machines(run, files) -> None:
@@ -65,7 +65,7 @@ def test_groups_get_copies_of_their_own(run, files) -> None:
     write_table("sites.csv", columns)
     fit = ("fit", "sites.csv", "--method", "platt", "--groups", "site", "-o", "c.json")
     assert "GroupwiseCalibration" in run(*fit).stdout
-    assert load("c.json").groups_ == ["a", "b"]
+    assert load_recalibrator("c.json").groups_ == ["a", "b"]
     assert "--groups" in run("apply", "c.json", "sites.csv", code=2).stderr
     run("apply", "c.json", "sites.csv", "--groups", "site", "-o", "out.csv")
 
@@ -73,7 +73,7 @@ def test_groups_get_copies_of_their_own(run, files) -> None:
 def test_parameters(run, files) -> None:
     fit = ("fit", "wrong.csv", "--method", "histogram", "-o", "c.json", "--param")
     run(*fit, "n_bins=7", "--param", "binning=equal-width")
-    assert load("c.json").n_bins == 7
+    assert load_recalibrator("c.json").n_bins == 7
     assert "a parameter of histogram: binning, lens, n_bins" in run(*fit, "bins=7", code=2).stderr
     assert "n_bins=20" in run(*fit, "n_bins", code=2).stderr
     assert "--param n_bins must be" in run(*fit, "n_bins=many", code=2).stderr
@@ -82,7 +82,7 @@ def test_parameters(run, files) -> None:
 def test_classes_are_matched_by_name(run, files) -> None:
     """Columns that are not in the order of the alphabet, here and when applied."""
     run("fit", "three.csv", "--method", "temperature", "-o", "c.json")
-    calibrator = load("c.json")
+    calibrator = load_recalibrator("c.json")
     assert calibrator.classes_.tolist() == ["dog", "cat", "eel"]
     assert calibrator.temperature_ == pytest.approx(1, abs=0.25)
     columns = three_classes()
@@ -121,7 +121,7 @@ def test_formats(run, files, suffix) -> None:
     out = open_table(f"out.{suffix}")
     assert out.names == ("p", "y", "word")
     assert out.column("word").tolist() == columns["word"].tolist()
-    expected = load("c.json").predict_proba(columns["p"])[:, 1]
+    expected = load_recalibrator("c.json").predict_proba(columns["p"])[:, 1]
     np.testing.assert_allclose(out.column("p"), expected, rtol=1e-12)
 
 
@@ -138,7 +138,7 @@ def test_logits(run, files) -> None:
     y = (rng.random((500, 1)) > probs.cumsum(axis=1)).sum(axis=1)
     write_table("z.csv", {"logit": logits, "y": y})
     run("fit", "z.csv", "--logits", "--method", "temperature", "-o", "c.json")
-    assert load("c.json").temperature_ == pytest.approx(3, rel=0.25)
+    assert load_recalibrator("c.json").temperature_ == pytest.approx(3, rel=0.25)
     told = run("apply", "c.json", "z.csv", "-o", "p.csv").stderr
     assert "probabilities take the place of logits: logit_0 is now prob_0." in told
     fixed = open_table("p.csv").matrix(["prob_0", "prob_1", "prob_2"])
@@ -166,13 +166,13 @@ def test_logits(run, files) -> None:
         (["fit", "three.csv", "-o", "none/c.json"], "There is no directory"),
     ],
 )
-def test_refusals(run, files, args, words) -> None:
+def test_refusals(run, files, args, text) -> None:
     run("fit", "wrong.csv", "--method", "platt", "-o", "c.json")
     (files / "twice.csv").write_text("a,p,a\n1,0.5,2\n")
     (files / "gap.csv").write_text("p,y\n0.5,1\n,0\n")
     before = (files / "wrong.csv").read_text()
     told = run(*args, code=2).stderr
-    assert words in told
+    assert text in told
     assert "--drop-missing" not in told  # `apply` has no such option
     assert (files / "wrong.csv").read_text() == before
 

@@ -67,7 +67,7 @@ def test_lenses(sample: Sample):
     probs, y, w = sample.probs, sample.labels, sample.weights
     p, right = (np.array(part, float) for part in lenses.top_label(probs, y))
     assert KS(probs, y, weights=w) == pytest.approx(cumulative.ks_error(p, right, w), abs=1e-12)
-    found = CumulativeError(tu.ClassWise(), "kuiper").measure(probs, y, weights=w)
+    found = CumulativeError(tu.lens.ClassWise(), "kuiper").measure(probs, y, weights=w)
     each = [cumulative.kuiper(column, y == c, w) for c, column in enumerate(probs.T)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-12)
     assert set(found.table["class"].tolist()) == set(range(probs.shape[1]))
@@ -138,5 +138,5 @@ def test_what_is_refused():
     with pytest.raises(tu.InputError, match='`statistic` must be "ks" or "kuiper"; got'):
         CumulativeError(statistic="cramer")
     with pytest.raises(tu.InputError, match="`lens` must yield scores"):
-        CumulativeError(tu.Canonical())([[0.2, 0.8]], [1])
+        CumulativeError(tu.lens.Canonical())([[0.2, 0.8]], [1])
     assert repr(KUIPER) == "CumulativeError(lens=None, statistic='kuiper')"

@@ -84,8 +84,8 @@ def test_the_table_is_the_curve():
 
 def test_every_class_by_itself():
     sample = draw_matrix(8, 60, 4, "smooth")
-    each = [CurveError(tu.OneVsRest(k))(sample.probs, sample.labels) for k in range(4)]
-    found = CurveError(tu.ClassWise()).measure(sample.probs, sample.labels)
+    each = [CurveError(tu.lens.OneVsRest(k))(sample.probs, sample.labels) for k in range(4)]
+    found = CurveError(tu.lens.ClassWise()).measure(sample.probs, sample.labels)
     assert found.value == pytest.approx(np.mean(each), rel=1e-12)
     assert set(found.table["class"]) == {0, 1, 2, 3}
 

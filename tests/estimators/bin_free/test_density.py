@@ -162,8 +162,8 @@ def test_the_curve(sample: Sample, width: float) -> None:
 @given(matrix_samples, st.sampled_from([1, 2, math.inf]))
 def test_class_wise(sample: Sample, norm: float) -> None:
     args, k = (sample.probs, sample.labels), sample.probs.shape[1]
-    each = [DensityError(tu.OneVsRest(c), norm).measure(*args).pth_power for c in range(k)]
-    found = DensityError(tu.ClassWise(), norm).measure(*args)
+    each = [DensityError(tu.lens.OneVsRest(c), norm).measure(*args).pth_power for c in range(k)]
+    found = DensityError(tu.lens.ClassWise(), norm).measure(*args)
     expected = max(each) if math.isinf(norm) else np.mean(each) ** (1 / norm)
     assert found.value == pytest.approx(expected, abs=1e-12)
     assert len(found.notes["bandwidth"]) == k

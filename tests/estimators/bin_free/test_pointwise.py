@@ -175,10 +175,10 @@ def test_lenses_other_than_the_default():
     sample = draw_matrix(1, 30, 3, "smooth")
     probs, y = sample.probs, sample.labels
     confidence, right = probs.max(axis=1), (probs.argmax(axis=1) == y).astype(int)
-    assert_close(PointwiseError(tu.TopLabel())(probs, y), oracle.psce(confidence, right))
-    assert PointwiseError(tu.TopLabel()).errors(probs, y).shape == (30,)
-    assert PointwiseError(tu.ClassWise()).errors(probs[:, 1] / 2, y == 1).shape == (30, 1)
-    assert np.isfinite(PointwiseError(tu.ClassWise(where=(0.4, 1.0)))(probs, y))
+    assert_close(PointwiseError(tu.lens.TopLabel())(probs, y), oracle.psce(confidence, right))
+    assert PointwiseError(tu.lens.TopLabel()).errors(probs, y).shape == (30,)
+    assert PointwiseError(tu.lens.ClassWise()).errors(probs[:, 1] / 2, y == 1).shape == (30, 1)
+    assert np.isfinite(PointwiseError(tu.lens.ClassWise(where=(0.4, 1.0)))(probs, y))
 
 
 NO_ERRORS = "`lens` must yield scores, or be ClassWise() without a region; got "
@@ -194,15 +194,15 @@ NO_ERRORS = "`lens` must yield scores, or be ClassWise() without a region; got "
             "`decay` must be a number from 1e-100 to 1; got nan.",
         ),
         (
-            lambda: PointwiseError(tu.TopLabelByClass()).errors([[0.5, 0.5]], [1]),
+            lambda: PointwiseError(tu.lens.TopLabelByClass()).errors([[0.5, 0.5]], [1]),
             NO_ERRORS + "TopLabelByClass().",
         ),
         (
-            lambda: PointwiseError(tu.ClassWise(where=(0, 0.5))).errors([[0.5, 0.5]], [1]),
+            lambda: PointwiseError(tu.lens.ClassWise(where=(0, 0.5))).errors([[0.5, 0.5]], [1]),
             NO_ERRORS + "ClassWise(where=(0, 0.5), class_weights=None).",
         ),
         (
-            lambda: PointwiseError(tu.Canonical())([[0.5, 0.5]], [1]),
+            lambda: PointwiseError(tu.lens.Canonical())([[0.5, 0.5]], [1]),
             "`lens` must yield scores, not points on the simplex; got Canonical().",
         ),
     ],

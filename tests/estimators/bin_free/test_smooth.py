@@ -163,8 +163,8 @@ def area_under(heights: np.ndarray) -> float:
 @given(matrix_samples)
 def test_class_wise_is_the_mean_over_classes(sample: Sample) -> None:
     args, k = (sample.probs, sample.labels), sample.probs.shape[1]
-    each = [SmoothError(tu.OneVsRest(c))(*args, weights=sample.weights) for c in range(k)]
-    estimate = SmoothError(tu.ClassWise()).measure(*args, weights=sample.weights)
+    each = [SmoothError(tu.lens.OneVsRest(c))(*args, weights=sample.weights) for c in range(k)]
+    estimate = SmoothError(tu.lens.ClassWise()).measure(*args, weights=sample.weights)
     assert estimate.value == pytest.approx(np.mean(each), abs=1e-12)
     np.testing.assert_allclose(estimate.notes["bandwidth"], each, atol=1e-12)
     assert sorted(set(estimate.table["class"].tolist())) == list(range(k))

@@ -70,8 +70,8 @@ def test_simplexes(sample: Sample, kernel: str, distance: str, bandwidth: float 
     induced = [(None, lenses.canonical(probs, y))]
     if k > 2:
         groups = [[0, k - 1], list(range(1, k - 1))]
-        induced.append((tu.TopK(2), lenses.top_k(probs, y, 2)))
-        induced.append((tu.Partition(groups), lenses.partition(probs, y, groups)))
+        induced.append((tu.lens.TopK(2), lenses.top_k(probs, y, 2)))
+        induced.append((tu.lens.Partition(groups), lenses.partition(probs, y, groups)))
     for form in FORMS:
         for lens, (points, outcome) in induced:
             estimator = KernelError(
@@ -89,13 +89,13 @@ def test_families_average_their_values(sample: Sample, form: str):
     probs, y, w = sample.probs, sample.labels, sample.weights
     k = probs.shape[1]
     each = [oracle(form, 2, *lenses.one_vs_rest(probs, y, c), w=w) for c in range(k)]
-    found = KernelError(tu.ClassWise(), form=form).measure(probs, y, weights=w)
+    found = KernelError(tu.lens.ClassWise(), form=form).measure(probs, y, weights=w)
     assert close(found.value, math.fsum(each) / k)
     assert all(map(close, found.notes["class_errors"].values(), each))
     shares = np.arange(1, k + 1) / (k * (k + 1) / 2)
-    weighted = KernelError(tu.ClassWise(list(range(1, k + 1))), form=form)
+    weighted = KernelError(tu.lens.ClassWise(list(range(1, k + 1))), form=form)
     assert close(weighted(probs, y, weights=w), float(shares @ each))
-    top = KernelError(tu.TopLabel(), form=form)(probs, y, weights=w)
+    top = KernelError(tu.lens.TopLabel(), form=form)(probs, y, weights=w)
     assert close(top, oracle(form, 2, *lenses.top_label(probs, y), w=w))
 
 
@@ -106,10 +106,12 @@ def test_two_columns_are_twice_the_scores(sample: Sample, form: str):
     columns = np.column_stack([1 - p, p])
     for bandwidth in (None, 0.3):
         for distance, scale in (("euclidean", math.sqrt(2)), ("tv", 1.0)):
-            both = KernelError(tu.Canonical(), bandwidth=bandwidth, form=form, distance=distance)
+            both = KernelError(
+                tu.lens.Canonical(), bandwidth=bandwidth, form=form, distance=distance
+            )
             found = both.measure(columns, y, weights=w)
             narrow = found.notes["bandwidth"] / scale
-            scores = KernelError(tu.Binary(), bandwidth=narrow, form=form)
+            scores = KernelError(tu.lens.Binary(), bandwidth=narrow, form=form)
             twice = 2 * scores(p, y, weights=w)
             assert found.value == pytest.approx(twice, rel=1e-11, abs=1e-13)
 
@@ -254,7 +256,7 @@ def test_threads_change_no_bit(monkeypatch):
     few_scores = draw_binary(7, 2000, "smooth")
     monkeypatch.setattr("trueup.estimators.kernel_errors.residuals.HELD_ENTRIES", 5000)
     held = RowResiduals.of_cells(
-        tu.Canonical().cells(tu.Forecasts.from_arrays(rows.probs, rows.labels))
+        tu.lens.Canonical().cells(tu.Forecasts.from_arrays(rows.probs, rows.labels))
     )
     assert held.read(slice(3))[0].base is None  # read anew: no view of a matrix that is kept
     calls = [
@@ -277,7 +279,7 @@ def test_threads_change_no_bit(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lens": tu.Binary}, "`lens` must be a lens"),
+        ({"lens": tu.lens.Binary}, "`lens` must be a lens"),
         ({"kernel": "cubic"}, '`kernel` must be "laplacian" or "gaussian"'),
         ({"bandwidth": 0}, "`bandwidth` must be a finite number above 0, or None"),
         ({"bandwidth": math.inf}, "`bandwidth` must be a finite number above 0, or None"),
@@ -285,7 +287,7 @@ def test_threads_change_no_bit(monkeypatch):
         ({"form": "linear"}, '`form` must be "biased", "unbiased" or "block"'),
         ({"distance": "l1"}, '`distance` must be "euclidean" or "tv"'),
         ({"block_size": 1}, "`block_size` must be a whole number of at least 2"),
-        ({"lens": tu.Pooled()}, '`form` must be "biased" for Pooled'),
+        ({"lens": tu.lens.Pooled()}, '`form` must be "biased" for Pooled'),
     ],
 )
 def test_refusals(change, message):

@@ -42,7 +42,7 @@ def test_lenses(sample: Sample, weighted: bool):
     assert close_squares(MMCE(weighted=weighted)(probs, y, weights=w), top)
     k = probs.shape[1]
     squares = [oracle(*lenses.one_vs_rest(probs, y, c), w) ** 2 for c in range(k)]
-    ours = MMCE(tu.ClassWise(), weighted=weighted)(probs, y, weights=w)
+    ours = MMCE(tu.lens.ClassWise(), weighted=weighted)(probs, y, weights=w)
     assert close_squares(ours, math.sqrt(math.fsum(squares) / k))
 
 
@@ -114,7 +114,7 @@ def test_threads_change_no_bit():
         ({"bandwidth": 0}, "`bandwidth` must be a finite number above 0"),
         ({"bandwidth": None}, "`bandwidth` must be a finite number above 0"),
         ({"weighted": 1}, "`weighted` must be True or False"),
-        ({"lens": tu.TopLabel}, "`lens` must be a lens"),
+        ({"lens": tu.lens.TopLabel}, "`lens` must be a lens"),
     ],
 )
 def test_refusals(change, message):
@@ -124,4 +124,4 @@ def test_refusals(change, message):
 
 def test_a_simplex_is_refused():
     with pytest.raises(tu.InputError, match="not points on the simplex"):
-        MMCE(tu.Canonical())([[0.2, 0.3, 0.5]], [1])
+        MMCE(tu.lens.Canonical())([[0.2, 0.3, 0.5]], [1])

@@ -154,7 +154,11 @@ def test_continuous_outputs_are_never_verified(method):
     rng = np.random.default_rng(0)
     probs = rng.random(100_000)
     answer = certify(probs, rng.random(100_000) < probs, max_error=0.5, method=method)
-    assert (answer.verdict, answer.upper_bound, answer.n_additional) == ("not enough data", 1.0, -1)
+    assert (answer.verdict, answer.upper_bound, answer.n_additional) == (
+        "not enough data",
+        1.0,
+        None,
+    )
     assert "only a lower bound" in answer.text
     assert "Prop. 3.3" in answer.notes["reason"]
     coarse = np.round(probs, 1)  # few distinct values are no declaration
@@ -194,7 +198,7 @@ def test_no_number_of_rows_decides_at_the_boundary():
     assert plugin.verdict == "not enough data"
     debiased = plugin.notes["debiased_error"]
     answer = certify(probs, labels, max_error=debiased, outputs=[0.2, 0.8])
-    assert answer.n_additional == -1
+    assert answer.n_additional is None
     assert "no number would decide" in answer.text
 
 
@@ -205,7 +209,7 @@ def test_outputs_of_a_recalibrator_and_of_short_floats():
     answer = certify(probs, labels, outputs=recalibrator, **settings)
     assert answer == certify(probs.astype(np.float32), labels, outputs=[0.7, 0.1, 0.1], **settings)
     matrix = np.column_stack([1 - probs, probs])
-    seen = certify(matrix, labels, outputs=[0.1, 0.7], lens=tu.Binary(), **settings)
+    seen = certify(matrix, labels, outputs=[0.1, 0.7], lens=tu.lens.Binary(), **settings)
     assert seen.upper_bound == pytest.approx(answer.upper_bound)
 
 
@@ -242,7 +246,7 @@ def test_refusals():
         ("`norm` must be 1 or 2", {"norm": 3}),
         ("`method` must be", {"method": "bootstrap"}),
         ("`confidence_level` must be", {"confidence_level": 95}),
-        ("`lens` must yield one score per row", {"lens": tu.ClassWise()}),
+        ("`lens` must yield one score per row", {"lens": tu.lens.ClassWise()}),
     ]
     for message, setting in cases:
         with pytest.raises(InputError, match=message):

@@ -34,7 +34,7 @@ def tally(counts: list[float], rates: list[float], *, binned: bool = False) -> T
 def test_asymptotic_bounds_are_ends_of_the_interval_of_the_population(norm, delta):
     p, y, index = rows()
     bounds = asymptotic_bounds(tally_of_outputs(SCORES, index, Pairs(p, y, None)), norm, delta)
-    estimator = tu.BinnedError(binning=tu.FixedEdges([0, 0.2, 0.5, 1]), norm=norm)
+    estimator = tu.BinnedError(binning=tu.bins.FixedEdges([0, 0.2, 0.5, 1]), norm=norm)
     found = tu.interval(estimator, p, y, confidence_level=1 - delta, target="population")
     assert bounds == pytest.approx((found.low, found.high), abs=1e-12)
 

@@ -99,7 +99,7 @@ def sample(n: int, seed: int, power: float = 1.6):
 
 
 EDGES = np.array([0, 0.3, 0.5, 0.7, 0.9, 1])
-BINS = tu.FixedEdges(EDGES)
+BINS = tu.bins.FixedEdges(EDGES)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -126,7 +126,7 @@ def test_an_empty_bin_may_hold_any_error_of_new_rows() -> None:
     p = 0.5 + p / 2
     edges = np.array([0, 0.1, 0.45, 0.7, 1])
     bins, z = bins_of(p, y, w * 0 + 1, edges, True), stats.norm.ppf(0.975)
-    estimator = tu.BinnedError(binning=tu.FixedEdges(edges), norm=2)
+    estimator = tu.BinnedError(binning=tu.bins.FixedEdges(edges), norm=2)
     found = interval(estimator, p, y.astype(int), target="population")
     low, high = squared_ends(bins, z, unseen=1.0)  # labels all 1 at a score of 0
     assert (found.low, found.high) == pytest.approx(
@@ -150,11 +150,11 @@ def test_classes_of_a_row_depend_on_each_other(target: str, dependence: float) -
         b.share /= 3
     z = stats.norm.ppf(0.975)
     square = [math.sqrt(max(0.0, end)) for end in squared_ends(bins, z, dependence)]
-    classes = tu.BinnedError(tu.ClassWise(), BINS, norm=2)
+    classes = tu.BinnedError(tu.lens.ClassWise(), BINS, norm=2)
     found = interval(classes, g, labels, target=target)
     assert (found.low, found.high) == pytest.approx(square, abs=1e-10)
     low, high = mean_ends(bins, z, dependence)
-    found = interval(tu.BinnedError(tu.ClassWise(), BINS), g, labels, target=target)
+    found = interval(tu.BinnedError(tu.lens.ClassWise(), BINS), g, labels, target=target)
     expected = (max(0.0, low), min(high, square[1]))
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-10)
 
@@ -169,7 +169,7 @@ def test_bins_of_one_row_are_merged_before_norm_2() -> None:
     found = interval(many, p, y.astype(int))
     expected = [math.sqrt(max(0.0, end)) for end in ends]
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-10)
-    assert found.notes["merged"] == merged
+    assert found.notes["n_merged_bins"] == merged
 
 
 def test_the_worst_bin() -> None:
@@ -216,7 +216,7 @@ def test_pooled_classes_are_not_debiased() -> None:
     plugin = math.sqrt(sum(b.share * b.gap**2 for b in bins))
     middle = math.sqrt(sum(b.share * b.spread * b.q for b in bins))
     lipschitz = math.sqrt(2) * max(math.sqrt(b.share * b.spread * b.q) for b in bins)
-    found = interval(tu.BinnedError(tu.Pooled(), BINS, norm=2), g, labels)
+    found = interval(tu.BinnedError(tu.lens.Pooled(), BINS, norm=2), g, labels)
     expected = (plugin - middle - z * lipschitz, plugin + z * lipschitz)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-10)
 

@@ -87,7 +87,7 @@ def test_certain_predictions_are_compared() -> None:
     assert width < 0.2  # of errors of about 0.1: shares are those of the bins asked for
 
 
-@pytest.mark.parametrize("method", ["skce", "skce_block", "tcal", "ks", "spiegelhalter"])
+@pytest.mark.parametrize("method", ["skce", "skce-block", "tcal", "ks", "spiegelhalter"])
 def test_certain_predictions_that_are_wrong_are_refuted(method: str) -> None:
     """Errors to both sides, which cancel in a sum over pairs."""
     for probs in (np.array([0.0, 1.0]), np.eye(2)):

@@ -29,13 +29,13 @@ BINNED = {
     "mce": tu.BinnedError(norm=math.inf),
 }
 FAMILIES = {
-    "sce": tu.BinnedError(tu.ClassWise()),
-    "marginal": tu.BinnedError(tu.ClassWise(), tu.EqualMass(15), norm=2),
-    "given": tu.BinnedError(tu.TopLabelByClass(), tu.EqualMass(5)),
-    "pooled": tu.BinnedError(tu.Pooled(), norm=2),
-    "canonical": tu.BinnedError(tu.Canonical(), tu.VarianceTree(100)),
-    "squared": tu.BinnedError(tu.Canonical(), tu.VarianceTree(100), distance="squared"),
-    "top_2": tu.BinnedError(tu.TopK(2), tu.VarianceTree(100), norm=math.inf),
+    "sce": tu.BinnedError(tu.lens.ClassWise()),
+    "marginal": tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(15), norm=2),
+    "given": tu.BinnedError(tu.lens.TopLabelByClass(), tu.EqualMass(5)),
+    "pooled": tu.BinnedError(tu.lens.Pooled(), norm=2),
+    "canonical": tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(100)),
+    "squared": tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(100), distance="squared"),
+    "top_2": tu.BinnedError(tu.lens.TopK(2), tu.bins.VarianceTree(100), norm=math.inf),
 }
 
 
@@ -84,7 +84,7 @@ def test_other_functions_have_no_composition() -> None:
 @pytest.mark.parametrize("name", BINNED)
 def test_binned_errors_are_covered(world: str, twin: str, name: str) -> None:
     there, estimator, rng = PUBLISHED[world + twin], BINNED[name], np.random.default_rng(1)
-    score, complement = there.scores.draw((150, 400), rng)
+    score, complement = there.scores.sample((150, 400), rng)
     truth = there.curve(score, complement)
     missed = 0
     for p, t in zip(score, truth, strict=True):
@@ -93,7 +93,7 @@ def test_binned_errors_are_covered(world: str, twin: str, name: str) -> None:
         table = estimator.table(forecasts)
         if estimator.norm == 2:
             table, _ = table.without_singles()
-        plain = tu.BinnedError(binning=tu.FixedEdges(table.edges), norm=estimator.norm)
+        plain = tu.BinnedError(binning=tu.bins.FixedEdges(table.edges), norm=estimator.norm)
         true = plain(tu.Forecasts.from_arrays(p, t, soft_labels=True))
         missed += not found.low - 1e-12 <= true <= found.high + 1e-12
     assert missed <= 18  # of 7.5 expected; so many happen once in 2,000 runs at 95 %
@@ -152,7 +152,7 @@ def test_a_plugin_above_its_interval_is_noted() -> None:
     there = PUBLISHED["gaussian_mixture_perfect"].sample(1000, rng=3)
     found = interval(tu.BinnedError(binning=tu.EqualMass(100), norm=2), there)
     assert found.estimate > found.high
-    assert "above" in found.notes["outside"]
+    assert "above" in found.notes["estimate_outside"]
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
@@ -177,7 +177,9 @@ def test_no_error_is_covered_where_there_is_none(shape: str) -> None:
         p = rng.random(150)
         y = rng.random(150) < p
         probs = p if shape == "scores" else np.column_stack([1 - p, p])
-        found = interval(tu.CumulativeError(tu.OneVsRest(1)), probs, y, n_resamples=99, rng=rng)
+        found = interval(
+            tu.CumulativeError(tu.lens.OneVsRest(1)), probs, y, n_resamples=99, rng=rng
+        )
         missed += found.low > 0
     assert missed <= 5  # of 1 expected; so many happen once in 300 runs
 

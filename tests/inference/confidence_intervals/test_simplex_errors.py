@@ -52,7 +52,7 @@ def median(gap, variance, clear):
 
 
 def found(norm, distance="tv"):
-    estimator = tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3), norm, distance=distance)
+    estimator = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), norm, distance=distance)
     answer = interval(estimator, *sample())
     assert answer.method == "analytic"
     return answer.low, answer.high

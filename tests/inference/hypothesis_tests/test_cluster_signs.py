@@ -29,7 +29,7 @@ def clustered(seed: int, n_clusters: int, size: int) -> Forecasts:
 
 def test_the_pvalue_by_hand() -> None:
     f = clustered(1, 30, 4)
-    found = calibration_test(f, method="cluster_signs", n_resamples=50, rng=2)
+    found = calibration_test(f, method="cluster-signs", n_resamples=50, rng=2)
     seed = int(np.random.default_rng(2).integers(1 << 63))
     table = tu.BinnedError(binning=tu.EqualMass(15)).measure(f).table
     index = np.searchsorted(table.edges[1:-1], f.scores)
@@ -50,9 +50,9 @@ def test_the_pvalue_by_hand() -> None:
         None,
         tu.CumulativeError(),
         tu.SmoothError(),
-        tu.BinnedError(tu.ClassWise()),
-        tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3)),
-        tu.BinnedError(tu.TopLabel(where=(0.5, 1))),
+        tu.BinnedError(tu.lens.ClassWise()),
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3)),
+        tu.BinnedError(tu.lens.TopLabel(where=(0.5, 1))),
     ],
     ids=repr,
 )
@@ -66,7 +66,7 @@ def test_same_pvalue_everywhere(statistic) -> None:
             set_threads(threads)
             with using(name):
                 test = calibration_test(
-                    f, statistic=statistic, method="cluster_signs", n_resamples=19, rng=3
+                    f, statistic=statistic, method="cluster-signs", n_resamples=19, rng=3
                 )
             set_threads(None)
             found.add(test.pvalue)
@@ -78,7 +78,7 @@ def test_size() -> None:
     by_signs = ignoring = 0
     for seed in range(300):
         f = clustered(seed, 50, 10)
-        test = calibration_test(f, method="cluster_signs", n_resamples=39, rng=seed)
+        test = calibration_test(f, method="cluster-signs", n_resamples=39, rng=seed)
         by_signs += test.pvalue <= 0.05
         alone = Forecasts.from_arrays(f.scores, f.labels)
         ignoring += calibration_test(alone, n_resamples=39, rng=seed).pvalue <= 0.05
@@ -89,19 +89,19 @@ def test_size() -> None:
 def test_a_wrong_model_is_found() -> None:
     f = clustered(4, 200, 5)
     wrong = Forecasts.from_arrays(f.scores**2, f.labels, clusters=f.clusters)
-    assert calibration_test(wrong, method="cluster_signs", n_resamples=99, rng=0).pvalue == 0.01
+    assert calibration_test(wrong, method="cluster-signs", n_resamples=99, rng=0).pvalue == 0.01
 
 
 def test_refusals() -> None:
     f = clustered(0, 10, 3)
     for statistic in (tu.SweepError(), tu.BinnedError(norm=2, debias=True), tu.Brier()):
         with pytest.raises(tu.InputError, match="got a statistic of more than score − label"):
-            calibration_test(f, statistic=statistic, method="cluster_signs")
+            calibration_test(f, statistic=statistic, method="cluster-signs")
     with pytest.raises(
         tu.InputError,
-        match=r"This test requires `clusters`\. Hint: set `clusters` in Forecasts\.of",
+        match=r"This test requires `clusters`\. Hint: set `clusters` in Forecasts\.from_arrays",
     ):
-        calibration_test(f.scores, f.labels, method="cluster_signs")
+        calibration_test(f.scores, f.labels, method="cluster-signs")
     soft = Forecasts.from_arrays(f.scores, f.scores, soft_labels=True, clusters=f.clusters)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
-        calibration_test(soft, method="cluster_signs")
+        calibration_test(soft, method="cluster-signs")

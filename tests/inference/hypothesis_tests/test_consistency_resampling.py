@@ -26,20 +26,20 @@ BINNED = [
     tu.BinnedError(norm=3),
     tu.BinnedError(norm=math.inf),
     tu.BinnedError(binning=tu.EqualMass(40), debias=True),
-    tu.BinnedError(binning=tu.FixedEdges((0.2, 0.3)), norm=2, debias=True),
-    tu.BinnedError(binning=tu.VarianceTree(10), norm=2),
+    tu.BinnedError(binning=tu.bins.FixedEdges((0.2, 0.3)), norm=2, debias=True),
+    tu.BinnedError(binning=tu.bins.VarianceTree(10), norm=2),
     tu.BinnedError(binning=tu.EqualWidth(60), norm=2, debias=True),  # bins of one row
     tu.BinnedError(equal_shares=True),
 ]
 OF_CLASSES = [
-    tu.BinnedError(tu.ClassWise(), tu.EqualMass(7), 2, debias=True),
-    tu.BinnedError(tu.ClassWise()),
-    tu.BinnedError(tu.ClassWise((1, 0, 2)), norm=math.inf),
-    tu.BinnedError(tu.Canonical(), tu.VarianceTree(20)),
-    tu.BinnedError(tu.Canonical(), tu.SimplexGrid(3), 2, distance="squared"),
-    tu.BinnedError(tu.Canonical(where=lambda q: q[:, 0] > 0.2), tu.SimplexGrid(3)),
-    tu.BinnedError(tu.TopK(2), tu.VarianceTree(20)),
-    tu.BinnedError(tu.Partition(((2, 0), (1,))), tu.VarianceTree(20), math.inf),
+    tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(7), 2, debias=True),
+    tu.BinnedError(tu.lens.ClassWise()),
+    tu.BinnedError(tu.lens.ClassWise((1, 0, 2)), norm=math.inf),
+    tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(20)),
+    tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), 2, distance="squared"),
+    tu.BinnedError(tu.lens.Canonical(where=lambda q: q[:, 0] > 0.2), tu.bins.SimplexGrid(3)),
+    tu.BinnedError(tu.lens.TopK(2), tu.bins.VarianceTree(20)),
+    tu.BinnedError(tu.lens.Partition(((2, 0), (1,))), tu.bins.VarianceTree(20), math.inf),
 ]
 GENERIC = [
     tu.SweepError(),
@@ -50,9 +50,9 @@ GENERIC = [
     tu.Brier(),
 ]
 OF_CLASSES_GENERIC = [
-    tu.SweepError(tu.ClassWise()),
-    tu.BinnedError(tu.Pooled()),
-    tu.BinnedError(tu.TopLabelByClass()),
+    tu.SweepError(tu.lens.ClassWise()),
+    tu.BinnedError(tu.lens.Pooled()),
+    tu.BinnedError(tu.lens.TopLabelByClass()),
     tu.KernelError(),
     tu.LogLoss(),
 ]
@@ -137,7 +137,7 @@ def test_same_pvalue_everywhere_for_classes(statistic) -> None:
     "statistic", [None, tu.SweepError(), OF_CLASSES[0], tu.LogLoss()], ids=repr
 )
 def test_same_unconditional_pvalue_everywhere(statistic) -> None:
-    _same_everywhere(*classes(6, 200), statistic, "consistency_unconditional")
+    _same_everywhere(*classes(6, 200), statistic, "consistency-unconditional")
 
 
 def _same_everywhere(probs, labels, statistic, method: str) -> None:
@@ -161,7 +161,7 @@ def test_many_chunks_on_two_threads() -> None:
     """Rows enough for several chunks of resamples, labels drawn in several blocks of rows."""
     g, labels = classes(1, 100_000)
     f = Forecasts.from_arrays(g, labels)
-    for statistic in (tu.BinnedError(), tu.BinnedError(tu.Pooled()), OF_CLASSES[0]):
+    for statistic in (tu.BinnedError(), tu.BinnedError(tu.lens.Pooled()), OF_CLASSES[0]):
         powers = []
         for threads in (1, 2):
             set_threads(threads)
@@ -189,7 +189,7 @@ def test_the_unconditional_pvalue_by_hand() -> None:
     p, y = binary(1, 60)
     statistic = tu.BinnedError(norm=2)
     result = calibration_test(
-        p, y, statistic=statistic, method="consistency_unconditional", n_resamples=99, rng=2
+        p, y, statistic=statistic, method="consistency-unconditional", n_resamples=99, rng=2
     )
     keys = keys_of(int(np.random.default_rng(2).integers(1 << 63)), 198)
     drawn = []
@@ -207,7 +207,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     f = Forecasts.from_arrays(*classes(7, 200))
     weighted = Forecasts.from_arrays(*classes(7, 200), weights=np.arange(1.0, 201))
     # fused: classes, cells and weights; labels drawn: all classes in one set of pairs
-    statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.Pooled()))
+    statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.lens.Pooled()))
     whole = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
     monkeypatch.setattr("trueup.inference.hypothesis_tests.binned_resamples.BLOCK_ENTRIES", 64)
     monkeypatch.setattr("trueup.engines.blocks.ENTRIES", 64)
@@ -229,7 +229,7 @@ def test_the_default_is_the_signed_square_of_rmsce_debiased() -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["consistency", "consistency_unconditional"])
+@pytest.mark.parametrize("method", ["consistency", "consistency-unconditional"])
 def test_certain_predictions(method: str) -> None:
     p = np.array([0.0, 1, 1, 0])
     assert calibration_test(p, [0, 1, 1, 0], method=method, rng=0).pvalue == 1
@@ -249,7 +249,7 @@ def test_certain_predictions(method: str) -> None:
 def test_a_wrong_model_gets_the_smallest_pvalue() -> None:
     p, y = binary(3, 3000)
     assert calibration_test(p**2, y, rng=0).pvalue == 1 / 1000
-    assert calibration_test(p**2, y, method="consistency_unconditional", rng=0).pvalue == 1 / 1000
+    assert calibration_test(p**2, y, method="consistency-unconditional", rng=0).pvalue == 1 / 1000
 
 
 def test_ties_count_as_large() -> None:
@@ -281,8 +281,8 @@ def test_table_1_of_vaicenavicius() -> None:
     for probs, labels in zip(*world.sample_many(60, 2000, rng=11), strict=True):
         for name, statistic in (
             ("top", None),
-            ("classes", tu.BinnedError(tu.ClassWise(), tu.EqualMass(15), 2, debias=True)),
-            ("canonical", tu.BinnedError(tu.Canonical(), tu.VarianceTree(200))),
+            ("classes", tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(15), 2, debias=True)),
+            ("canonical", tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(200))),
         ):
             test = calibration_test(probs, labels, statistic=statistic, n_resamples=39, rng=1)
             rejected[name] += test.pvalue <= 0.05

@@ -59,7 +59,7 @@ def test_size(statistic, n: int, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 1000])
 def test_size_of_the_canonical_test(n: int) -> None:
-    statistic = tu.BinnedError(tu.Canonical(), tu.VarianceTree(n // 10))
+    statistic = tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(n // 10))
     rejected = 0
     world = tu.simulate.DirichletWorld((1, 1, 1))
     for i, (g, labels) in enumerate(zip(*world.sample_many(2000, n, rng=3), strict=True)):

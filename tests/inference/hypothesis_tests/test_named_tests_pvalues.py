@@ -15,7 +15,6 @@ from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.estimators import CumulativeError
-from trueup.inference.arguments import seed_of
 from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
@@ -25,6 +24,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampling_notes,
 )
 from trueup.lens import Canonical
+from trueup.seeds import seed_of
 
 
 @pytest.mark.parametrize("name", [*RESAMPLED, "kuiper"])
@@ -47,7 +47,7 @@ def test_p_values_are_shares_of_all_outcomes(name: str, weighted: bool) -> None:
         assert found == pytest.approx(exact, abs=4.5 * math.sqrt(0.25 / 2999))
 
 
-@pytest.mark.parametrize("name", ["spiegelhalter", "tcal", "skce", "skce_block"])
+@pytest.mark.parametrize("name", ["spiegelhalter", "tcal", "skce", "skce-block"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_p_values_on_a_simplex_are_shares_of_all_outcomes(name: str, weighted: bool) -> None:
     g, y = simplex(5, 3, 12)
@@ -85,7 +85,7 @@ def test_a_p_value_is_never_zero_and_the_same_everywhere(name: str) -> None:
     assert run(name, np.where(np.tile(y, 200), 0.01, 0.99), np.tile(y, 200)).pvalue > 0
 
 
-@pytest.mark.parametrize("name", ["hosmer_lemeshow", "ks", "tcal", "skce"])
+@pytest.mark.parametrize("name", ["hosmer-lemeshow", "ks", "tcal", "skce"])
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
     p, y = calibrated("few", 200, 11)
     w = np.random.default_rng(1).integers(1, 4, 200).astype(float)
@@ -108,7 +108,7 @@ def test_certain_predictions(name: str) -> None:
     p = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
     good, bad = p == 1, p == 0
     assert run(name, p, good).pvalue == 1
-    if name != "skce_distribution_free":
+    if name != "skce-distribution-free":
         assert run(name, p, bad, n_resamples=99).pvalue == 0.01
         one_hot = np.column_stack([1 - p, p])
         assert run(name, one_hot, good.astype(int)).pvalue == 1
@@ -138,7 +138,7 @@ def test_flat_rows_tell_spiegelhalter_nothing() -> None:
 
 def test_conservative_tests_are_named_so() -> None:
     p, y = calibrated("piled", 100, 14)
-    assert run("skce_block", p, y).notes.get("conservative") is True
+    assert run("skce-block", p, y).notes.get("conservative") is True
     p, y = calibrated("uniform", 100, 14)
     for name in RESAMPLED:
         assert "conservative" not in run(name, p, y).notes

@@ -48,4 +48,4 @@ def test_tcal_refuses_a_simplex_of_too_many_outcomes() -> None:
     with pytest.raises(InputError, match="`lens` must yield a single score"):
         run("ks", g, y, statistic=Canonical())
     with pytest.raises(InputError, match="`weights` cannot be used"):
-        run("skce_distribution_free", g, y, weights=np.ones(50))
+        run("skce-distribution-free", g, y, weights=np.ones(50))

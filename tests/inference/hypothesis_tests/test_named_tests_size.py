@@ -20,7 +20,7 @@ def test_miscalibration_is_found(name: str) -> None:
     p = rng.random(4000)
     y = rng.random(4000) < 1 / (1 + np.exp(-0.4 * np.log(p / (1 - p))))
     # blocks of two rows have little power
-    statistic = KernelError(form="block", block_size=100) if name == "skce_block" else None
+    statistic = KernelError(form="block", block_size=100) if name == "skce-block" else None
     assert run(name, p, y, statistic=statistic).pvalue < 0.02
 
 

@@ -57,7 +57,7 @@ def test_spiegelhalter_draws_each_block_of_rows_anew() -> None:
 def test_hosmer_lemeshow_by_hand() -> None:
     p = np.repeat(np.linspace(0.1, 0.9, 10), 100)
     y = np.random.default_rng(4).random(1000) < p
-    found = run("hosmer_lemeshow", p, y)
+    found = run("hosmer-lemeshow", p, y)
     expected = sum(
         (y[p == value].sum() - 100 * value) ** 2 / (100 * value * (1 - value))
         for value in np.unique(p)
@@ -65,10 +65,10 @@ def test_hosmer_lemeshow_by_hand() -> None:
     assert found.statistic == pytest.approx(expected, rel=1e-10)
     assert found.notes == {"df": 10, "bins_of_small_variance": 0, "reference": "chi-square"}
     assert 0.01 < found.pvalue == pytest.approx(stats.chi2.sf(expected, 10), rel=1e-9)
-    few = run("hosmer_lemeshow", p[::20], y[::20])
+    few = run("hosmer-lemeshow", p[::20], y[::20])
     assert few.notes["reference"] == "resampling"
     assert few.notes["bins_of_small_variance"] == 10
-    five = run("hosmer_lemeshow", p, y, statistic=BinnedError(binning=tu.EqualMass(5)))
+    five = run("hosmer-lemeshow", p, y, statistic=BinnedError(binning=tu.EqualMass(5)))
     assert five.notes["df"] == 5
 
 
@@ -126,25 +126,25 @@ def test_skce_reports_the_metric() -> None:
     assert run("skce", p, y).statistic == tu.skce(p, y)
     assert run("skce", g, labels).statistic == tu.skce(g, labels)
     block = KernelError(form="block", block_size=3)
-    assert run("skce_block", p, y, statistic=block).statistic == block(p, y)
-    assert run("skce_distribution_free", g, labels).statistic == tu.skce(g, labels)
+    assert run("skce-block", p, y, statistic=block).statistic == block(p, y)
+    assert run("skce-distribution-free", g, labels).statistic == tu.skce(g, labels)
 
 
 def test_the_distribution_free_bound() -> None:
     y = np.zeros(11, bool)
     p = np.full(11, 0.9)
-    found = run("skce_distribution_free", p, y)
+    found = run("skce-distribution-free", p, y)
     assert found.statistic == pytest.approx(0.81)
     assert found.pvalue == pytest.approx(math.exp(-5 * 0.81**2 / 2))
     assert found.notes["conservative"] is True
-    two = run("skce_distribution_free", np.column_stack([1 - p, p]), y.astype(int))
+    two = run("skce-distribution-free", np.column_stack([1 - p, p]), y.astype(int))
     assert two.pvalue == pytest.approx(found.pvalue)
-    assert run("skce_distribution_free", p[:1], y[:1]).pvalue == 1
+    assert run("skce-distribution-free", p[:1], y[:1]).pvalue == 1
 
 
 def test_normal_p_values_of_blocks() -> None:
     p, y = calibrated("uniform", 20_000, 9)
-    found = run("skce_block", p, y)
+    found = run("skce-block", p, y)
     assert found.notes["reference"] == "normal"
     kernel = np.exp(-np.abs(p[::2] - p[1::2]) / found.notes["bandwidth"])
     total = np.sum(kernel * (p - y)[::2] * (p - y)[1::2])
@@ -152,7 +152,7 @@ def test_normal_p_values_of_blocks() -> None:
     sd = math.sqrt(np.sum(kernel**2 * spread[::2] * spread[1::2]))
     assert found.pvalue == pytest.approx(stats.norm.sf(total / sd), rel=1e-9)
     g, labels = simplex(20_000, 3, 9)
-    found = run("skce_block", g, labels)
+    found = run("skce-block", g, labels)
     away = np.linalg.norm(g[::2] - g[1::2], axis=1)
     residual = g - np.eye(3)[labels]
     kernel = np.exp(-away / found.notes["bandwidth"])

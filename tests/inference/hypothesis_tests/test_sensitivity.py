@@ -147,7 +147,7 @@ def test_what_it_refuses() -> None:
     ):
         with pytest.raises(InputError, match="`statistic` must be a debiased BinnedError"):
             sensitivity(p, y, statistic=statistic)
-    wide = BinnedError(tu.ClassWise(), norm=2, debias=True)
+    wide = BinnedError(tu.lens.ClassWise(), norm=2, debias=True)
     with pytest.raises(InputError, match="one outcome per row"):
         sensitivity(np.c_[p, 1 - p], y, statistic=wide)
     found = sensitivity(p, y, n_resamples=99, rng=0)

@@ -112,7 +112,8 @@ def test_other_problems_are_left_to_others():
     assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(p, y, weights=p + 0.1)) is None
     assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(p, y, clusters=y)) is None
     assert (
-        sorted_problem(tu.SweepError(tu.ClassWise()), tu.Forecasts.from_arrays(matrix, y)) is None
+        sorted_problem(tu.SweepError(tu.lens.ClassWise()), tu.Forecasts.from_arrays(matrix, y))
+        is None
     )
     assert sorted_problem(tu.KernelError(form="block"), tu.Forecasts.from_arrays(p, y)) is None
     assert sorted_problem(tu.SweepError(), tu.Forecasts.from_arrays(matrix, y)) is not None

@@ -44,7 +44,7 @@ def test_group_errors() -> None:
     b = groups == "b"
     assert table["mean_score"][2] == pytest.approx(p[b].mean())
     assert table["mean_label"][2] == pytest.approx(y[b].mean())
-    assert table["gap"][2] == pytest.approx(p[b].mean() - y[b].mean())
+    assert table["gap"][2] == pytest.approx(y[b].mean() - p[b].mean())
     assert table["error"][2] == tu.rmsce_debiased(p[b], y[b])
     within = interval(tu.rmsce_debiased, p[b], y[b])
     assert (table["low"][2], table["high"][2]) == (within.low, within.high)
@@ -117,7 +117,7 @@ def test_class_tests() -> None:
         assert weighted["error"][k] == pytest.approx(expected)
         assert weighted["mean_score"][k] == pytest.approx(np.average(g[:, k], weights=w))
     names = class_tests(
-        Forecasts.from_arrays(g, y, classes=None), rng=0, estimator=tu.sce, n_resamples=99
+        Forecasts.from_arrays(g, y, classes=None), rng=0, statistic=tu.sce, n_resamples=99
     )
     assert len(names) == 3
     binary = class_tests(g[:, 2], y == 2, rng=0)
@@ -128,7 +128,7 @@ def test_class_tests() -> None:
 def test_bin_tests() -> None:
     p, y, _ = grouped(2000)
     estimator = BinnedError(binning=tu.EqualWidth(12))
-    table = bin_tests(p, y, estimator=estimator, rng=0)
+    table = bin_tests(p, y, statistic=estimator, rng=0)
     bins = estimator.table(p, y)
     for name in ("low", "high", "count", "mean_score", "mean_label", "gap"):
         assert table[name] == pytest.approx(bins.columns()[name])
@@ -146,7 +146,7 @@ def _rows(p: np.ndarray, edges: np.ndarray) -> list[np.ndarray]:
 
 
 def test_bins_of_one_row_and_empty_ones() -> None:
-    table = bin_tests([0.05, 0.95, 0.95], [1, 1, 1], estimator=BinnedError(), rng=0)
+    table = bin_tests([0.05, 0.95, 0.95], [1, 1, 1], statistic=BinnedError(), rng=0)
     assert table["count"].tolist() == [1, 2]
     assert table["pvalue"] == pytest.approx([0.05, 1], abs=0.03)
     assert bin_tests([0.0, 1.0], [1, 1], rng=0)["pvalue"].tolist() == [0.001, 1]
@@ -175,14 +175,14 @@ def test_refusals() -> None:
         group_errors(p, y, np.column_stack([groups, groups]))
     with pytest.raises(InputError, match="`estimator` must be"):
         group_errors(p, y, groups, estimator="ece")
-    with pytest.raises(InputError, match="`estimator` must be one whose lens"):
-        class_tests(p, y, estimator=BinnedError(TopLabel()))
-    with pytest.raises(InputError, match="`estimator` must be one whose lens"):
-        class_tests(p, y, estimator=tu.Brier())
-    with pytest.raises(InputError, match="`estimator` must be a BinnedError"):
-        bin_tests(p, y, estimator=tu.SweepError())
+    with pytest.raises(InputError, match="`statistic` must be an estimator whose lens"):
+        class_tests(p, y, statistic=BinnedError(TopLabel()))
+    with pytest.raises(InputError, match="`statistic` must be an estimator whose lens"):
+        class_tests(p, y, statistic=tu.Brier())
+    with pytest.raises(InputError, match="`statistic` must be a BinnedError"):
+        bin_tests(p, y, statistic=tu.SweepError())
     with pytest.raises(InputError, match="`lens` must yield"):
-        bin_tests(*matrix(50), estimator=BinnedError(tu.ClassWise()))
+        bin_tests(*matrix(50), statistic=BinnedError(tu.lens.ClassWise()))
 
 
 def test_calibration_test_knows_the_tests_by_name() -> None:

@@ -18,7 +18,7 @@ CLASSES = ResultTable(
     {
         "class": np.array(["cat", "dog", "eel", "fox"]),
         "error": np.array([0.02, 0.05, np.nan, 0.01]),
-        "gap": np.array([0.01, -0.04, np.nan, 0.0]),
+        "gap": np.array([-0.01, 0.04, np.nan, 0.0]),
         "low": np.array([0.0, 0.03, np.nan, 0.0]),
         "high": np.array([0.04, 0.08, np.nan, 0.02]),
         "adjusted_pvalue": np.array([0.2, 0.01, np.nan, 1.0]),
@@ -71,7 +71,7 @@ def test_over_and_under_differ_in_marker_too() -> None:
         if hasattr(marks, "get_sizes") and len(marks.get_sizes())
     ]
     assert len(shapes) == len({str(shape) for shape in shapes}) == 3
-    without = plot_class_errors(CLASSES, level=None)
+    without = plot_class_errors(CLASSES, alpha=None)
     assert all(face == edge for _, _, face, edge in dots(without))
 
 
@@ -152,11 +152,13 @@ def test_awkward_rows_are_drawn() -> None:
 
 
 def test_wrong_input_is_told_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="`columns` must be Columns with 'class' and 'error'"):
+    with pytest.raises(
+        InputError, match="`columns` must be a ResultTable with 'class' and 'error'"
+    ):
         plot_class_errors({"class": [1]})
     with pytest.raises(InputError, match="without 'group'"):
         plot_group_errors(CLASSES)
     with pytest.raises(InputError, match="a row or more"):
         plot_comparison(ResultTable({"model": np.array([]), "error": np.array([])}))
-    with pytest.raises(InputError, match="`level` must be a number between 0 and 1, or None"):
-        plot_class_errors(CLASSES, level=5)
+    with pytest.raises(InputError, match="`alpha` must be a number between 0 and 1, or None"):
+        plot_class_errors(CLASSES, alpha=5)

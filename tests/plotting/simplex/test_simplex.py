@@ -27,7 +27,7 @@ def sample(m, n=400, seed=0):
 
 
 def table(m, binning, n=400):
-    return tu.BinnedError(lens=tu.Canonical(), binning=binning).table(*sample(m, n))
+    return tu.BinnedError(lens=tu.lens.Canonical(), binning=binning).table(*sample(m, n))
 
 
 def area(points):
@@ -51,7 +51,7 @@ def test_cells_of_a_grid_fill_the_triangle(n_bins) -> None:
 
 
 def test_cells_of_a_tree_fill_the_triangle() -> None:
-    cells = table(3, tu.VarianceTree(20))
+    cells = table(3, tu.bins.VarianceTree(20))
     found = [_polygon(low, high) for low, high in zip(cells.low, cells.high, strict=True)]
     assert cells.low.shape[1] == 3
     assert sum(map(area, found)) == pytest.approx(np.sqrt(3) / 4, abs=1e-12)
@@ -61,7 +61,7 @@ def test_cells_of_a_tree_fill_the_triangle() -> None:
         assert np.all(mean <= corners.max(axis=0) + 1e-12)
 
 
-@pytest.mark.parametrize("binning", [tu.SimplexGrid(5), tu.VarianceTree(50)])
+@pytest.mark.parametrize("binning", [tu.bins.SimplexGrid(5), tu.bins.VarianceTree(50)])
 def test_arrows_and_colours_of_the_triangle_are_the_table(binning) -> None:
     cells = table(3, binning)
     ax = plot_simplex(cells, names=["a", "b", "c"])
@@ -81,7 +81,7 @@ def test_arrows_and_colours_of_the_triangle_are_the_table(binning) -> None:
 
 
 def test_percentages_along_the_sides_rise_towards_their_corner() -> None:
-    ax = plot_simplex(table(3, tu.SimplexGrid(2)))
+    ax = plot_simplex(table(3, tu.bins.SimplexGrid(2)))
     for j in range(3):
         mine = ax.texts[3 + 3 * j : 6 + 3 * j]
         assert [text.get_text() for text in mine] == ["25 %", "50 %", "75 %"]
@@ -90,7 +90,7 @@ def test_percentages_along_the_sides_rise_towards_their_corner() -> None:
 
 
 def test_arrows_of_the_tetrahedron_are_the_table() -> None:
-    cells = table(4, tu.SimplexGrid(4))
+    cells = table(4, tu.bins.SimplexGrid(4))
     ax = plot_tetrahedron(cells)
     arrows = of_kind(ax, SpaceArrow)
     assert np.allclose([arrow.ends[0] for arrow in arrows], cells.mean_score @ SPACE)
@@ -120,7 +120,9 @@ def test_all_scores_1_in_one_cell(m, draw, outcome) -> None:
 
 def test_a_cell_that_only_rounding_made_is_drawn_without_an_area() -> None:
     probs = np.array([[0.6 + 1e-9, 0.4 + 1e-9, 0.0], [0.2, 0.3, 0.5]])
-    cells = tu.BinnedError(lens=tu.Canonical(), binning=tu.SimplexGrid(10)).table(probs, [0, 1])
+    cells = tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.SimplexGrid(10)).table(
+        probs, [0, 1]
+    )
     ax = plot_simplex(cells)
     assert cropped(ax.figure) == []
     assert len(of_kind(ax, Quiver)[0].X) == 2
@@ -130,7 +132,7 @@ def test_a_cell_that_only_rounding_made_is_drawn_without_an_area() -> None:
     ("m", "draw", "projection"), [(3, plot_simplex, None), (4, plot_tetrahedron, "3d")]
 )
 def test_long_names_stay_inside(m, draw, projection) -> None:
-    cells = table(m, tu.SimplexGrid(3), 20)
+    cells = table(m, tu.bins.SimplexGrid(3), 20)
     assert cropped(draw(cells, names=LONG[:m]).figure) == []
     given = plain_axes(projection)
     assert draw(cells, names=LONG[:m], ax=given) is given
@@ -146,13 +148,13 @@ def test_the_scale_of_shares_holds_them_all(shares) -> None:
 
 
 def test_formulas_in_names_are_not_read_as_such() -> None:
-    ax = plot_simplex(table(3, tu.SimplexGrid(2)), names=["$x^", "_b", 3])
+    ax = plot_simplex(table(3, tu.bins.SimplexGrid(2)), names=["$x^", "_b", 3])
     ax.figure.canvas.draw()
     assert isinstance(ax.texts[0], Text)
 
 
 def test_refusals() -> None:
-    cells = table(4, tu.SimplexGrid(2))
+    cells = table(4, tu.bins.SimplexGrid(2))
     with pytest.raises(InputError, match="CellTable of 3 outcomes; got 4 outcomes"):
         plot_simplex(cells)
     with pytest.raises(InputError, match="CellTable of 4 outcomes"):

@@ -15,6 +15,7 @@ from trueup.metrics import brier, log_loss, rmsce_debiased
 from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.auto.candidates import default_candidates, not_tried
 from trueup.recalibrate.binning.histogram import HistogramBinning
+from trueup.recalibrate.binning.scaling_binning import ScalingBinning
 from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
@@ -138,8 +139,24 @@ def test_deterministic_and_seeded() -> None:
     one, two = (AutoCalibration(CANDIDATES).fit(probs, labels).results_ for _ in range(2))
     for name, column in one.items():
         assert np.array_equal(column, two[name])
-    other = AutoCalibration(CANDIDATES, rng=1).fit(probs, labels).results_
+    other = AutoCalibration(CANDIDATES, random_state=1).fit(probs, labels).results_
     assert (other["score"] != one["score"]).any()
+
+
+@pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
+def test_random_states_are_those_of_scikit_learn(kind) -> None:
+    probs, labels = draw(200)
+    same = [
+        AutoCalibration(CANDIDATES, random_state=kind(3)).fit(probs, labels).results_["score"]
+        for _ in range(2)
+    ]
+    assert np.array_equal(*same)
+    cut = [
+        ScalingBinning(n_bins=4, split=True, random_state=kind(3)).fit(probs, labels).outputs_[0]
+        for _ in range(2)
+    ]
+    assert np.array_equal(*cut)
+    ScalingBinning(n_bins=4, split=True, random_state=None).fit(probs, labels)
 
 
 def test_folds_hold_each_class_evenly() -> None:

@@ -51,12 +51,12 @@ def test_same_rows_for_all_steps(scaling, each_engine: str) -> None:
 @pytest.mark.parametrize("n", [3, 10, 500])
 def test_three_parts(n: int) -> None:
     p, y = draw(n, seed=1)
-    found = ScalingBinning(n_bins=12, split=True, rng=7).fit(p, y)
+    found = ScalingBinning(n_bins=12, split=True, random_state=7).fit(p, y)
     order = np.random.default_rng(7).permutation(n)
     parts = [(p[np.sort(rows)], y[np.sort(rows)]) for rows in np.array_split(order, 3)]
     expected = literal(PlattScaling(), *parts, 12, p)
     assert found.predict_proba(p)[:, 1] == pytest.approx(expected, abs=1e-13)
-    again = ScalingBinning(n_bins=12, split=True, rng=7).fit(p, y)
+    again = ScalingBinning(n_bins=12, split=True, random_state=7).fit(p, y)
     assert np.array_equal(found.predict_proba(p), again.predict_proba(p))
 
 
@@ -139,8 +139,8 @@ def test_refuses() -> None:
         ScalingBinning(scaling="platt").fit(p, y)
     with pytest.raises(InputError, match=r"`X` must have at least three rows.*; got 2 rows"):
         ScalingBinning(split=True).fit(p, y)
-    with pytest.raises(InputError, match="`rng` must be a whole number"):
-        ScalingBinning(rng=None).fit(p, y)
+    with pytest.raises(InputError, match="`random_state` must be a whole number"):
+        ScalingBinning(random_state="x").fit(p, y)
     with pytest.raises(InputError, match="`split` must be True or False"):
         ScalingBinning(split=3).fit(p, y)
 

@@ -11,7 +11,7 @@ import pytest
 from support.saved_files import EXAMPLES, armed, example
 from trueup.errors import InputError
 from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.files.save_and_load import load
+from trueup.recalibrate.files.save_and_load import load_recalibrator
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Recalibra
     for name in EXAMPLES:
         model = example(name)
         model.save(folder / name)
-        load(folder / name)  # whatever is loaded late is loaded now
+        load_recalibrator(folder / name)  # whatever is loaded late is loaded now
         made[name] = (model, (folder / name).read_bytes())
     return made
 
@@ -35,7 +35,7 @@ def attempt(tmp_path: Path) -> Callable[[bytes], Any]:
         path.write_bytes(content)
         armed[:] = [path]
         try:
-            return load(path)
+            return load_recalibrator(path)
         except InputError as error:
             text = str(error)
             assert text.startswith("`path` must be a recalibrator saved by trueup; got ")

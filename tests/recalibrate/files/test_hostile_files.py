@@ -16,7 +16,7 @@ import pytest
 from support.saved_files import signed
 from trueup.errors import InputError
 from trueup.recalibrate.files import save_and_load
-from trueup.recalibrate.files.save_and_load import load
+from trueup.recalibrate.files.save_and_load import load_recalibrator
 from trueup.recalibrate.identity import IdentityCalibration
 
 
@@ -138,7 +138,7 @@ def test_a_newer_file_says_so(saved: Any, tmp_path: Path) -> None:
     document = small(saved) | {"schema": 3, "trueup": "9.1", "more": {}}
     (tmp_path / "model").write_bytes(signed(document))
     with pytest.raises(InputError, match=r"newer trueup, 9\.1: upgrade trueup"):
-        load(tmp_path / "model")
+        load_recalibrator(tmp_path / "model")
 
 
 @pytest.mark.parametrize("schema", [0, -1, True, 2.0, "2", None, [2]])
@@ -197,19 +197,19 @@ def test_containers_whose_parts_disagree(saved: Any, attempt: Any) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="pipes and devices of POSIX")
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "none")
+        load_recalibrator(tmp_path / "none")
     with pytest.raises(IsADirectoryError, match="is a directory"):
-        load(tmp_path)
+        load_recalibrator(tmp_path)
     with pytest.raises(IsADirectoryError, match="is a directory"):
         IdentityCalibration().fit([0.2, 0.9], [0, 1]).save(tmp_path)
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(OSError, match="loop"):
-        load(tmp_path / "loop")
+        load_recalibrator(tmp_path / "loop")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="is not a regular file"):
-        load(tmp_path / "pipe")
+        load_recalibrator(tmp_path / "pipe")
     with pytest.raises(InputError, match="is not a regular file"):
-        load("/dev/zero")
+        load_recalibrator("/dev/zero")
     model = IdentityCalibration().fit([0.2, 0.9], [0, 1])
     with pytest.raises(InputError, match="not of a device or pipe"):
         model.save(tmp_path / "pipe")

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info
 
@@ -293,7 +294,9 @@ def test_bad_parameters_are_named(parameters, words):
 def test_a_fit_that_is_stopped_says_so(monkeypatch):
     z, y = world(3000, 12, noise=0.5)
     monkeypatch.setattr("trueup.recalibrate.scaling.affine.fit.AffineData.products", lambda *a: 3)
-    model = MatrixScaling(logits=True).fit(z, y)
+    with pytest.warns(ConvergenceWarning, match="MatrixScaling: the fit stopped early") as caught:
+        model = MatrixScaling(logits=True).fit(z, y)
+    assert [each.filename for each in caught] == [__file__]
     assert not model.converged_
     assert "stopped early" in model.notes_[-1]
     assert model.fit_["log_loss_after"] < model.fit_["log_loss_before"]

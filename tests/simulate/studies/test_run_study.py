@@ -51,10 +51,10 @@ def same(a: Study, b: Study) -> bool:
 FAST = {
     "auto": tu.BinnedError(binning=tu.EqualWidth("auto")),
     "l1": tu.BinnedError(binning=tu.EqualWidth(15)),
-    "l2": tu.BinnedError(tu.Binary(), tu.EqualWidth(64), 2),
+    "l2": tu.BinnedError(tu.lens.Binary(), tu.EqualWidth(64), 2),
     "l3.5": tu.BinnedError(binning=tu.EqualWidth(5), norm=3.5),
     "worst": tu.BinnedError(binning=tu.EqualWidth(15), norm=math.inf),
-    "edges": tu.BinnedError(binning=tu.FixedEdges([0.1, 0.9, 0.999])),
+    "edges": tu.BinnedError(binning=tu.bins.FixedEdges([0.1, 0.9, 0.999])),
     "one bin": tu.BinnedError(binning=tu.EqualWidth(1)),
     "shares": tu.BinnedError(binning=tu.EqualWidth(15), equal_shares=True),
 }
@@ -62,7 +62,7 @@ SLOW = {
     "debiased": tu.BinnedError(norm=2, debias=True),
     "mass": tu.BinnedError(binning=tu.EqualMass(10)),
     "label binned": tu.BinnedError(label_binned=True),
-    "region": tu.BinnedError(tu.Binary(where=(0.5, 1.0))),
+    "region": tu.BinnedError(tu.lens.Binary(where=(0.5, 1.0))),
     "sweep": SWEEP,
     "ece": tu.ece,
     "ece of 7": partial(tu.ece, n_bins=7),
@@ -193,7 +193,7 @@ def test_measures_of_several_numbers_have_a_row_for_each() -> None:
     assert [row.measure for row in found.rows] == [
         *names,
         "estimate.value",
-        "estimate.power",
+        "estimate.pth_power",
         "plain",
     ]
     by_name = {row.measure: row for row in found.rows}
@@ -218,17 +218,17 @@ def test_truths() -> None:
 def test_worlds_of_several_classes_are_held_against_the_lens_of_the_estimator() -> None:
     measures = {
         "top": tu.BinnedError(),
-        "classes": tu.BinnedError(tu.ClassWise(), norm=2),
-        "whole": tu.BinnedError(tu.Canonical(), tu.SimplexGrid(10)),
+        "classes": tu.BinnedError(tu.lens.ClassWise(), norm=2),
+        "whole": tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(10)),
         "top probability": lambda p, y: p.max(axis=1).mean(),
     }
     worlds = {"table": TABLE, "dirichlet": DirichletWorld((1.0, 1.0, 1.0), 2.0)}
     found = study(worlds, measures, 2000, n_datasets=4)
     truth = {(row.world, row.measure): row.truth for row in found.rows}
-    assert truth["table", "top"] == TABLE.true_error(1, tu.TopLabel())
-    assert truth["table", "classes"] == TABLE.true_error(2, tu.ClassWise())
-    assert truth["table", "whole"] == TABLE.true_error(1, tu.Canonical())
-    assert truth["dirichlet", "top"] == worlds["dirichlet"].true_error(1, tu.TopLabel())
+    assert truth["table", "top"] == TABLE.true_error(1, tu.lens.TopLabel())
+    assert truth["table", "classes"] == TABLE.true_error(2, tu.lens.ClassWise())
+    assert truth["table", "whole"] == TABLE.true_error(1, tu.lens.Canonical())
+    assert truth["dirichlet", "top"] == worlds["dirichlet"].true_error(1, tu.lens.TopLabel())
     assert truth["dirichlet", "whole"] == worlds["dirichlet"].true_error(1)
     assert found.select(world="table", measure="top")[0].bias == pytest.approx(0, abs=0.03)
 

@@ -61,7 +61,7 @@ def by_name(value):
 @pytest.mark.parametrize("curve", CURVES, ids=by_name)
 def test_true_errors_are_those_of_a_long_draw(scores, curve):
     world = World(scores, curve)
-    score, complement = scores.draw((100_000,), np.random.default_rng(1))
+    score, complement = scores.sample((100_000,), np.random.default_rng(1))
     gap = np.abs(score - curve(score, complement))
     for norm in (1, 2, 3):
         powers = gap**norm
@@ -78,7 +78,7 @@ def test_bin_truths_are_those_of_a_long_draw(scores, curve):
     world = World(scores, curve)
     inner = np.array([0.3, 0.7, 0.95])
     truth = world.bin_truth(inner)
-    score, complement = scores.draw((100_000,), np.random.default_rng(2))
+    score, complement = scores.sample((100_000,), np.random.default_rng(2))
     index = np.searchsorted(inner, score)
     rate = curve(score, complement)
     assert truth.share.sum() == pytest.approx(1, abs=1e-9)
@@ -116,7 +116,7 @@ def test_a_calibrated_world_has_no_error(scores):
 
 @pytest.mark.parametrize(("alpha", "beta"), [(2.7752, 0.0478), (0.05, 0.05), (1, 1), (40, 0.3)])
 def test_beta_draws_follow_beta_on_both_sides(alpha, beta):
-    score, complement = Beta(alpha, beta).draw((50_000,), np.random.default_rng(3))
+    score, complement = Beta(alpha, beta).sample((50_000,), np.random.default_rng(3))
     assert np.all((score >= 0) & (score <= 1) & (complement >= 0) & (complement <= 1))
     np.testing.assert_allclose(score + complement, 1, atol=1e-15)
     # the complement keeps what the score has rounded away, so both sides are tested
@@ -217,13 +217,13 @@ def test_the_mixture_model_follows_its_own_logic():
 def test_tables_of_vaicenavicius():
     one, two = PUBLISHED["vaicenavicius_table_1"], PUBLISHED["vaicenavicius_table_2"]
     assert one.true_error() == pytest.approx(0.1, abs=1e-15)
-    assert one.true_error(lens=tu.TopLabel()) == pytest.approx(0, abs=1e-15)
-    assert one.true_error(lens=tu.ClassWise()) == pytest.approx(0, abs=1e-15)
+    assert one.true_error(lens=tu.lens.TopLabel()) == pytest.approx(0, abs=1e-15)
+    assert one.true_error(lens=tu.lens.ClassWise()) == pytest.approx(0, abs=1e-15)
     assert two.true_error() == pytest.approx(0.2, abs=1e-15)
-    assert two.true_error(lens=tu.TopLabel()) == pytest.approx(0, abs=1e-15)
-    assert two.true_error(lens=tu.ClassWise()) == pytest.approx(0.4 / 3, abs=1e-15)
-    assert two.true_error(lens=tu.TopLabelByClass()) == pytest.approx(0.1, abs=1e-15)
-    assert two.true_error(2, tu.OneVsRest(2)) == pytest.approx(0.2, abs=1e-15)
+    assert two.true_error(lens=tu.lens.TopLabel()) == pytest.approx(0, abs=1e-15)
+    assert two.true_error(lens=tu.lens.ClassWise()) == pytest.approx(0.4 / 3, abs=1e-15)
+    assert two.true_error(lens=tu.lens.TopLabelByClass()) == pytest.approx(0.1, abs=1e-15)
+    assert two.true_error(2, tu.lens.OneVsRest(2)) == pytest.approx(0.2, abs=1e-15)
     assert two.true_error(distance="squared") == pytest.approx((0.06 + 0.06) / 2, abs=1e-15)
 
 
@@ -257,7 +257,7 @@ def test_dirichlet_worlds():
     expected = 0.5 * np.abs(world.truth(probs) - probs).sum(axis=1).mean()
     assert world.true_error() == pytest.approx(expected, abs=0.005)
     assert tu.ece(drawn) > 0.1  # the truth is flatter: over-confident
-    assert tu.BinnedError(tu.Canonical(), tu.VarianceTree(2000))(drawn) == pytest.approx(
+    assert tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(2000))(drawn) == pytest.approx(
         expected, abs=0.05
     )
 
@@ -273,12 +273,12 @@ def test_dirichlet_worlds():
             '`link` must be "logit", "log" or "logflip"; got \'probit\'.',
         ),
         (
-            lambda: World().sample(0),
+            lambda: World().sample(0, 0),
             "`n` must be a whole number of at least 1; got 0.",
         ),
         (
             lambda: World().sample(5, "x"),
-            "`rng` must be a whole number, a numpy Generator or None; got 'x'.",
+            "`rng` must be a whole number of at least 0, a numpy Generator or None; got 'x'.",
         ),
         (
             lambda: TableWorld(((0.5, 0.6),), ((0.5, 0.5),)),
@@ -299,19 +299,19 @@ def test_a_dirichlet_of_two_classes_is_a_beta(temperature):
     binary = World(Beta(1.9, 0.7), LogOdds(1 / temperature))
     for norm in (1, 2):
         exact = binary.true_error(norm)
-        assert world.true_error(norm, tu.OneVsRest(1)) == pytest.approx(exact, abs=0.001)
+        assert world.true_error(norm, tu.lens.OneVsRest(1)) == pytest.approx(exact, abs=0.001)
         assert world.true_error(norm) == pytest.approx(exact, abs=0.001)
-        assert world.true_error(norm, tu.ClassWise()) == pytest.approx(exact, abs=0.001)
+        assert world.true_error(norm, tu.lens.ClassWise()) == pytest.approx(exact, abs=0.001)
 
 
 def test_a_dirichlet_through_other_lenses():
     world = DirichletWorld((1, 2, 3), 2)
     long = world.sample(400_000, 1)
-    top = tu.BinnedError(tu.TopLabel(), tu.EqualMass(200), norm=2, debias="residual")
-    assert world.true_error(2, tu.TopLabel()) == pytest.approx(top(long), abs=0.004)
-    grouped = tu.Partition(((0, 1), (2,)))
+    top = tu.BinnedError(tu.lens.TopLabel(), tu.EqualMass(200), norm=2, debias="residual")
+    assert world.true_error(2, tu.lens.TopLabel()) == pytest.approx(top(long), abs=0.004)
+    grouped = tu.lens.Partition(((0, 1), (2,)))
     assert world.true_error(1, grouped) == pytest.approx(
-        world.true_error(1, tu.OneVsRest(2)), abs=0.004
+        world.true_error(1, tu.lens.OneVsRest(2)), abs=0.004
     )
 
 

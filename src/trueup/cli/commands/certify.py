@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -21,7 +22,7 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
 @command(
     "Is the error shown to be below a limit?",
     "trueup certify p.csv --max-error 0.05",
-    "trueup certify fixed.csv --max-error 0.05 --outputs-of calibrator.json",
+    "trueup certify fixed.csv --max-error 0.05 --recalibrator calibrator.json",
     "trueup certify p.csv --max-error 0.05 --fail-if 'upper_bound > 0.05'",
 )
 @click.argument("file", type=FILE)
@@ -35,7 +36,7 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
     "--outputs", metavar="NUMBERS", help="All probabilities the model can give: 0.1,0.5,0.9."
 )
 @click.option(
-    "--outputs-of",
+    "--recalibrator",
     type=click.Path(dir_okay=False),
     help="A calibrator (histogram, scaling-binning) that gave these probabilities.",
 )
@@ -46,7 +47,7 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
     show_default=True,
     help="Bounds that hold for every number of rows, or closer ones for many rows.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="How sure.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="How sure.")
 @data_options("groups", "features", "clusters")
 @condition_option
 @json_option
@@ -55,9 +56,9 @@ def certify(
     max_error: float,
     norm: int,
     outputs: str | None,
-    outputs_of: str | None,
+    recalibrator: str | None,
     method: str,
-    confidence: float,
+    confidence_level: float,
     columns: dict[str, Any],
     conditions: tuple[Condition, ...],
     as_json: bool,
@@ -69,7 +70,7 @@ def certify(
     """
     for condition in conditions:
         condition.check(NUMBERS)
-    declared = _declared(outputs, outputs_of)
+    declared = _declared(outputs, recalibrator)
     forecasts = read(file, columns)
     from trueup.inference import certify as certified
 
@@ -78,7 +79,7 @@ def certify(
         max_error=max_error,
         norm=norm,
         outputs=declared,
-        confidence_level=confidence,
+        confidence_level=confidence_level,
         method=method,
     )
     if as_json:
@@ -93,21 +94,23 @@ def certify(
             "estimate": f"{number(found.notes['debiased_error'])} on {forecasts.n:,} rows",
         }
         if declared is None:
-            shown["outputs"] = "unknown; declare them with --outputs or --outputs-of"
+            shown["outputs"] = "unknown; declare them with --outputs or --recalibrator"
         screen.answers(shown)
-    return exit_code(conditions, {name: float(getattr(found, name)) for name in NUMBERS})
+    numbers = {name: getattr(found, name) for name in NUMBERS}
+    never = {"n_additional": math.inf} if found.n_additional is None else {}
+    return exit_code(conditions, numbers | never)
 
 
-def _declared(outputs: str | None, outputs_of: str | None) -> Any:
+def _declared(outputs: str | None, recalibrator: str | None) -> Any:
     """All outputs a model can give: numbers, or a calibrator that knows them."""
-    if outputs is not None and outputs_of is not None:
-        raise conflict("--outputs", "--outputs-of")
-    if outputs_of is not None:
-        calibrator = load_calibrator(outputs_of)
+    if outputs is not None and recalibrator is not None:
+        raise conflict("--outputs", "--recalibrator")
+    if recalibrator is not None:
+        calibrator = load_calibrator(recalibrator)
         if not hasattr(calibrator, "outputs_"):
             hint = "fit one with --method histogram or scaling-binning"
             rule = "a calibrator with finitely many outputs"
-            raise must_be("--outputs-of", rule, type(calibrator), hint=hint)
+            raise must_be("--recalibrator", rule, type(calibrator), hint=hint)
         return calibrator
     if outputs is None:
         return None

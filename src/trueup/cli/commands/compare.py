@@ -37,7 +37,7 @@ SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
     help="A model in one FILE by its columns, such as raw='p_*'; give two or more.",
 )
 @click.option("--metric", metavar="NAME", help="What to compare.  [default: rmsce_debiased]")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="How sure.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="How sure.")
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the bootstrap.")
 @seed_option("the resamples")
 @data_options("groups", "features")
@@ -47,7 +47,7 @@ def compare(
     files: tuple[str, ...],
     models: tuple[str, ...],
     metric: str | None,
-    confidence: float,
+    confidence_level: float,
     resamples: int,
     seed: int,
     columns: dict[str, Any],
@@ -68,7 +68,7 @@ def compare(
     forecasts = _of_columns(files, models, columns) if models else _of_files(files, columns)
     settings: dict[str, Any] = {
         "estimator": estimator,
-        "confidence_level": confidence,
+        "confidence_level": confidence_level,
         "n_resamples": resamples,
         "rng": seed,
     }

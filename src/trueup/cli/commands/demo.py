@@ -144,7 +144,7 @@ def _show_problem(screen: Screen, problem: Problem, folder: Path) -> None:
 
 def _said(found: Evaluation) -> str:
     """The part of the verdict that says how things are."""
-    return " ".join(found.answers[name] for name in ("calibrated", "how far", "where"))
+    return " ".join(found.answers[name] for name in ("calibrated", "magnitude", "location"))
 
 
 def in_words(probs: Any, labels: Any) -> str:

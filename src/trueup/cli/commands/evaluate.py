@@ -46,7 +46,9 @@ PARTS = ("low", "high", "pvalue")
     help="One more metric; may be given again.",
 )
 @bins_option
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals."
+)
 @click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
 @seed_option("all chance")
 @click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
@@ -63,7 +65,7 @@ def evaluate(
     file: str,
     metrics: tuple[str, ...],
     bins: int,
-    confidence: float,
+    confidence_level: float,
     resamples: int,
     seed: int,
     quick: bool,
@@ -92,7 +94,7 @@ def evaluate(
             forecasts,
             metrics=_metrics(forecasts, wanted),
             n_bins=bins,
-            confidence_level=confidence,
+            confidence_level=confidence_level,
             n_resamples=resamples,
             recalibrate=not quick,
             advice=not quick,

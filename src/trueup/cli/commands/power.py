@@ -16,27 +16,27 @@ __all__ = ["power"]
 
 @command(
     "How many rows would find an error?",
-    "trueup power p.csv --error 0.02",
-    "trueup power p.csv --error 0.02 --n 1000",
+    "trueup power p.csv --true-error 0.02",
+    "trueup power p.csv --true-error 0.02 --n 1000",
 )
 @click.argument("file", type=FILE)
-@click.option("--error", type=float, required=True, help="The calibration error to be found.")
+@click.option("--true-error", type=float, required=True, help="The calibration error to be found.")
 @click.option("--n", type=int, help="How likely is it found in so many rows?")
 @click.option(
     "--power", "wanted", type=float, help="Or: how many rows find it so often?  [default: 0.8]"
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
-@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets to draw.")
+@click.option("--n-datasets", type=int, default=1000, show_default=True, help="Data sets to draw.")
 @seed_option("the draws")
 @data_options("groups", "features", "clusters")
 @json_option
 def power(
     file: str,
-    error: float,
+    true_error: float,
     n: int | None,
     wanted: float | None,
     alpha: float,
-    sets: int,
+    n_datasets: int,
     seed: int,
     columns: dict[str, Any],
     as_json: bool,
@@ -51,9 +51,9 @@ def power(
     from trueup.simulate import power as power_of, sample_size
 
     settings: dict[str, Any] = {
-        "true_error": error,
+        "true_error": true_error,
         "alpha": alpha,
-        "n_datasets": sets,
+        "n_datasets": n_datasets,
         "rng": seed,
     }
     with working("drawing data sets"):

@@ -150,7 +150,7 @@ class BinnedError(PairsEstimator):
 
     def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
         """Return how many bins were merged in all classes."""
-        return {"merged": sum(each.get("merged", 0) for each in notes)}
+        return {"n_merged_bins": sum(each.get("n_merged_bins", 0) for each in notes)}
 
     def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> BinTables:
         """Return a family of tables, also where no class has a row."""
@@ -311,4 +311,4 @@ def _is(value: object, *words: str) -> bool:
 
 def _notes(table: BinTable, merged: int) -> dict[str, Any]:
     notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
-    return notes | {"merged": merged} if merged else notes
+    return notes | {"n_merged_bins": merged} if merged else notes

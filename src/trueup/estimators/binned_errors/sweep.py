@@ -45,7 +45,7 @@ class SweepError(PairsEstimator):
     -----
     In the worlds its authors fitted to networks it is the least biased of the binned errors at
     small samples; it rests on a curve that rises with the score, and still overestimates the
-    error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``made``):
+    error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``n_bins``):
     with ties several b give the same bins. Where mean labels never fall from one score to the
     next, every b is monotone, and equal-mass bins are made as fine as they go, one for each
     distinct score.
@@ -61,7 +61,7 @@ class SweepError(PairsEstimator):
     Examples
     --------
     >>> SweepError().measure([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]).notes
-    {'chosen': 4, 'made': 4}
+    {'chosen': 4, 'n_bins': 4}
     """
 
     norm: float = 1

@@ -87,8 +87,8 @@ class KernelError(PairsEstimator):
     --------
     >>> round(KernelError()([0.8, 0.8, 0.8], [1, 1, 0]), 6)
     -0.093333
-    >>> found = KernelError(form="biased").measure([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], [0, 0])
-    >>> round(found.value, 6), round(found.notes["bandwidth"], 6)
+    >>> result = KernelError(form="biased").measure([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], [0, 0])
+    >>> round(result.value, 6), round(result.notes["bandwidth"], 6)
     (0.480933, 0.848528)
     """
 

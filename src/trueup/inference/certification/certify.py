@@ -14,7 +14,7 @@ from trueup.checks import check_choice, is_number, is_whole
 from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_inside, check_level, check_seed
+from trueup.inference.arguments import check_inside, check_level
 from trueup.inference.certification.error_bounds import (
     Bounds,
     asymptotic_bounds,
@@ -30,12 +30,12 @@ from trueup.inference.certification.model_outputs import (
 )
 from trueup.lens import Lens, Pairs, check_lens, chosen_lens
 from trueup.results import Certificate
+from trueup.seeds import Seed, check_seed
 from trueup.tables import BinTable, ResultTable
 
 __all__ = ["certify", "trade_off"]
 
 VERIFIED, REFUTED, OPEN = "verified", "refuted", "not enough data"
-NEVER = -1
 MOST_ROWS = 1e12
 CONTINUOUS = (
     "without a declaration of all its outputs a model may have any score, and then binning gives "
@@ -86,8 +86,8 @@ def certify(
     Returns
     -------
     Certificate
-        ``n_additional`` is −1 where no number of further samples would decide, if the error is what
-        it seems. Without ``outputs`` the verdict is never ``"verified"``: 15 equal-mass bins
+        ``n_additional`` is None where no number of further samples would decide, if the error is
+        what it seems. Without ``outputs`` the verdict is never ``"verified"``: 15 equal-mass bins
         bound the error from below, which can refute, and the upper bound is 1.
 
     Notes
@@ -133,7 +133,7 @@ def trade_off(
     method: str = "asymptotic",
     lens: Lens | None = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> ResultTable:
     """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
 
@@ -217,8 +217,8 @@ def _bounds(method: str, norm: int, confidence_level: float) -> Callable[[Tally]
     return lambda tally: finite_sample_bounds(tally, norm, delta)
 
 
-def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: float) -> int:
-    """About how many more rows would decide; `NEVER` where a million million would not."""
+def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: float) -> int | None:
+    """About how many more rows would decide; None where a million million would not."""
 
     def decides(times: float) -> bool:
         low, high = bounds(tally.grown(times))
@@ -229,7 +229,7 @@ def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: fl
     while not decides(times):
         times *= 2
         if times > most:
-            return NEVER
+            return None
     few, enough = times / 2, times
     while enough / few > 1.001:
         middle = math.sqrt(few * enough)
@@ -238,7 +238,12 @@ def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: fl
 
 
 def _sentence(
-    verdict: str, bounds: Bounds, n_additional: int, max_error: float, level: float, tally: Tally
+    verdict: str,
+    bounds: Bounds,
+    n_additional: int | None,
+    max_error: float,
+    level: float,
+    tally: Tally,
 ) -> str:
     sure = f"with {100 * level:g} % confidence the calibration error"
     if verdict == VERIFIED:
@@ -247,12 +252,12 @@ def _sentence(
         return f"Refuted: {sure} is at least {bounds.low:.4f}, above the {max_error:g} asked."
     if tally.binned:
         start = f"Not verified: {CONTINUOUS}. Here {sure} is at least {bounds.low:.4f}"
-        if n_additional == NEVER:
+        if n_additional is None:
             return f"{start}. Declare `outputs`, or bin the model's outputs first."
         return f"{start}; about {n_additional:,} more samples may refute {max_error:g}."
     start = f"Not enough data: {sure} is at least {bounds.low:.4f}"
     start = f"{start}, and with as much confidence at most {bounds.high:.4f}"
-    if n_additional == NEVER:
+    if n_additional is None:
         return f"{start}, and it seems to be so close to {max_error:g} that no number would decide."
     return f"{start}; about {n_additional:,} more samples would decide about {max_error:g}."
 

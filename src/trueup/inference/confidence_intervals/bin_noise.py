@@ -82,8 +82,8 @@ class Bins:
 
     @property
     def gap(self) -> Floats:
-        """Mean score − mean label."""
-        return self.score - self.rate
+        """Mean label − mean score."""
+        return self.rate - self.score
 
     @property
     def error(self) -> Floats:

@@ -10,12 +10,13 @@ from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_level, check_resamples, check_seed, seed_of
+from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
 from trueup.inference.confidence_intervals.bootstrap import METHODS, Bootstrap, Units
 from trueup.inference.confidence_intervals.proper_scores import mean_ends
 from trueup.inference.confidence_intervals.simplex_errors import cell_ends
 from trueup.results import Estimate, Interval
+from trueup.seeds import Seed, check_seed, seed_of
 from trueup.tables import BinTable, BinTables
 
 __all__ = ["interval"]
@@ -36,7 +37,7 @@ def interval(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> Interval:
     r"""Return an estimate with the range that holds the truth, and say which truth.
 
@@ -94,10 +95,10 @@ def interval(
     Examples
     --------
     >>> from trueup import rmsce_debiased
-    >>> found = interval(rmsce_debiased, [0.2] * 50 + [0.8] * 50, [0] * 50 + [1] * 25 + [0] * 25)
-    >>> round(found.low, 3), round(found.estimate, 3), round(found.high, 3)
+    >>> result = interval(rmsce_debiased, [0.2] * 50 + [0.8] * 50, [0] * 50 + [1] * 25 + [0] * 25)
+    >>> round(result.low, 3), round(result.estimate, 3), round(result.high, 3)
     (0.144, 0.25, 0.346)
-    >>> print(found.target.split(";")[0])
+    >>> print(result.target.split(";")[0])
     the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) of these scores and these bins
     """
     level = check_level(confidence_level)
@@ -139,15 +140,15 @@ def _from_table(
         independent = estimator.lens_for(forecasts).independent
         if independent and target == "conditional" and (norm == 2 or estimator.debiased):
             table, merged = table.without_singles()
-            notes |= {"merged": merged} if merged else {}
+            notes |= {"n_merged_bins": merged} if merged else {}
         words = _words(norm, target)
-        if notes.get("merged"):
+        if notes.get("n_merged_bins"):
             words = words.replace("these bins", "these bins, those of one row merged")
         ends = _table_ends(table, independent, norm, level, target)
     words = words.replace("these bins", estimator.bins_in_words)
     if not ends.low <= found.value <= ends.high:
         side = "above" if found.value > ends.high else "below"
-        notes["outside"] = f"the estimate, which is biased, lies {side} the interval"
+        notes["estimate_outside"] = f"the estimate, which is biased, lies {side} the interval"
     return Interval(*ends, found.value, level, "analytic", words, notes)
 
 

@@ -25,7 +25,7 @@ class _Cells:
     """Cells with the noise of their outcome shares, which are drawn towards equal ones."""
 
     share: Floats
-    gap: Floats  # (C, m) mean prediction − outcome share
+    gap: Floats  # (C, m) outcome share − mean prediction
     spread: Floats  # (C, m) variance of each share
     error: Floats  # (C,) largest standard error of the share of any set of outcomes
 
@@ -36,7 +36,7 @@ class _Cells:
         commonest = np.maximum(smoothed.max(axis=1), 0.5)
         return cls(
             table.share,
-            table.mean_score - table.mean_label,
+            table.mean_label - table.mean_score,
             smoothed * (1 - smoothed) / n,
             np.sqrt(commonest * (1 - commonest) / table.count),
         )

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_seed
 from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
 from trueup.inference.hypothesis_tests.consistency_resampling import (
     consistency,
@@ -15,6 +14,7 @@ from trueup.inference.hypothesis_tests.consistency_resampling import (
 )
 from trueup.lens import Lens
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed, check_seed
 
 __all__ = ["calibration_test"]
 
@@ -28,7 +28,7 @@ def calibration_test(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
@@ -53,13 +53,13 @@ def calibration_test(
         resamples. What the other methods take is said with them.
     method
         ``"consistency"``: predictions fixed, labels drawn; exact.
-        ``"consistency_unconditional"``: rows are drawn with replacement first; asymptotic.
-        ``"cluster_signs"``: for forecasts with ``clusters``; the residuals of whole clusters
+        ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.
+        ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
         `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
         ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
-        ``"skce"``, ``"skce_block"``, ``"skce_distribution_free"``: a lens, a `KernelError` or
-        None. ``"hosmer_lemeshow"``: a lens, a `BinnedError` or None. ``"ks"``: a lens, a
+        ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or
+        None. ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None. ``"ks"``: a lens, a
         `CumulativeError` or None.
     n_resamples
         The smallest possible p-value is 1/(1 + n_resamples).
@@ -74,9 +74,9 @@ def calibration_test(
     the top label rejects only what the top label shows.
 
     Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest, but for
-    ``"skce_distribution_free"``, which is a bound for any model.
+    ``"skce-distribution-free"``, which is a bound for any model.
 
-    All methods but ``"cluster_signs"`` take rows as independent and refuse ``clusters``: rows
+    All methods but ``"cluster-signs"`` take rows as independent and refuse ``clusters``: rows
     of a cluster share what the predictions do not tell, and p-values that ignore it are too
     small. Signs of clusters need many of them: at a nominal 5 % they rejected 4 % to 5 % of
     calibrated models with 200 clusters, up to 8 % with 50 and 11 % with 20 where predictions
@@ -105,8 +105,8 @@ def _test_named(method: object) -> Callable[..., CalibrationTestResult]:
 
     tests: dict[str, Callable[..., CalibrationTestResult]] = {
         "consistency": consistency,
-        "consistency_unconditional": consistency_unconditional,
-        "cluster_signs": cluster_signs,
+        "consistency-unconditional": consistency_unconditional,
+        "cluster-signs": cluster_signs,
         **TESTS,
     }
     if not isinstance(method, str) or method not in tests:

@@ -21,9 +21,10 @@ from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_resamples, seed_of
+from trueup.inference.arguments import check_resamples
 from trueup.inference.hypothesis_tests.null_distribution import refuse_soft_labels, resampled_pvalue
 from trueup.results import CalibrationTestResult, Estimate
+from trueup.seeds import Seed, seed_of
 
 DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2)
 CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
@@ -47,7 +48,7 @@ def cluster_signs(
     return CalibrationTestResult(
         observed,
         resampled_pvalue(observed, np.array(drawn)),
-        "cluster_signs",
+        "cluster-signs",
         "score − label has mean 0 given the scores, clusters independent of each other",
         {
             "estimator": repr(estimator),

@@ -20,7 +20,6 @@ from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, seed_of
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
@@ -32,6 +31,7 @@ from trueup.inference.hypothesis_tests.sorted_resamples import powers_of, sorted
 from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed, seed_of
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
 AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
@@ -48,7 +48,7 @@ def consistency_unconditional(
     forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     """Test with predictions drawn anew, with replacement, before their labels: asymptotic."""
-    return _test(forecasts, statistic, n_resamples, rng, "consistency_unconditional")
+    return _test(forecasts, statistic, n_resamples, rng, "consistency-unconditional")
 
 
 def _test(
@@ -96,7 +96,7 @@ def _result(
     notes: dict[str, Any],
 ) -> CalibrationTestResult:
     found = statistic.measure_forecasts(forecasts).pth_power
-    method = "consistency" if fixed else "consistency_unconditional"
+    method = "consistency" if fixed else "consistency-unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
     return CalibrationTestResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
 

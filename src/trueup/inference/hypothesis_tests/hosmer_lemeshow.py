@@ -12,7 +12,6 @@ from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed
 from trueup.inference.hypothesis_tests.null_distribution import (
     TINY,
     NullPairs,
@@ -24,6 +23,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampling_notes,
 )
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed
 
 FEWEST = 5.0  # the variance of the outcomes of a bin, for the chi-square distribution
 DEFAULT = BinnedError(binning=EqualMass(10))
@@ -32,7 +32,7 @@ DEFAULT = BinnedError(binning=EqualMass(10))
 def hosmer_lemeshow(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:
@@ -76,7 +76,7 @@ def hosmer_lemeshow(
         )
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(found, drawn)
-    return CalibrationTestResult(found, pvalue, "hosmer_lemeshow", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "hosmer-lemeshow", null_of(lens), notes)
 
 
 def _chi_square(residual: Floats, variance: Floats) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.estimators import CumulativeError
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, seed_of
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
     Outcomes,
@@ -22,12 +21,13 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.inference.hypothesis_tests.sorted_resamples import SortedPairs, powers_of
 from trueup.lens import Pairs
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed, seed_of
 
 
 def ks(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:

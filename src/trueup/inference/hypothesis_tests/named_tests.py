@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed
 from trueup.inference.hypothesis_tests.hosmer_lemeshow import hosmer_lemeshow
 from trueup.inference.hypothesis_tests.ks import ks
 from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
 from trueup.inference.hypothesis_tests.spiegelhalter import spiegelhalter
 from trueup.inference.hypothesis_tests.tcal import tcal
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed
 
 
 class CalibrationTest(Protocol):
@@ -21,7 +21,7 @@ class CalibrationTest(Protocol):
         self,
         forecasts: Forecasts,
         *,
-        rng: Seed = None,
+        rng: Seed = 0,
         n_resamples: int = 999,
         statistic: object = None,
     ) -> CalibrationTestResult:
@@ -30,10 +30,10 @@ class CalibrationTest(Protocol):
 
 TESTS: dict[str, CalibrationTest] = {
     "spiegelhalter": spiegelhalter,
-    "hosmer_lemeshow": hosmer_lemeshow,
+    "hosmer-lemeshow": hosmer_lemeshow,
     "ks": ks,
     "tcal": tcal,
     "skce": skce,
-    "skce_block": skce_block,
-    "skce_distribution_free": skce_distribution_free,
+    "skce-block": skce_block,
+    "skce-distribution-free": skce_distribution_free,
 }

@@ -20,8 +20,9 @@ from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_resamples, seed_of
+from trueup.inference.arguments import check_resamples
 from trueup.lens import Cells, Lens, Pairs, is_lens
+from trueup.seeds import Seed, seed_of
 
 Outcomes = NDArray[np.bool_]
 
@@ -200,7 +201,7 @@ def check_test(forecasts: Forecasts, n_resamples: object) -> None:
     refuse_soft_labels(forecasts)
     if forecasts.clusters is not None:
         rule = ("This test assumes independent rows, but ", Argument("clusters"), " is set")
-        raise InputError("clusters", rule, hint=("use ", Argument("method", "cluster_signs")))
+        raise InputError("clusters", rule, hint=("use ", Argument("method", "cluster-signs")))
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:

@@ -13,12 +13,13 @@ from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, check_inside, seed_of
+from trueup.inference.arguments import check_inside
 from trueup.inference.hypothesis_tests.consistency_resampling import resampled_powers
 from trueup.inference.hypothesis_tests.null_distribution import check_test
 from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
+from trueup.seeds import Seed, seed_of
 from trueup.tables import BinTable
 
 __all__ = ["Sensitivity", "sensitivity"]
@@ -151,7 +152,7 @@ def sensitivity(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> Sensitivity:
     """Measure how far the consistency test of these predictions can see.
 
@@ -177,10 +178,10 @@ def sensitivity(
     --------
     >>> p = np.random.default_rng(0).random(1000)
     >>> y = np.random.default_rng(1).random(1000) < p
-    >>> found = sensitivity(p, y, rng=0)
-    >>> 0.03 < found.smallest_error(power=0.8) < 0.08
+    >>> result = sensitivity(p, y, rng=0)
+    >>> 0.03 < result.smallest_error(power=0.8) < 0.08
     True
-    >>> 8_000 < found.rows_for(0.015) < 40_000
+    >>> 8_000 < result.rows_for(0.015) < 40_000
     True
     """
     chosen = rmsce_debiased.estimator() if statistic is None else statistic

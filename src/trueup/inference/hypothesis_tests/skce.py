@@ -13,7 +13,6 @@ from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_errors.pair_sums import Kernel
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed
 from trueup.inference.hypothesis_tests.null_distribution import (
     ENOUGH,
     TINY,
@@ -30,12 +29,13 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.inference.hypothesis_tests.skce_draws import BlockPairs, row_totals, score_totals
 from trueup.lens import Binary, Canonical, Lens
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed
 
 
 def skce(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:
@@ -87,7 +87,7 @@ def _all_totals(
 def skce_block(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:
@@ -120,13 +120,13 @@ def skce_block(
         drawn = rows.drawn(blocks.totals, rng, n_resamples)
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(observed, drawn)
-    return CalibrationTestResult(found.value, pvalue, "skce_block", null_of(lens), notes)
+    return CalibrationTestResult(found.value, pvalue, "skce-block", null_of(lens), notes)
 
 
 def skce_distribution_free(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:
@@ -147,7 +147,7 @@ def skce_distribution_free(
     pvalue = max(TINY, math.exp(-(n // 2) * max(0.0, found.value) ** 2 / (2 * bound**2)))
     notes = found.notes | {"conservative": True, "bound": bound}
     return CalibrationTestResult(
-        found.value, pvalue, "skce_distribution_free", null_of(lens), notes
+        found.value, pvalue, "skce-distribution-free", null_of(lens), notes
     )
 
 

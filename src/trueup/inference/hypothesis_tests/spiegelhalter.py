@@ -15,7 +15,6 @@ from trueup.engines.draw_keys import class_limits, keys_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, seed_of
 from trueup.inference.hypothesis_tests.null_distribution import (
     ENOUGH,
     TINY,
@@ -30,6 +29,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 )
 from trueup.lens import Binary, Canonical, Lens
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed, seed_of
 
 FLAT = 1e-12  # differences of probabilities that are rounding alone
 
@@ -45,7 +45,7 @@ class Block(NamedTuple):
 def spiegelhalter(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:

@@ -11,7 +11,6 @@ import numpy as np
 from trueup._typing import Floats, Ints
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
     NullRows,
@@ -27,12 +26,13 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 )
 from trueup.lens import chosen_lens
 from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed
 
 
 def tcal(
     forecasts: Forecasts,
     *,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
     statistic: object = None,
 ) -> CalibrationTestResult:

@@ -12,7 +12,6 @@ from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import Metric, estimator_of
 from trueup.forecasts import Forecasts
-from trueup.inference.arguments import Seed, seed_of
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
@@ -23,6 +22,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
 from trueup.lens import Binary, ClassWise
 from trueup.metrics import rmsce_debiased
+from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
 BIN_TESTS = BinnedError(binning=EqualMass(15))
@@ -32,10 +32,10 @@ def class_tests(
     probs: object,
     labels: object = None,
     *,
-    estimator: Metric | None = None,
+    statistic: Metric | None = None,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
 ) -> ResultTable:
     """Test every class against the rest, by consistency resampling.
@@ -46,8 +46,8 @@ def class_tests(
         As for every metric, or one `Forecasts`. 1-D probabilities are one class, the positive.
     logits
         Whether the predictions are logits.
-    estimator
-        The statistic: an estimator whose lens is not chosen, or `ClassWise`, or a named metric;
+    statistic
+        An estimator whose lens is not chosen, or `ClassWise`, or a named metric;
         by default that of `rmsce_debiased`.
     rng, n_resamples
         As for `calibration_test`.
@@ -55,15 +55,15 @@ def class_tests(
     Returns
     -------
     ResultTable
-        ``class``, ``mean_score``, ``mean_label``, ``gap`` (score − label), ``error``, ``pvalue``,
+        ``class``, ``mean_score``, ``mean_label``, ``gap`` (label − score), ``error``, ``pvalue``,
         and p-values adjusted for the number of classes, ``adjusted_pvalue`` and ``pvalue_bh``. A
         p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
         least K times that: ask for more resamples where there are many classes.
     """
-    chosen = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
+    chosen = estimator_of("statistic", rmsce_debiased if statistic is None else statistic)
     if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
-        raise must_be("estimator", "one whose lens is None or ClassWise()", chosen)
-    statistic = chosen.through(Binary())
+        raise must_be("statistic", "an estimator whose lens is None or ClassWise()", chosen)
+    binary = chosen.through(Binary())
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
@@ -71,14 +71,14 @@ def class_tests(
     for member in ClassWise().members(forecasts):
         p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
         problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
-        test = calibration_test(problem, statistic=statistic, n_resamples=n_resamples, rng=chance)
+        test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
         score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
         row = {
             "class": member.name,
             "mean_score": score,
             "mean_label": label,
-            "gap": score - label,
-            "error": statistic.measure_forecasts(problem).value,
+            "gap": label - score,
+            "error": binary.measure_forecasts(problem).value,
             "pvalue": test.pvalue,
         }
         for name, value in row.items():
@@ -90,10 +90,10 @@ def bin_tests(
     probs: object,
     labels: object = None,
     *,
-    estimator: Metric | None = None,
+    statistic: Metric | None = None,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
 ) -> ResultTable:
     """Test every bin: do its labels add up to what its scores promise?
@@ -107,7 +107,7 @@ def bin_tests(
         As for every metric, or one `Forecasts`.
     logits
         Whether the predictions are logits.
-    estimator
+    statistic
         A `BinnedError`, whose lens and binning are taken, or a metric that is one; by default 15
         bins of equal mass.
     rng, n_resamples
@@ -117,12 +117,12 @@ def bin_tests(
     -------
     ResultTable
         One row for every bin that holds a score: ``low`` and ``high`` edge, ``count``,
-        ``mean_score``, ``mean_label``, ``gap`` (score − label), ``pvalue``, and p-values adjusted
+        ``mean_score``, ``mean_label``, ``gap`` (label − score), ``pvalue``, and p-values adjusted
         for the number of bins, ``adjusted_pvalue`` and ``pvalue_bh``.
     """
-    given = None if estimator is None else estimator_of("estimator", estimator)
+    given = None if statistic is None else estimator_of("statistic", statistic)
     rule = "a BinnedError, a metric that is one, or None"
-    binned = BIN_TESTS.or_given(given, name="estimator", rule=rule)
+    binned = BIN_TESTS.or_given(given, name="statistic", rule=rule)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     lens = check_lens_of_test(binned.lens_for(forecasts), simplex=False)

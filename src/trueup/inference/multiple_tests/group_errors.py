@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
-from trueup.inference.arguments import Seed, check_level, check_resamples, seed_of
+from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.interval import interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import check_test
@@ -19,6 +19,7 @@ from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
 from trueup.lens import chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
+from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
 CALL = "call it as group_errors(probs, labels, groups)"
@@ -32,7 +33,7 @@ class GroupErrors(FieldsShown):
     ----------
     table
         One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
-        ``mean_label``, ``gap`` (score − label), ``error``, its interval ``low`` … ``high``, and
+        ``mean_label``, ``gap`` (label − score), ``error``, its interval ``low`` … ``high``, and
         ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh`` of the test that the group is calibrated.
     largest
         The largest error. Small groups have noisy errors, and the largest of many is too large
@@ -55,7 +56,7 @@ def group_errors(
     confidence_level: float = 0.95,
     weights: object = None,
     logits: bool = False,
-    rng: Seed = None,
+    rng: Seed = 0,
     n_resamples: int = 999,
 ) -> GroupErrors:
     """Measure every group alone: is the model calibrated for all of them?
@@ -107,7 +108,7 @@ def group_errors(
             "share": (part.n if part.weights is None else float(part.weights.sum())) / whole,
             "mean_score": score,
             "mean_label": label,
-            "gap": score - label,
+            "gap": label - score,
             "error": within.estimate,
             "low": within.low,
             "high": within.high,

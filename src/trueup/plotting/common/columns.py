@@ -17,13 +17,13 @@ Flags = NDArray[np.bool_]
 
 def check_columns(argument: str, table: object, *names: str) -> ResultTable:
     """Refuse what is not `ResultTable` with these columns and at least one row."""
-    columns = ResultTable.expect(table, argument, f"Columns with {_listed(names)}")
+    columns = ResultTable.expect(table, argument, f"a ResultTable with {_listed(names)}")
     missing = [name for name in names if name not in columns]
     if missing:
         got = Verbatim(f"columns {_listed(tuple(columns))} without {_listed(tuple(missing))}")
-        raise must_be(argument, f"Columns with {_listed(names)}", got)
+        raise must_be(argument, f"a ResultTable with {_listed(names)}", got)
     if len(columns) == 0:
-        raise must_be(argument, "Columns with a row or more", Verbatim("no rows"))
+        raise must_be(argument, "a ResultTable with a row or more", Verbatim("no rows"))
     return columns
 
 

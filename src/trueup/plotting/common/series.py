@@ -29,7 +29,7 @@ def named_tables(argument: str, tables: object, *columns: str) -> dict[str, Resu
     if not isinstance(tables, Mapping):
         return {"": check_columns(argument, tables, *columns)}
     if len(tables) == 0:
-        raise must_be(argument, "ResultTable, or a dictionary of Columns by name", tables)
+        raise must_be(argument, "a ResultTable, or a dictionary of ResultTables by name", tables)
     return {
         str(name): check_columns(f"{argument}[{name!r}]", table, *columns)
         for name, table in tables.items()

@@ -18,7 +18,7 @@ def plot_class_errors(
     columns: ResultTable,
     *,
     measure: str = "calibration error",
-    level: float | None = 0.05,
+    alpha: float | None = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
@@ -30,12 +30,12 @@ def plot_class_errors(
     ----------
     columns
         ``class`` and ``error``, as of ``tu.class_errors`` or ``inference.class_tests``. Where
-        there are: ``gap`` (mean score − mean label) tells classes that are predicted too often
+        there are: ``gap`` (mean label − mean score) tells classes that are predicted too often
         from those predicted too rarely; ``low`` and ``high`` are drawn as intervals; points are
-        filled where ``adjusted_pvalue`` is at most ``level``.
+        filled where ``adjusted_pvalue`` is at most ``alpha``.
     measure
         What the error is, for the axis.
-    level
+    alpha
         Of the tests; None fills all points.
     ax
         Axes to draw on; by default those of a new figure.
@@ -45,7 +45,7 @@ def plot_class_errors(
     Axes
         The axes drawn on.
     """
-    check_alpha(level)
+    check_alpha(alpha)
     rows = Rows.of(columns, "class", pvalue="adjusted_pvalue")
     axes = on(ax, (WIDTH, height_of(len(rows))))
     axes.set_xlabel(measure)
@@ -53,5 +53,5 @@ def plot_class_errors(
     if left_out:
         without = f"{left_out} class{'es' * (left_out != 1)} without predictions left out"
         axes.set_xlabel(f"{measure}\n({without})")
-    draw_parts(axes, rows, [words(name) for name in rows.names], Parts("class", "classes"), level)
+    draw_parts(axes, rows, [words(name) for name in rows.names], Parts("class", "classes"), alpha)
     return axes

@@ -32,7 +32,7 @@ def plot_group_errors(
     *,
     overall: float | None = None,
     measure: str = "calibration error",
-    level: float | None = 0.05,
+    alpha: float | None = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the error of every group, the largest first, with its interval.
@@ -44,12 +44,13 @@ def plot_group_errors(
     ----------
     columns
         ``group`` and ``error``, as in ``group_errors(...).table``. Where there are: ``n`` stands
-        with the name; ``gap``, ``low``, ``high`` and ``adjusted_pvalue``, as in `plot_class_errors`.
+        with the name; ``gap``, ``low``, ``high`` and ``adjusted_pvalue``: as in
+        `plot_class_errors`.
     overall
         The error of all rows together, drawn as a line.
     measure
         What the error is, for the axis.
-    level
+    alpha
         Of the tests; None fills all points.
     ax
         Axes to draw on; by default those of a new figure.
@@ -59,11 +60,11 @@ def plot_group_errors(
     Axes
         The axes drawn on.
     """
-    check_alpha(level)
+    check_alpha(alpha)
     rows = Rows.of(columns, "group", pvalue="adjusted_pvalue")
     axes = on(ax, (WIDTH, height_of(len(rows))))
     axes.set_xlabel(measure)
-    draw_parts(axes, rows, _names(columns, rows), Parts("group", "groups"), level)
+    draw_parts(axes, rows, _names(columns, rows), Parts("group", "groups"), alpha)
     if overall is not None and np.isfinite(overall):
         limit_errors(axes, rows, overall)
         axes.axvline(overall, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)

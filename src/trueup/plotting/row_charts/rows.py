@@ -86,7 +86,7 @@ class Rows:
 
     def kinds(self) -> list[Kind]:
         """Whether each row is predicted too often or too rarely."""
-        return [TOO_HIGH if g > 0 else TOO_LOW if g < 0 else PLAIN for g in self.gap]
+        return [TOO_HIGH if g < 0 else TOO_LOW if g > 0 else PLAIN for g in self.gap]
 
 
 def named(count: int) -> int:
@@ -101,11 +101,11 @@ def height_of(count: int) -> float:
 
 
 def draw_rows(
-    axes: Axes, rows: Rows, kinds: Sequence[Kind], names: Sequence[str], level: float | None
+    axes: Axes, rows: Rows, kinds: Sequence[Kind], names: Sequence[str], alpha: float | None
 ) -> None:
     """Draw as many rows as there are names, from the top: intervals and points.
 
-    Points are hollow where the adjusted p-value is above ``level``; None fills all.
+    Points are hollow where the adjusted p-value is above ``alpha``; None fills all.
     """
     from trueup.plotting.common.figures import Room
 
@@ -113,10 +113,10 @@ def draw_rows(
     shown = len(names)
     place = np.arange(shown)
     axes.hlines(place, rows.low[:shown], rows.high[:shown], color=MUTED, linewidth=1.6, zorder=2)
-    known = level is not None and not np.isnan(rows.pvalue).all()
+    known = alpha is not None and not np.isnan(rows.pvalue).all()
     for kind in dict.fromkeys(kinds[:shown]):
         here = np.array([k == kind for k in kinds[:shown]])
-        sure = here & (rows.pvalue[:shown] <= level) if level is not None and known else here
+        sure = here & (rows.pvalue[:shown] <= alpha) if alpha is not None and known else here
         look: dict[str, Any] = {"marker": kind.marker, "s": 42, "edgecolor": kind.colour}
         for part, face in ((here & ~sure, "white"), (sure, kind.colour)):
             if part.any():
@@ -141,9 +141,9 @@ def _top(ends: Floats) -> float:
     return float(np.nanmax(ends, initial=0)) or 0.01
 
 
-def draw_parts(axes: Axes, rows: Rows, names: Sequence[str], what: Parts, level: object) -> None:
+def draw_parts(axes: Axes, rows: Rows, names: Sequence[str], what: Parts, alpha: object) -> None:
     """Draw the errors of all classes or groups: the worst by name, very many in a strip below."""
-    alpha, kinds, shown = check_alpha(level), rows.kinds(), named(len(rows))
+    alpha, kinds, shown = check_alpha(alpha), rows.kinds(), named(len(rows))
     draw_rows(axes, rows, kinds, names[:shown], alpha)
     limit_errors(axes, rows)
     axes.set_ylabel(what.one if shown == len(rows) else f"worst {what.many}")
@@ -173,7 +173,7 @@ def plot_overview(axes: Axes, rows: Rows, what: str) -> None:
     tidy(strip)
 
 
-def explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, level: float | None) -> None:
+def explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None) -> None:
     """Say in the legend what markers mean, and what filled ones do."""
     from matplotlib.lines import Line2D
 
@@ -185,8 +185,8 @@ def explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, level: float | None) 
     handles = [Line2D([], [], color=k.colour, marker=k.marker, label=k.label, **dot) for k in used]
     if not (np.isnan(rows.low[:shown]).all() or np.isnan(rows.high[:shown]).all()):
         handles.append(Line2D([], [], color=MUTED, linewidth=1.6, label="interval"))
-    if level is not None and not np.isnan(rows.pvalue).all():
-        said = f"filled: adjusted\np-value ≤ {percent(level)}"
+    if alpha is not None and not np.isnan(rows.pvalue).all():
+        said = f"filled: adjusted\np-value ≤ {percent(alpha)}"
         hollow: dict[str, Any] = {"markerfacecolor": "white", "color": INK, "marker": "o"}
         other = "hollow: not shown to\nbe miscalibrated"
         handles.append(Line2D([], [], color=INK, marker="o", label=said, **dot))
@@ -194,10 +194,10 @@ def explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, level: float | None) 
     legend_beside(axes, handles)
 
 
-def check_alpha(level: object) -> float | None:
+def check_alpha(alpha: object) -> float | None:
     """Refuse what is neither None nor a share between 0 and 1."""
-    if level is None:
+    if alpha is None:
         return None
-    if not is_number(level) or not 0 < level < 1:  # type: ignore[operator]
-        raise must_be("level", "a number between 0 and 1, or None", level)
-    return float(level)  # type: ignore[arg-type]
+    if not is_number(alpha) or not 0 < alpha < 1:  # type: ignore[operator]
+        raise must_be("alpha", "a number between 0 and 1, or None", alpha)
+    return float(alpha)  # type: ignore[arg-type]

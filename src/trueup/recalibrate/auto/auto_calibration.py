@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_choice, is_whole
 from trueup.errors import InputError, Verbatim, must_be
-from trueup.inference.arguments import Seed, seed_of
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.auto.ranking import WORDS, Ranking, Trial
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy, fitted_part
 from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.seeds import RandomState, generator_of_state
 from trueup.tables import ResultTable
 
 Folds = list[tuple[Ints, Ints]]
@@ -44,12 +46,12 @@ class AutoCalibration(Recalibrator):
         `IdentityCalibration` is always the first. None: those that the number of rows and classes
         allows (`default_candidates`).
     cv
-        A number of folds (stratified, drawn by ``rng``; fewer where there are fewer rows), or a
-        splitter or iterable of splits that puts no row into two test sets.
+        A number of folds (stratified, drawn by ``random_state``; fewer where there are fewer
+        rows), or a splitter or iterable of splits that puts no row into two test sets.
     rank_by
         ``"log_loss"`` or ``"brier"``.
-    rng
-        The seed of the folds.
+    random_state
+        The seed of the folds: a whole number, a generator, or None for others each time.
     logits, normalize
         Whether X holds logits, and whether to divide rows of probabilities by their sum; they
         hold for the inner recalibrators too.
@@ -101,7 +103,7 @@ class AutoCalibration(Recalibrator):
         *,
         cv: Any = 5,
         rank_by: str = "log_loss",
-        rng: Seed = 0,
+        random_state: RandomState = 0,
         logits: bool = False,
         normalize: bool = False,
         classes: object = None,
@@ -109,7 +111,7 @@ class AutoCalibration(Recalibrator):
         self.candidates = candidates
         self.cv = cv
         self.rank_by = rank_by
-        self.rng = rng
+        self.random_state = random_state
         super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
@@ -125,7 +127,8 @@ class AutoCalibration(Recalibrator):
         data = read_fit(self, X, y, sample_weight)
         self.notes_ = []
         if is_whole(self.cv, 2):
-            folds = stratified_folds(data.labels, int(self.cv), seed_of(self.rng))
+            seed = int(generator_of_state(self.random_state).integers(1 << 63))
+            folds = stratified_folds(data.labels, int(self.cv), seed)
         else:
             folds = _given(self.cv, data.labels if y is None else np.asarray(y), sample_weight)
         self._choose(data, folds)
@@ -186,7 +189,9 @@ class AutoCalibration(Recalibrator):
         parts = []
         for train, test in folds:
             try:
-                part = fitted_part(candidate, data.take(train))
+                with warnings.catch_warnings():  # the score says enough of a poor fit
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    part = fitted_part(candidate, data.take(train))
             except InputError as error:
                 self.notes_.append(f"{name} was skipped: {error}")
                 return None

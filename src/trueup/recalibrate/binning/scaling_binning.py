@@ -8,7 +8,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.bins import EqualMass
-from trueup.checks import check_flag, check_whole
+from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
@@ -17,6 +17,7 @@ from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_m
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_part
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.seeds import RandomState, check_random_state, generator_of_state
 
 PARTS = 3
 HALF = 1 << 19  # half the step between numbers of 32 bits behind the first, in last bits
@@ -51,8 +52,8 @@ class ScalingBinning(BinnedRecalibrator):
     split
         Whether g, bins and means come from three different thirds of the rows, as the theory has
         it. With all rows for each, the default, it "worked out better" (App. E).
-    rng
-        Seed of the split: a whole number, so that every fit is the same.
+    random_state
+        The seed of the split: a whole number, a generator, or None for another each time.
     logits, normalize
         Whether X holds logits, and whether to divide rows of probabilities by their sum; they
         hold for the inner recalibrators too.
@@ -94,7 +95,7 @@ class ScalingBinning(BinnedRecalibrator):
         n_bins: int = 15,
         lens: str = "one-vs-rest",
         split: bool = False,
-        rng: int = 0,
+        random_state: RandomState = 0,
         logits: bool = False,
         normalize: bool = False,
         classes: object = None,
@@ -103,7 +104,7 @@ class ScalingBinning(BinnedRecalibrator):
         self.n_bins = n_bins
         self.lens = lens
         self.split = split
-        self.rng = rng
+        self.random_state = random_state
         super().__init__(logits=logits, normalize=normalize, classes=classes)
 
     def _check(self) -> None:
@@ -111,7 +112,7 @@ class ScalingBinning(BinnedRecalibrator):
         if self.scaling is not None:
             check_inner(self, self.scaling, "scaling")
         check_flag("split", self.split)
-        check_whole("rng", self.rng, 0)
+        check_random_state(self.random_state)
 
     def _fit(self, data: FitData) -> None:
         if self.split and data.n < PARTS:
@@ -139,7 +140,7 @@ class ScalingBinning(BinnedRecalibrator):
         """The rows for curve, bins and means: all of them each time, or thirds at random."""
         if not self.split:
             return [problem] * PARTS
-        order = np.random.default_rng(self.rng).permutation(problem.n)
+        order = generator_of_state(self.random_state).permutation(problem.n)
         return [problem.take(np.sort(rows)) for rows in np.array_split(order, PARTS)]
 
     def _binned(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:

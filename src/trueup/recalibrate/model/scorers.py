@@ -98,8 +98,8 @@ def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     >>> from sklearn.model_selection import cross_validate
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = make_classification(200, random_state=0)
-    >>> found = cross_validate(GaussianNB(), X, y, cv=2, scoring={"ece": make_scorer("ece")})
-    >>> bool((found["test_ece"] <= 0).all())
+    >>> result = cross_validate(GaussianNB(), X, y, cv=2, scoring={"ece": make_scorer("ece")})
+    >>> bool((result["test_ece"] <= 0).all())
     True
     """
     if (isinstance(metric, str) and metric in NAMED) or metric in NAMED.values():

@@ -110,7 +110,7 @@ class VectorScaling(Recalibrator):
             self.notes_.extend([note] if note else [])
         best = found.here
         if not found.converged:
-            self.notes_.append(f"the fit stopped early, with a gradient of {best.norm:.1e}")
+            self._stopped_early(f"the fit stopped early, with a gradient of {best.norm:.1e}")
         shift, self.coefficients_ = best.point
         self.intercept_ = shift - shift.mean()
         self.gradient_norm_ = best.norm

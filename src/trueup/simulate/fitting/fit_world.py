@@ -130,10 +130,10 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
     --------
     >>> from trueup.simulate import Beta, Glm, World
     >>> truth = World(Beta(2.0, 0.5), Glm("logit", "logit", b0=0.0, b1=0.5))
-    >>> found = fit(truth.sample(20_000, rng=0))
-    >>> found.aic[0].family
+    >>> result = fit(truth.sample(20_000, rng=0))
+    >>> result.aic[0].family
     'logit_logit_b1'
-    >>> round(found.scores_fit.alpha, 1), round(found.aic[0].b1, 1)
+    >>> round(result.scores_fit.alpha, 1), round(result.aic[0].b1, 1)
     (2.0, 0.5)
     """
     forecasts = Forecasts.from_arrays(scores, correct, logits=logits)

@@ -24,7 +24,7 @@ from trueup.simulate.studies.batch_scoring import Numbers
 
 __all__ = ["BatchKey", "Checkpoint"]
 
-SCHEMA = 1
+SCHEMA = 2
 ANOTHER = "give another path, or delete it to start again"
 
 

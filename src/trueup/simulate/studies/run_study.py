@@ -82,8 +82,8 @@ def study(
     >>> from trueup import BinnedError
     >>> from trueup.simulate import Identity, Uniform, World
     >>> world = World(Uniform(), Identity())
-    >>> found = study({"calibrated": world}, {"ece": BinnedError()}, [100, 1000], n_datasets=200)
-    >>> [(row.n, round(row.bias, 2)) for row in found.rows]
+    >>> result = study({"calibrated": world}, {"ece": BinnedError()}, [100, 1000], n_datasets=200)
+    >>> [(row.n, round(row.bias, 2)) for row in result.rows]
     [(100, 0.12), (1000, 0.04)]
     """
     named = worlds_by_name(worlds)

@@ -18,7 +18,8 @@ from trueup.estimators.base import average, check_norm, root_of
 from trueup.estimators.binned_errors.simplex_cells import cell_table, simplex_power
 from trueup.forecasts import Forecasts
 from trueup.lens import Canonical, Cells, Lens, Pairs
-from trueup.simulate.worlds.world import DataSets, Seed, generator
+from trueup.seeds import Seed, generator_of
+from trueup.simulate.worlds.world import DataSets
 from trueup.specification import Specification
 from trueup.variance_tree import Leaf
 
@@ -31,16 +32,16 @@ SAME = 1e-12  # induced predictions closer than this are one prediction
 class ClassesWorld(Specification):
     """A world of several classes; one writes `_draw`, predictions with their true distributions."""
 
-    def draw(self, n: int, rng: Seed = None) -> Forecasts:
+    def sample(self, n: int, rng: Seed) -> Forecasts:
         """Draw one data set of ``n`` rows."""
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0])
 
-    def sample_many(self, n_datasets: int, n: int, rng: Seed = None) -> DataSets:
+    def sample_many(self, n_datasets: int, n: int, rng: Seed) -> DataSets:
         """Draw independent datasets: probs (n_datasets, n, K) and labels (n_datasets, n)."""
         check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
-        chance = generator(rng)
+        chance = generator_of(rng)
         probs, truth = self._draw((n_datasets, n), chance)
         upto = np.cumsum(truth, axis=-1)[..., :-1]
         labels = (chance.random((n_datasets, n, 1)) >= upto).sum(axis=-1)
@@ -159,7 +160,7 @@ class DirichletWorld(ClassesWorld):
         which is right to a few thousandths.
         """
         check_norm(norm)
-        probs = generator(rng).dirichlet(np.array(self.alpha), n_points)
+        probs = generator_of(rng).dirichlet(np.array(self.alpha), n_points)
         truth = self.truth(probs)
         if lens is not None and lens != Canonical():
             on_simplex = lens.induces == "simplex"

@@ -50,7 +50,7 @@ class ScoreDistribution(Specification):
 
     support: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
+    def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
         raise NotImplementedError
 
@@ -95,7 +95,7 @@ class Beta(ScoreDistribution):
             if not is_number(getattr(self, name)) or not 0 < getattr(self, name) < np.inf:
                 raise must_be(name, "a positive number", getattr(self, name))
 
-    def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
+    def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores; the side that crowds at its end keeps all its digits."""
         if self.beta <= 1 <= self.alpha and _rate(self.beta, self.alpha) > 0.5:
             complement = _crowded_draw(self.beta, self.alpha, shape, rng)
@@ -137,7 +137,7 @@ class Uniform(ScoreDistribution):
         if not 0 <= self.low < self.high <= 1:
             raise must_be("low", "below high, both in [0, 1]", (self.low, self.high))
 
-    def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
+    def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
         score = self.low + (self.high - self.low) * rng.random(shape)
         return Drawn(score, 1 - score)
@@ -167,7 +167,7 @@ class LogisticMixture(ScoreDistribution):
     def __post_init__(self) -> None:
         check_finite(self, "b0", "b1")
 
-    def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
+    def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
         x = rng.standard_normal(shape) + rng.choice([-1.0, 1.0], shape)
         return self._scores(x)
@@ -234,7 +234,7 @@ class Points(ScoreDistribution):
         object.__setattr__(self, "scores", tuple(scores.tolist()))
         object.__setattr__(self, "shares", tuple((weight / weight.sum()).tolist()))
 
-    def draw(self, shape: Shape, rng: np.random.Generator) -> Drawn:
+    def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
         """Draw independent scores."""
         score = rng.choice(np.array(self.scores), shape, p=np.array(self.shares))
         return Drawn(score, 1 - score)

@@ -15,13 +15,12 @@ from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators.base import check_norm, root_of
 from trueup.forecasts import Forecasts
+from trueup.seeds import Seed, generator_of
 from trueup.simulate.worlds.calibration_curves import Curve, Identity
 from trueup.simulate.worlds.score_distributions import Drawn, Points, ScoreDistribution, Uniform
 from trueup.specification import Specification
 
-__all__ = ["BinTruth", "DataSets", "World", "generator"]
-
-Seed = int | np.random.Generator | None
+__all__ = ["BinTruth", "DataSets", "World"]
 
 
 class DataSets(NamedTuple):
@@ -62,17 +61,17 @@ class World(Specification):
         if not isinstance(self.curve, Curve):
             raise must_be("curve", "a curve, such as Identity()", self.curve)
 
-    def draw(self, n: int, rng: Seed = None) -> Forecasts:
+    def sample(self, n: int, rng: Seed) -> Forecasts:
         """Draw one data set of ``n`` rows."""
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0].astype(bool))
 
-    def sample_many(self, n_datasets: int, n: int, rng: Seed = None) -> DataSets:
+    def sample_many(self, n_datasets: int, n: int, rng: Seed) -> DataSets:
         """Draw many independent data sets of ``n`` rows at once."""
         check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
-        chance = generator(rng)
-        score, complement = self.scores.draw((n_datasets, n), chance)
+        chance = generator_of(rng)
+        score, complement = self.scores.sample((n_datasets, n), chance)
         truth = self.curve(score, complement)
         return DataSets(score, (chance.random((n_datasets, n)) < truth).view(np.uint8))
 
@@ -171,12 +170,3 @@ def _gap(curve: Curve, z: Floats) -> Floats:
     """C − T(c) at each logit of c."""
     score, complement = _at_logit(z)
     return np.asarray(score - curve(score, complement))
-
-
-def generator(rng: Seed) -> np.random.Generator:
-    """Return a generator: the one given, or a new one from a seed."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is not None and (not isinstance(rng, int | np.integer) or isinstance(rng, bool)):
-        raise must_be("rng", "a whole number, a numpy Generator or None", rng)
-    return np.random.default_rng(rng)

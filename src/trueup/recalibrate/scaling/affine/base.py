@@ -81,6 +81,12 @@ class AffineRecalibrator(Recalibrator):
         self.gradient_norm_ = found.gradient_norm
         self.converged_ = found.converged
         self.notes_ += found.notes
+        if not found.converged:
+            self._stopped_early(
+                f"the fit stopped early, with a gradient of {found.gradient_norm:.1e} for each "
+                "row: log loss has not risen, but is not the lowest; VectorScaling needs far "
+                "fewer numbers"
+            )
 
     def _strengths(self, features: Floats, data: FitData, affine: AffineData) -> Strengths:
         if self.penalty is None:

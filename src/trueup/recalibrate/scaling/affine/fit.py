@@ -123,11 +123,6 @@ def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -
         best = minimise(objective, begin, data.norm, limits)
     else:
         best = _with_ridge_if_needed(data, amount, limits, notes)
-    if not best.converged:
-        notes.append(
-            f"the fit stopped early, with a gradient of {best.norm:.1e} for each row: log loss has "
-            "not risen, but is not the lowest; VectorScaling needs far fewer numbers"
-        )
     point = _settled(best.point, Penalty(amount, data.diagonal(data.size)))
     return AffineFit(
         point[:, :-1] / data.size, point[:, -1].copy(), best.norm, best.converged, notes

@@ -1,4 +1,4 @@
-"""`trueup study`: what estimators say of worlds whose true error is known."""
+"""`trueup simulate`: what estimators say of worlds whose true error is known."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, number, print_json
 from trueup.errors import InputError, must_be
 
-__all__ = ["study"]
+__all__ = ["simulate"]
 
 
 @command(
     "Try estimators where the truth is known.",
-    "trueup study --list",
-    "trueup study --world roelofs_figure_3 --n 200,1000 -o study.csv",
-    "trueup study p.csv --metric ece --metric ece_debiased",
+    "trueup simulate --list",
+    "trueup simulate --world roelofs_figure_3 --n 200,1000 -o errors.csv",
+    "trueup simulate p.csv --metric ece --metric ece_debiased",
 )
 @click.argument("file", type=FILE, required=False)
 @click.option(
@@ -39,7 +39,7 @@ __all__ = ["study"]
     help="A metric to study; may be given again.",
 )
 @click.option("--n", metavar="NUMBERS", help="Rows of a data set: 100,1000. Of FILE: as it has.")
-@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets of each.")
+@click.option("--n-datasets", type=int, default=1000, show_default=True, help="Data sets of each.")
 @seed_option("the draws")
 @click.option(
     "-o",
@@ -49,13 +49,13 @@ __all__ = ["study"]
 )
 @data_options("groups", "features", "clusters")
 @json_option
-def study(
+def simulate(
     file: str | None,
     worlds: tuple[str, ...],
     listing: bool,
     metrics: tuple[str, ...],
     n: str | None,
-    sets: int,
+    n_datasets: int,
     seed: int,
     output: str | None,
     columns: dict[str, Any],
@@ -66,7 +66,7 @@ def study(
         _list_worlds(as_json)
         return
     if file is None and not worlds:
-        hint = "trueup study --list shows the worlds"
+        hint = "trueup simulate --list shows the worlds"
         raise InputError(None, "FILE or --world is required", hint=hint)
     check_output(output, file)
     named = _worlds(worlds)
@@ -82,11 +82,11 @@ def study(
         sizes = sizes or [forecasts.n]
         if not as_json:
             screen.paragraph(fitted.text)
-    from trueup.simulate import study as studied
+    from trueup.simulate import study
 
     kept = None if output is None else f"{output}.batches"
     try:
-        found = studied(named, measures, sizes or [1000], n_datasets=sets, rng=seed, path=kept)
+        found = study(named, measures, sizes or [1000], n_datasets=n_datasets, rng=seed, path=kept)
     except KeyboardInterrupt:
         if kept is not None:
             say("what was done is kept: the same command goes on from there.")
@@ -110,7 +110,7 @@ def study(
         "rmse": [number(row.rmse) for row in rows],
     }
     note = "rmse: how far one data set is from the truth, bias and noise together."
-    screen.table(f"Over {sets:,} data sets each", table, note)
+    screen.table(f"Over {n_datasets:,} data sets each", table, note)
     if output is not None:
         screen.paragraph(f"Written to {output}.")
 
@@ -131,7 +131,7 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 
     for name in names:
         if name not in PUBLISHED:
-            hint = "trueup study --list shows them"
+            hint = "trueup simulate --list shows them"
             raise must_be("--world", "a published world", name, hint=hint)
     return {name: PUBLISHED[name] for name in names}
 

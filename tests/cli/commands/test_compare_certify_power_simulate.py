@@ -1,4 +1,4 @@
-"""`trueup compare`, `certify`, `power` and `study`."""
+"""`trueup compare`, `certify`, `power` and `simulate`."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_compare_through_a_metric(run, files) -> None:
         (["wrong.csv", "right.csv", "--fail-if", "ece > 1"], "no number 'ece'"),
     ],
 )
-def test_compare_refuses(run, files, args, words) -> None:
-    assert words in run("compare", *args, code=2).stderr
+def test_compare_refuses(run, files, args, text) -> None:
+    assert text in run("compare", *args, code=2).stderr
 
 
 def test_certify(run, files) -> None:
@@ -97,14 +97,14 @@ def test_certify_what_a_calibrator_gave(run, files) -> None:
     bins = ("--method", "histogram", "--param", "n_bins=4")
     run("fit", "fit.csv", *bins, "-o", "c.json")
     run("apply", "c.json", "new.csv", "-o", "fixed.csv")
-    args = ("certify", "fixed.csv", "--max-error", "0.2", "--outputs-of")
+    args = ("certify", "fixed.csv", "--max-error", "0.2", "--recalibrator")
     assert "Verified" in run(*args, "c.json").stdout
     run("fit", "fit.csv", "--method", "platt", "-o", "p.json")
     assert "histogram or scaling-binning" in run(*args, "p.json", code=2).stderr
 
 
 def test_power(run, files) -> None:
-    args = ("power", "wrong.csv", "--error", "0.1", "--sets", "50")
+    args = ("power", "wrong.csv", "--true-error", "0.1", "--n-datasets", "50")
     assert "is found with probability" in run(*args, "--n", "300").stdout
     assert "rows" in run(*args).stdout
     found = json_of(run(*args, "--n", "300", "--json"))
@@ -113,13 +113,23 @@ def test_power(run, files) -> None:
         "either --power or --n, not both"
         in run(*args, "--n", "300", "--power", "0.9", code=2).stderr
     )
-    assert "--error must be" in run("power", "wrong.csv", "--error", "2", code=2).stderr
+    assert "--true-error must be" in run("power", "wrong.csv", "--true-error", "2", code=2).stderr
 
 
 def test_study_of_published_worlds(run, files) -> None:
-    assert "roelofs_figure_3" in run("study", "--list").stdout
-    assert "kumar_a" in json_of(run("study", "--list", "--json"))
-    args = ("study", "--world", "kumar_a", "--n", "50,100", "--sets", "30", "--metric", "ece")
+    assert "roelofs_figure_3" in run("simulate", "--list").stdout
+    assert "kumar_a" in json_of(run("simulate", "--list", "--json"))
+    args = (
+        "simulate",
+        "--world",
+        "kumar_a",
+        "--n",
+        "50,100",
+        "--n-datasets",
+        "30",
+        "--metric",
+        "ece",
+    )
     assert "like" not in run(*args).stdout
     found = json_of(run(*args, "--json"))
     expected = simulate.study(
@@ -132,13 +142,13 @@ def test_study_of_published_worlds(run, files) -> None:
 
 
 def test_study_like_a_file_goes_on_where_it_stopped(run, files, monkeypatch) -> None:
-    args = ("study", "wrong.csv", "--n", "60", "--sets", "40", "-o", "out.csv")
+    args = ("simulate", "wrong.csv", "--n", "60", "--n-datasets", "40", "-o", "out.csv")
 
     def stopped(output, found) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("trueup.cli.commands.study._write", stopped)
+        patch.setattr("trueup.cli.commands.simulate._write", stopped)
         run(*args, code=130)
     assert (files / "out.csv.batches").exists()
     assert not (files / "out.csv").exists()
@@ -151,10 +161,10 @@ def test_study_like_a_file_goes_on_where_it_stopped(run, files, monkeypatch) -> 
     ("args", "text"),
     [
         ([], "FILE or --world"),
-        (["--world", "flat"], "trueup study --list"),
+        (["--world", "flat"], "trueup simulate --list"),
         (["--world", "kumar_a", "--n", "few"], "100,1000"),
         (["--world", "kumar_a", "--metric", "f1"], "one of ace"),
     ],
 )
-def test_study_refuses(run, files, args, words) -> None:
-    assert words in run("study", *args, code=2).stderr
+def test_study_refuses(run, files, args, text) -> None:
+    assert text in run("simulate", *args, code=2).stderr

@@ -1,0 +1,58 @@
+"""Seeds: what may be one, and the generator or the number that it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueup.checks import is_whole
+from trueup.errors import called, must_be
+
+__all__ = [
+    "RandomState",
+    "Seed",
+    "check_random_state",
+    "check_seed",
+    "generator_of",
+    "generator_of_state",
+    "seed_of",
+]
+
+Seed = int | np.random.Generator | None
+"""The same whole number gives the same numbers again; None gives others each time."""
+
+RandomState = Seed | np.random.RandomState
+"""What scikit-learn passes as ``random_state``, and a Generator."""
+
+
+def check_seed(rng: object) -> None:
+    """Raise InputError unless ``rng`` is a seed, a generator or None."""
+    if not (rng is None or isinstance(rng, np.random.Generator) or is_whole(rng, 0)):
+        hint = "pass numpy.random.default_rng(rng) for any other seed of NumPy's"
+        rule = "a whole number of at least 0, a numpy Generator or None"
+        raise must_be("rng", rule, rng, hint="" if isinstance(rng, int | float | str) else hint)
+
+
+def generator_of(rng: Seed) -> np.random.Generator:
+    """Return a generator: the one given, or a new one from a seed."""
+    check_seed(rng)
+    return np.random.default_rng(rng)
+
+
+def seed_of(rng: Seed) -> int:
+    """Return the seed of the draws: one number of the generator given or made."""
+    return int(generator_of(rng).integers(1 << 63))
+
+
+def check_random_state(random_state: object) -> None:
+    """Raise InputError unless ``random_state`` is a seed, a generator of either kind or None."""
+    if not isinstance(random_state, np.random.RandomState):
+        with called({"rng": "random_state"}):
+            check_seed(random_state)
+
+
+def generator_of_state(random_state: RandomState) -> np.random.Generator:
+    """Return the generator of a ``random_state``, as scikit-learn passes it."""
+    check_random_state(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(1 << 31))
+    return np.random.default_rng(random_state)
