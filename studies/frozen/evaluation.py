@@ -15,7 +15,7 @@ import numpy as np
 
 import trueup as tu
 from studies.frozen.record import Record
-from studies.frozen.samples import Sample, matrix, sample, some
+from studies.frozen.samples import Sample, forecasts, matrix, sample, some
 from trueup import inference, plotting, simulate
 
 LEFT_OUT = ("versions", "fingerprint")
@@ -83,7 +83,7 @@ def evaluations(record: Record) -> None:
 def _arguments(name: str) -> Sample:
     given = dict(sample(name))
     if "logits" in given or "soft_labels" in given:
-        return {"probs": tu.Forecasts.from_arrays(**given)}
+        return {"probs": forecasts(name)}
     return given
 
 

@@ -233,7 +233,7 @@ def parts(record: Record) -> None:
     measures |= {"width": tu.BinnedError(binning=tu.EqualWidth(10))}
     for name in some("binary", "binary-weights", "two", "four", "four-weights", "hundred"):
         for key, measure in measures.items():
-            options: dict[str, Any] = {"estimator": measure, **few}
+            options: dict[str, Any] = {"statistic": measure, **few}
             record(f"class-tests/{name}/{key}", inference.class_tests, forecasts(name), **options)
             record(f"bin-tests/{name}/{key}", inference.bin_tests, forecasts(name), **options)
     for name in some("binary", "binary-weights", "four"):

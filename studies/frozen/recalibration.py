@@ -44,7 +44,7 @@ RECALIBRATORS: dict[str, Callable[..., Any]] = {
     "scaling-binning": tu.ScalingBinning,
     "scaling-binning/top": lambda **kwargs: tu.ScalingBinning(lens="top-label", **kwargs),
     "scaling-binning/split": lambda **kwargs: tu.ScalingBinning(
-        scaling=tu.TemperatureScaling(), split=True, rng=3, **kwargs
+        scaling=tu.TemperatureScaling(), split=True, random_state=3, **kwargs
     ),
     "bayesian": tu.BayesianBinning,
     "venn-abers": tu.VennAbers,

@@ -178,7 +178,10 @@ def sample(name: str) -> Sample:
 @cache
 def forecasts(name: str) -> Any:
     """Return a sample as checked data."""
-    return tu.Forecasts.from_arrays(**sample(name))
+    given = dict(sample(name))
+    if "logits" in given:
+        return tu.Forecasts.from_arrays(given.pop("logits"), logits=True, **given)
+    return tu.Forecasts.from_arrays(**given)
 
 
 @cache
