@@ -56,8 +56,8 @@ def main() -> int:
     parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout")
     parser.add_argument("--rounds", type=int, default=against.ROUNDS, help="turns of each row")
     given = parser.parse_args()
-    if given.miscalibrated is not None:
-        return against.run(given.miscalibrated, given.words, given.rounds)
+    if given.against is not None:
+        return against.run(given.against, given.words, given.rounds)
     beside_others(" ".join(given.words))
     return 0
 

@@ -1,11 +1,12 @@
 """What ``python -m benchmarks --against PATH`` measures: calls of the library, by name.
 
 The two checkouts may call things differently, and an older one may lack this file, so it imports
-nothing of `benchmarks` and finds renamed things in `named` and `of_logits` alone.
+nothing of `benchmarks` and finds renamed things in `named`, `parameter` and `of_logits` alone.
 """
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,12 @@ def named(*names: str) -> Any:
             if hasattr(home, name):
                 return getattr(home, name)
     raise AttributeError(f"trueup has none of {', '.join(names)}")
+
+
+def parameter(function: Any, *names: str) -> str:
+    """Return the first of these names that is a parameter of the function."""
+    known = inspect.signature(function).parameters
+    return next(name for name in names if name in known)
 
 
 def of_logits(recalibrator: Any) -> Any:
@@ -98,7 +105,7 @@ def metrics() -> dict[str, Call]:
 
 def uncertainty() -> dict[str, Call]:
     """Intervals, tests, comparisons and certificates."""
-    test, together = tu.calibration_test, named("estimate_many", "estimate_many")
+    test, together = tu.calibration_test, named("estimate_many", "infer")
     several = [tu.ece, tu.rmsce_debiased, tu.ece_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
     few: dict[str, Any] = {"n_resamples": 199, "rng": 0}
     all_classes: dict[str, Any] = {"statistic": tu.marginal_error_debiased, **few}
@@ -173,7 +180,8 @@ def others() -> dict[str, Call]:
     features = np.random.default_rng(2).normal(size=(20_000, 3))
     world = simulate.PUBLISHED["resnet110_c10"]
     measures = {"ece": tu.ece, "sweep": tu.ece_sweep}
-    many: dict[str, Any] = {"n_datasets": 300, "progress": False}
+    sets = parameter(simulate.study, "n_datasets", "n_sets")
+    many: dict[str, Any] = {sets: 300, "progress": False}
     return {
         "lce, 20000 x 3": lambda: tu.lce(*binary(20_000), features),
         "study, 300 sets of 2000": lambda: simulate.study(world, measures, 2000, **many),

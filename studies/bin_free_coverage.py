@@ -56,10 +56,10 @@ class Cell(NamedTuple):
 def bin_free(cell: Cell) -> dict[str, list[float]]:
     """Share of intervals without bins that hold the value on a million rows, and mean width."""
     world: Any = PUBLISHED[cell.world]
-    truth = [estimator(world.draw(MILLION, rng=SEED)) for estimator in BIN_FREE]
+    truth = [estimator(world.sample(MILLION, rng=SEED)) for estimator in BIN_FREE]
     found = np.zeros((len(BIN_FREE), 2))
     for r in range(SETS):
-        data = world.draw(cell.n, rng=1000 + r)
+        data = world.sample(cell.n, rng=1000 + r)
         each = estimate_many(BIN_FREE, data, n_resamples=RESAMPLES, rng=r)
         found += [_held(t, e.interval) for t, e in zip(truth, each, strict=True)]
     return _named(BIN_FREE, found)
@@ -71,7 +71,7 @@ def weighted(cell: Cell) -> dict[str, list[float]]:
     found = np.zeros((len(BINNED), 2))
     for r in range(SETS):
         chance = np.random.default_rng([SEED, cell.n, r])
-        score, complement = world.scores.draw((cell.n,), chance)
+        score, complement = world.scores.sample((cell.n,), chance)
         truth = world.curve(score, complement)
         label, weight = chance.random(cell.n) < truth, chance.exponential(size=cell.n) + 0.05
         for i, estimator in enumerate(BINNED):
@@ -83,12 +83,12 @@ def weighted(cell: Cell) -> dict[str, list[float]]:
 def clustered(cell: Cell) -> dict[str, list[float]]:
     """Share of cluster bootstraps that hold the value on a million rows."""
     world: Any = PUBLISHED[cell.world]
-    truth = [estimator(world.draw(MILLION, rng=SEED)) for estimator in CLUSTERED]
+    truth = [estimator(world.sample(MILLION, rng=SEED)) for estimator in CLUSTERED]
     found = np.zeros((len(CLUSTERED), 2))
     number = np.arange(cell.n) // OF_FIVE
     for r in range(SETS // 2):
         chance = np.random.default_rng([SEED, cell.n, r])
-        score, complement = world.scores.draw((cell.n,), chance)
+        score, complement = world.scores.sample((cell.n,), chance)
         shared = np.repeat(chance.normal(size=cell.n // OF_FIVE), OF_FIVE)
         own = chance.normal(size=cell.n)
         u = ndtr(np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * own)

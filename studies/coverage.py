@@ -74,7 +74,7 @@ def measure(key: Key) -> dict[str, list[float]]:
     set_threads(1)
     world: Any = PUBLISHED[key.world]
     chance = stream(SEED, world_identity(world), key.n, key.batch)
-    score, complement = world.scores.draw((key.sets, key.n), chance)
+    score, complement = world.scores.sample((key.sets, key.n), chance)
     truth = world.curve(score, complement)
     label = chance.random(score.shape) < truth
     totals = {name: np.zeros(len(COLUMNS)) for name in ESTIMATORS}
@@ -123,7 +123,7 @@ def _held(true: float, low: float, high: float) -> list[float]:
     return [1, float(true < low - rounding), float(true > high + rounding), high - low]
 
 
-class KeptRows:
+class FinishedBatches:
     """Finished batches in a file of JSON lines; the first says which code made it."""
 
     def __init__(self, path: Path) -> None:
@@ -164,7 +164,7 @@ def _fingerprint() -> str:
 def run(repetitions: int, workers: int) -> dict[str, dict[str, dict[int, list[float]]]]:
     """Sums by estimator, world and n."""
     measure(Key(WORLDS[0], SIZES[0], 0, 1))  # loads all that the batches will
-    kept = KeptRows(ROOT / "out" / "coverage.jsonl")
+    kept = FinishedBatches(ROOT / "out" / "coverage.jsonl")
     keys = list(batches(repetitions))
     todo = [key for key in keys if key not in kept.found]
     start = time.monotonic()

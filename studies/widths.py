@@ -97,11 +97,11 @@ def measure(cell: Cell) -> list[float]:
     set_threads(1)
     world: Any = PUBLISHED[cell.world]
     chance = stream(SEED, world_identity(world), cell.n, 0)
-    many, complement = world.scores.draw((POPULATION,), chance)
+    many, complement = world.scores.sample((POPULATION,), chance)
     rates = world.curve(many, complement)
     total = np.zeros((4, 2))
     for _ in range(cell.sets):
-        score, complement = world.scores.draw((cell.n,), chance)
+        score, complement = world.scores.sample((cell.n,), chance)
         truth = world.curve(score, complement)
         label = chance.random(cell.n) < truth
         forecasts = tu.Forecasts.from_arrays(score, label)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import trueup as tu
-from benchmarks import against, rows, worker
+from benchmarks import __main__ as command, against, rows, worker
 from benchmarks.against import Measured, line_of, summary
 
 
@@ -67,6 +67,8 @@ def test_rows_find_what_was_renamed() -> None:
     assert rows.named("no_such_name", "ece") is tu.ece
     with pytest.raises(AttributeError, match="none of no_such_name"):
         rows.named("no_such_name")
+    assert rows.parameter(tu.simulate.study, "n_sets", "n_datasets") == "n_datasets"
+    assert rows.named("estimate_many", "infer") is tu.inference.estimate_many
     assert rows.rows()["ece, 100"]() == tu.ece(*rows.binary(100))
     assert against.ROUNDS >= 7
 
@@ -77,3 +79,24 @@ def test_what_cannot_be_measured_is_refused(tmp_path: Path) -> None:
     lines, kept = summary({"a": "new: KeyError"}, {})
     assert not kept
     assert lines[-1] == "failed: a"
+
+
+@pytest.mark.parametrize(
+    ("typed", "called"),
+    [
+        ([], ("others", "")),
+        (["ece_sweep"], ("others", "ece_sweep")),
+        (["ten", "metrics"], ("others", "ten metrics")),
+        (["--against", "old"], ("against", Path("old"), [], against.ROUNDS)),
+        (["--against", "old", "--rounds", "1", "ece"], ("against", Path("old"), ["ece"], 1)),
+    ],
+)
+def test_the_command_line_says_what_is_measured(
+    monkeypatch: pytest.MonkeyPatch, typed: list[str], called: tuple[object, ...]
+) -> None:
+    calls: list[tuple[object, ...]] = []
+    monkeypatch.setattr(sys, "argv", ["benchmarks", *typed])
+    monkeypatch.setattr(command, "beside_others", lambda word: calls.append(("others", word)))
+    monkeypatch.setattr(against, "run", lambda *given: calls.append(("against", *given)) or 5)
+    assert command.main() == (5 if called[0] == "against" else 0)
+    assert calls == [called]

@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 from dataclasses import dataclass, field, is_dataclass
+from html import escape as html_escape
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def test_html_is_whole_and_short(made) -> None:
 
 @dataclass(frozen=True)
 class Named(FieldsShown):
-    text: str
+    name: str
     number: float = 1 / 3
     nothing: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
@@ -165,6 +166,13 @@ def test_text_is_escaped_and_cut() -> None:
     )
     assert "<a>" not in columns._repr_html_()
     assert "&lt;name&gt;" in columns._repr_html_()
+
+
+def test_the_text_of_a_result_comes_first(made: dict[str, Any]) -> None:
+    for name in ("Comparison", "Certificate", "Detectable", "Fitted"):
+        before, _, fields = made[name]._repr_html_().partition("<table>")
+        assert html_escape(made[name].text) in before
+        assert ">text<" not in fields
 
 
 def test_long_tables_say_how_many_rows_are_left_out() -> None:

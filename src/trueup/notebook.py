@@ -41,7 +41,7 @@ class FieldsShown:
     def _repr_html_(self) -> str:
         """Show every field in a notebook."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        said = found.pop("sentence", "")
+        said = found.pop("text", "")
         rows = [[name, _cell(value)] for name, value in found.items() if not _empty(value)]
         cells = "".join(f"<tr>{_left(name)}{_left(value)}</tr>" for name, value in rows)
         first = f"<p>{escape(said)}</p>" if said else ""

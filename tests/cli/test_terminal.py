@@ -35,7 +35,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
 
 def fill(screen: Screen) -> None:
     screen.paragraph("A long sentence, " * 20, strong=True)
-    screen.answers({"where": "here, " * 30, "how sure": "quite"})
+    screen.answers({"location": "here, " * 30, "precision": "quite"})
     screen.table("Errors", {"metric": ["ece", "[bold]mce"], "value": ["0.1", "–"]}, "A note.")
     screen.commands("What next:", ["trueup plot p.csv -o p.png"])
 
@@ -47,7 +47,7 @@ def test_plain_text_has_no_escape_codes(capsys: pytest.CaptureFixture[str]) -> N
     assert max(map(len, text.splitlines())) <= 88
     assert "\n\n\n" not in text
     assert "  metric     value\n  ece          0.1\n  [bold]mce      –\n" in text
-    assert "\nhow sure  quite\n" in text
+    assert "\nprecision  quite\n" in text
 
 
 def test_a_terminal_gets_colours_and_its_own_width(terminal: Callable[[], Terminal]) -> None:

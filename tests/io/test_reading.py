@@ -90,7 +90,7 @@ def test_classes_from_the_names_of_columns(
     found = read_forecasts(make_file("p.csv", text), probs=pattern)
     assert found.forecasts.labels.astype(int).tolist() == numbers
     assert found.forecasts.classes == classes
-    # ResultTable are put in the order of their numbers, and the values go with them.
+    # Columns are put in the order of their numbers, and the values go with them.
     assert found.forecasts.rows(slice(None))[0].tolist() == (
         [0.75, 0.25] if header.startswith("p_1,p_0") else [0.25, 0.75]
     )

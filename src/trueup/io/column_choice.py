@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trueup.errors import Argument, Text, printable
 from trueup.io import column_guesses
-from trueup.io.column_patterns import Settings, pick, pick_one, twice
+from trueup.io.column_patterns import ColumnNames, pick, pick_one, twice
 from trueup.io.file_errors import listed, refusal, spanned
 from trueup.io.table import Table
 
@@ -26,7 +26,7 @@ class Chosen:
         Columns of the features; none if empty.
     guessed
         The options among probs, labels and prediction that nobody gave.
-    sentence
+    text
         All this in words, such as "using columns p_0 … p_9, label y".
     """
 
@@ -44,13 +44,13 @@ class Chosen:
 def choose(
     table_names: Sequence[str],
     *,
-    probs: Settings = None,
-    labels: Settings = None,
-    weights: Settings = None,
-    groups: Settings = None,
-    features: Settings = None,
-    clusters: Settings = None,
-    prediction: Settings = None,
+    probs: ColumnNames = None,
+    labels: ColumnNames = None,
+    weights: ColumnNames = None,
+    groups: ColumnNames = None,
+    features: ColumnNames = None,
+    clusters: ColumnNames = None,
+    prediction: ColumnNames = None,
     logits: bool = False,
     need_labels: bool = True,
     table: Table | None = None,
@@ -85,7 +85,7 @@ def choose(
     shown = "the table" if table is None else table.shown
     names = tuple(table_names)
 
-    def one(option: str, asked: Settings) -> str | None:
+    def one(option: str, asked: ColumnNames) -> str | None:
         return None if asked is None else pick_one(option, asked, names, shown)
 
     beside = {

@@ -59,7 +59,7 @@ def parted(name: str) -> tuple[str, str]:
 
 
 def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
-    """ResultTable whose name, without its model, is one of these."""
+    """Columns whose name, without its model, is one of these."""
     return [name for name in names if plain(parted(name)[1]) in roles]
 
 
@@ -108,7 +108,7 @@ def two_columns(sample: dict[str, NDArray[Any]]) -> tuple[str, str] | None:
 
 
 def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str, ...]:
-    """ResultTable called as the labels are, in the order of the file; none if a label has none."""
+    """Columns called as the labels are, in the order of the file; none if a label has none."""
     if labels.dtype != object:
         return ()
     classes = {label for label in labels if label is not None}

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from trueup.errors import Argument, Verbatim, must_be
 from trueup.io.file_errors import listed, refusal
 
-Settings = str | Sequence[str] | None
+ColumnNames = str | Sequence[str] | None
 
 BREAK = re.compile(r"[_.\-\s:/\[(=|]")  # what stands between a prefix and the name of a class
 

@@ -14,7 +14,7 @@ from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
-from trueup.io.column_patterns import Settings
+from trueup.io.column_patterns import ColumnNames
 from trueup.io.file_errors import KeptRows, Place, refusal, spanned
 from trueup.io.label_classes import Outcomes, outcomes_of
 from trueup.io.number_columns import as_numbers
@@ -39,7 +39,7 @@ class Found:
     ----------
     forecasts
         The checked predictions and labels.
-    sentence
+    text
         What was taken for what, such as "using columns p_0 … p_9, label y".
     names
         The columns that were used.
@@ -66,14 +66,14 @@ class FoundScores(NamedTuple):
 def read(
     path: Readable,
     *,
-    probs: Settings = None,
-    labels: Settings = None,
+    probs: ColumnNames = None,
+    labels: ColumnNames = None,
     logits: bool = False,
-    weights: Settings = None,
-    groups: Settings = None,
-    features: Settings = None,
-    clusters: Settings = None,
-    prediction: Settings = None,
+    weights: ColumnNames = None,
+    groups: ColumnNames = None,
+    features: ColumnNames = None,
+    clusters: ColumnNames = None,
+    prediction: ColumnNames = None,
     classes: Sequence[Any] | None = None,
     normalize: bool = False,
     soft_labels: bool = False,
@@ -124,14 +124,14 @@ def read(
 def read_forecasts(
     path: Readable,
     *,
-    probs: Settings = None,
-    labels: Settings = None,
+    probs: ColumnNames = None,
+    labels: ColumnNames = None,
     logits: bool = False,
-    weights: Settings = None,
-    groups: Settings = None,
-    features: Settings = None,
-    clusters: Settings = None,
-    prediction: Settings = None,
+    weights: ColumnNames = None,
+    groups: ColumnNames = None,
+    features: ColumnNames = None,
+    clusters: ColumnNames = None,
+    prediction: ColumnNames = None,
     classes: Sequence[Any] | None = None,
     normalize: bool = False,
     soft_labels: bool = False,
@@ -205,8 +205,8 @@ def read_forecasts(
 def read_scores(
     path: Readable,
     *,
-    probs: Settings = None,
-    labels: Settings = None,
+    probs: ColumnNames = None,
+    labels: ColumnNames = None,
     logits: bool = False,
     normalize: bool = False,
     format: str | None = None,

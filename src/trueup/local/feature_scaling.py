@@ -1,4 +1,4 @@
-"""ResultTable on one scale: centred, and divided by their standard deviation in the fit set."""
+"""Columns on one scale: centred, and divided by their standard deviation in the fit set."""
 
 from __future__ import annotations
 

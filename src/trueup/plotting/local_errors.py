@@ -56,7 +56,7 @@ def plot_lce_landscape(
     """Draw where in the space of two features predictions are too high, and where too low.
 
     Up to 3,000 rows are points: ▲ too high (of confidences: over-confident), ▼ too low. More are in
-    hexagons, coloured by the mean of their rows; those below 0 have a dot. Colours are symmetric
+    hexagons, coloured by the mean of their rows; those above 0 have a dot. Colours are symmetric
     around 0, and end where 95 % of the errors do.
 
     Parameters
@@ -101,7 +101,7 @@ def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
     """Draw the local errors of an evaluation, over two features or against a single one."""
     across, up = local.axes
     ax = plot_lce_landscape(local.landscape, y="x2" if up else "gap", ax=ax)
-    ax.set(xlabel=words(across), ylabel=words(up or "local calibration error", longest=40))
+    ax.set(xlabel=words(across), ylabel=words(up or "observed − predicted, locally", longest=40))
     return ax
 
 

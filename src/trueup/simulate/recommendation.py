@@ -42,13 +42,13 @@ class Advice(FieldsShown):
     ----------
     best
         Name of the estimator with the smallest root mean squared error of all.
-    answer
+    text
         The advice in a few sentences.
     rows
         One for each estimator, best first: mean, bias, sd and rmse against the world's truth.
     fitted
         The world, and how well it fits.
-    weak
+    unreliable
         Whether the advice is unreliable: few rows, a poor fit, or one that did not settle.
     """
 

@@ -1,4 +1,4 @@
-"""Which error a test would have found: against direct simulation and `trueup.pth_power`."""
+"""Which error a test would have found: against direct simulation and `trueup.power`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours, new axes, words and formats that all views share."""
+"""Colours, new axes, words and formats that all figures share."""
 
 from __future__ import annotations
 

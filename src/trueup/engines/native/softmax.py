@@ -115,7 +115,7 @@ def _padded(rows: Floats, value: float) -> Floats:
 
 
 def _whole(columns: int) -> int:
-    """ResultTable filled up to whole lanes."""
+    """Columns filled up to whole lanes."""
     return int(-(-columns // compiled.LANES) * compiled.LANES)
 
 

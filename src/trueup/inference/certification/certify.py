@@ -139,7 +139,7 @@ def trade_off(
 
     Histogram binning (equal mass; a bin's output is its rate of positives) is fitted on a random
     half of the rows and judged on the other: more bins predict better, to a point, and are
-    harder to verify. ResultTable: n_bins, n_outputs (bins of the same rate are one output), brier,
+    harder to verify. Columns: n_bins, n_outputs (bins of the same rate are one output), brier,
     error (the debiased L2 error), upper_bound. A bound chosen for being the smallest of many is
     too small: certify the model that is chosen on data of its own.
 

@@ -157,7 +157,7 @@ def sensitivity(
     """Measure how far the consistency test of these predictions can see.
 
     "No evidence of miscalibration" means little by itself: with few rows a large error stays
-    hidden. This says which. `trueup.pth_power` answers the same with data sets drawn from a world
+    hidden. This says which. `trueup.power` answers the same with data sets drawn from a world
     fitted to the data, at many times the cost.
 
     Parameters

@@ -48,7 +48,7 @@ class Duck:
     def arrays(self, query: str) -> list[NDArray[Any]]:
         """The columns of an answer; in the query, ``?`` stands for the file.
 
-        ResultTable must be called c0, c1, …, so that no name of the file can be mistaken.
+        Columns must be called c0, c1, …, so that no name of the file can be mistaken.
         """
         answer = self.connection.execute(query, [self.path]).fetchnumpy()
         return [unmasked(np.ma.asanyarray(answer[f"c{k}"])) for k in range(len(answer))]

@@ -1,4 +1,4 @@
-"""What views read from tables: columns that must be there, as numbers to draw."""
+"""What figures read from tables: columns that must be there, as numbers to draw."""
 
 from __future__ import annotations
 

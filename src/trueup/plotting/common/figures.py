@@ -1,6 +1,6 @@
 """Figures that notebooks show without pyplot, and axes that make room inside their own place.
 
-The one module of the views that needs matplotlib to be imported; the others import it late.
+The one module of the package that needs matplotlib to be imported; the others import it late.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ViewFigure(Figure):
         return figure
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
-        """Add axes which a notebook shows as the figure, since views return axes."""
+        """Add axes which a notebook shows as the figure, since functions return axes."""
         axes = super().add_subplot(*args, **kwargs)
         axes._repr_png_ = self._repr_png_
         return axes

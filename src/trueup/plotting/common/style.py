@@ -1,4 +1,4 @@
-"""What all views share: colours and markers, new axes, formats, and where legends go.
+"""What all figures share: colours and markers, new axes, formats, and where legends go.
 
 Nothing here changes a global setting of matplotlib, and matplotlib is imported only when something
 is drawn. Every colour comes with a marker or a line style of its own, so that pictures can be read
@@ -49,7 +49,7 @@ class Look(NamedTuple):
     dashes: Any
 
 
-# Vermilion comes last: views use it for what stands out.
+# Vermilion comes last: figures use it for what stands out.
 LOOKS = (
     Look(BLUE, "o", "solid"),
     Look(ORANGE, "s", (0, (5, 1.5))),

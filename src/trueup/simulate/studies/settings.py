@@ -23,7 +23,7 @@ def worlds_by_name(worlds: Any) -> dict[str, Any]:
     if not named:
         raise must_be("worlds", "a world, or worlds by name", worlds)
     for name, world in named.items():
-        draws = hasattr(world, "sample_many") or hasattr(world, "draw")
+        draws = hasattr(world, "sample_many") or hasattr(world, "sample")
         if not isinstance(name, str) or not draws or not hasattr(world, "true_error"):
             raise must_be("worlds", "a world, or worlds by name", world)
     return named

@@ -1,4 +1,4 @@
-"""What every view of bins, classes, groups and sums keeps to, whatever its table."""
+"""What every figure of bins, classes, groups and sums keeps to, whatever its table."""
 
 from __future__ import annotations
 
