@@ -6,7 +6,8 @@ import hashlib
 import os
 import sys
 import warnings
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +21,32 @@ from trueup.engines.select import engine
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
+Kind = TypeVar("Kind")
+
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
+COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(kind: type[Kind]) -> type[Kind]:
+    """Write the ``__init__`` of a recalibrator: its own parameters and then the common ones.
+
+    They are declared as fields of a dataclass, but what is made is none, as it learns more.
+    """
+    kind.__annotations__.update(COMMON)
+    dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
+    delattr(kind, "__dataclass_fields__")
+    return kind
+
+
+@with_parameters
 class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What every recalibrator does: read and check, fit, give rows that sum to 1.
 
-    A subclass lists its parameters in ``__init__`` (these among them), checks them in `_check`,
-    learns in `_fit` and answers in `_probs_of`. Everything it learns is kept in
-    attributes that end in ``_`` and hold plain values: numbers, strings, arrays, None, lists and
-    dictionaries of these, other recalibrators. That is what `save` writes.
+    A subclass lists its parameters for `with_parameters`, or in an ``__init__`` with these among
+    them, checks them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it
+    learns is kept in attributes that end in ``_`` and hold plain values: numbers, strings, arrays,
+    None, lists and dictionaries of these, other recalibrators. That is what `save` writes.
 
     Attributes
     ----------
@@ -52,16 +69,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     why_worse: ClassVar[str] = ""
     """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
 
-    classes_: NDArray[Any]
-    notes_: list[str]
-    fit_: dict[str, Any]
+    logits: bool = False
+    normalize: bool = False
+    classes: Any = None
 
-    def __init__(
-        self, *, logits: bool = False, normalize: bool = False, classes: Any = None
-    ) -> None:
-        self.logits = logits
-        self.normalize = normalize
-        self.classes = classes
+    classes_: NDArray[Any] = field(init=False)
+    notes_: list[str] = field(init=False)
+    fit_: dict[str, Any] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Learn from predictions and the classes that came true.
@@ -76,22 +90,18 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         sample_weight
             Weights ≥ 0, or None.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
-        self.notes_ = []
+        data = self._read_fit(X, y, sample_weight)
         self.fit_ = self._record(data, self._fit(data))
         return self
 
     def predict_proba(self, X: object) -> Floats:
         """Return (n, K) recalibrated probabilities; rows sum to 1."""
-        check_is_fitted(self)
-        return self._probs_of(read_scores(self, X, reset=False))
+        return self._probs_of(self._read_scores(X))
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self._top_of(read_scores(self, X, reset=False))])
+        top = self._top_of(self._read_scores(X))
+        return np.asarray(self.classes_[top])
 
     def transform(self, X: object) -> Floats:
         """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
@@ -108,6 +118,19 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         save(self, path)
 
+    def _read_fit(self, X: object, y: object, sample_weight: object) -> FitData:
+        """Check parameters and what `fit` is given; begin with no notes."""
+        check_options(self)
+        self._check()
+        data = read_fit(self, X, y, sample_weight)
+        self.notes_ = []
+        return data
+
+    def _read_scores(self, X: object) -> Scores:
+        """Check what is to be recalibrated, once fitted."""
+        check_is_fitted(self)
+        return read_scores(self, X, reset=False)
+
     def _check(self) -> None:
         """Refuse bad parameters."""
 
@@ -121,6 +144,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _top_of(self, scores: Scores) -> Ints:
         """Return the number of the class that is predicted."""
+        if self.preserves_argmax:  # rounding can make two answers equal whose scores are not
+            return scores.top()
         return np.asarray(self._probs_of(scores).argmax(axis=1))
 
     def _stopped_early(self, note: str) -> None:
@@ -136,7 +161,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return True
 
     def _record(self, data: FitData, losses: Losses | None = None) -> dict[str, Any]:
-        """What is known of the fit, for `save`; a note where log loss rose."""
+        """Rows, classes, fingerprint and losses of the fit; a note where log loss rose."""
         if losses is None:
             before = log_loss_before(data)
             losses = Losses(before, log_loss_of(self._probs_of(data.scores), data))
@@ -144,7 +169,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
-        return fit_record(data, before, after)
+        return {
+            "n": data.n,
+            "n_classes": data.n_classes,
+            "fingerprint": fingerprint(data),
+            "log_loss_before": before,
+            "log_loss_after": after,
+        }
 
 
 def log_loss_before(data: FitData) -> float:
@@ -169,17 +200,6 @@ class Losses(NamedTuple):
 
     before: float
     after: float
-
-
-def fit_record(data: FitData, before: float, after: float) -> dict[str, Any]:
-    """Rows, classes, fingerprint and losses of a fit."""
-    return {
-        "n": data.n,
-        "n_classes": data.n_classes,
-        "fingerprint": fingerprint(data),
-        "log_loss_before": before,
-        "log_loss_after": after,
-    }
 
 
 def fingerprint(data: FitData) -> str:

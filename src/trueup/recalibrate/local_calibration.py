@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of
 from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
 from trueup.local.neighborhood import Neighbourhood
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
+from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
@@ -26,6 +27,7 @@ from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import ResultTable
 
 
+@with_parameters
 class LocalCalibration(Recalibrator):
     r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
 
@@ -112,33 +114,19 @@ class LocalCalibration(Recalibrator):
 
     why_worse: ClassVar[str] = "bins and neighbours hide more than the recalibration mends"
 
-    bandwidth_: float | None
-    feature_map_: dict[str, Any] | None
-    points_: Floats
-    bins_: Ints
-    weights_: Floats
-    right_: Floats
+    bandwidth: float | None = None
+    kernel: str = "laplacian"
+    n_bins: int = 15
+    standardize: bool = True
+    reduce: Any = None
+    n_score_columns: int | None = None
 
-    def __init__(
-        self,
-        *,
-        bandwidth: float | None = None,
-        kernel: str = "laplacian",
-        n_bins: int = 15,
-        standardize: bool = True,
-        reduce: Any = None,
-        n_score_columns: int | None = None,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.n_bins = n_bins
-        self.standardize = standardize
-        self.reduce = reduce
-        self.n_score_columns = n_score_columns
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    bandwidth_: float | None = field(init=False)
+    feature_map_: dict[str, Any] | None = field(init=False)
+    points_: Floats = field(init=False)
+    bins_: Ints = field(init=False)
+    weights_: Floats = field(init=False)
+    right_: Floats = field(init=False)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats
 from trueup.engines.threads import run
 from trueup.recalibrate.base import Recalibrator, log_loss_of
-from trueup.recalibrate.fit_input import read_scores
 from trueup.recalibrate.score_forms import FitData, Scores
 
 Result = TypeVar("Result")
@@ -74,8 +72,7 @@ class MarginalRecalibrator(OneVsRestRecalibrator):
         Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
         rows by their sum would make values of every kind out of them.
         """
-        check_is_fitted(self)
-        return self._marginals_of(read_scores(self, X, reset=False))
+        return self._marginals_of(self._read_scores(X))
 
 
 def normalised(marginals: Floats, scores: Scores) -> Floats:

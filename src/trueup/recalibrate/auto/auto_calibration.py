@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,8 @@ from trueup.checks import check_choice, is_whole
 from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.auto.ranking import WORDS, Ranking, Trial
-from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy, fitted_part
-from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, generator_of_state
 from trueup.tables import ResultTable
@@ -25,6 +25,7 @@ from trueup.tables import ResultTable
 Folds = list[tuple[Ints, Ints]]
 
 
+@with_parameters
 class AutoCalibration(Recalibrator):
     """Try several recalibrators by cross-fitting, and keep the simplest that is good enough.
 
@@ -92,27 +93,15 @@ class AutoCalibration(Recalibrator):
     3.0
     """
 
-    best_: Recalibrator
-    best_name_: str
-    explanation_: str
-    results_: dict[str, NDArray[Any]]
+    candidates: Any = field(default=None, kw_only=False)
+    cv: Any = 5
+    rank_by: str = "log_loss"
+    random_state: RandomState = 0
 
-    def __init__(
-        self,
-        candidates: Any = None,
-        *,
-        cv: Any = 5,
-        rank_by: str = "log_loss",
-        random_state: RandomState = 0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.candidates = candidates
-        self.cv = cv
-        self.rank_by = rank_by
-        self.random_state = random_state
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    best_: Recalibrator = field(init=False)
+    best_name_: str = field(init=False)
+    explanation_: str = field(init=False)
+    results_: dict[str, NDArray[Any]] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Compare the candidates on predictions and classes, and fit the chosen one.
@@ -122,10 +111,7 @@ class AutoCalibration(Recalibrator):
         X, y, sample_weight
             As for every recalibrator.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
-        self.notes_ = []
+        data = self._read_fit(X, y, sample_weight)
         if is_whole(self.cv, 2):
             seed = int(generator_of_state(self.random_state).integers(1 << 63))
             folds = stratified_folds(data.labels, int(self.cv), seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_choice, check_whole
@@ -13,7 +12,6 @@ from trueup.engines.select import engine
 from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError
 from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
-from trueup.recalibrate.fit_input import read_scores
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
@@ -59,8 +57,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         if self.lens != "top-label":
             rule = ("predict_confidence requires ", Argument("lens", "top-label"))
             raise InputError("lens", rule, self.lens, hint="use predict_marginals")
-        check_is_fitted(self)
-        return self._confidence_of(read_scores(self, X, reset=False))[1]
+        return self._confidence_of(self._read_scores(X))[1]
 
     def _check(self) -> None:
         check_whole("n_bins", self.n_bins, 1)

@@ -7,10 +7,12 @@ from typing import Any
 from trueup.bins import EqualMass, EqualWidth
 from trueup.checks import check_choice
 from trueup.engines.select import engine
+from trueup.recalibrate.base import with_parameters
 from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
 from trueup.recalibrate.score_forms import FitData
 
 
+@with_parameters
 class HistogramBinning(BinnedRecalibrator):
     r"""Answer with the mean label of the bin that the score falls into.
 
@@ -61,20 +63,9 @@ class HistogramBinning(BinnedRecalibrator):
     array([0.333, 0.667])
     """
 
-    def __init__(
-        self,
-        *,
-        n_bins: int = 15,
-        binning: str = "equal-mass",
-        lens: str = "one-vs-rest",
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.binning = binning
-        self.lens = lens
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    n_bins: int = 15
+    binning: str = "equal-mass"
+    lens: str = "one-vs-rest"
 
     def _check(self) -> None:
         super()._check()

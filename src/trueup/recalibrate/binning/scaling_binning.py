@@ -12,7 +12,7 @@ from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
-from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_part
 from trueup.recalibrate.scaling.platt import PlattScaling
@@ -23,6 +23,7 @@ PARTS = 3
 HALF = 1 << 19  # half the step between numbers of 32 bits behind the first, in last bits
 
 
+@with_parameters
 class ScalingBinning(BinnedRecalibrator):
     r"""Fit a curve g to the labels, then answer with the mean of g in bins of equal mass.
 
@@ -88,24 +89,11 @@ class ScalingBinning(BinnedRecalibrator):
     array([0.04, 0.18, 0.44, 0.81])
     """
 
-    def __init__(
-        self,
-        *,
-        scaling: Recalibrator | None = None,
-        n_bins: int = 15,
-        lens: str = "one-vs-rest",
-        split: bool = False,
-        random_state: RandomState = 0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.scaling = scaling
-        self.n_bins = n_bins
-        self.lens = lens
-        self.split = split
-        self.random_state = random_state
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    scaling: Recalibrator | None = None
+    n_bins: int = 15
+    lens: str = "one-vs-rest"
+    split: bool = False
+    random_state: RandomState = 0
 
     def _check(self) -> None:
         super()._check()

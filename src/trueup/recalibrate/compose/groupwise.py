@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
@@ -14,14 +14,14 @@ from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import Recalibrator, fit_record, log_loss_of
+from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
-from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
 
 
+@with_parameters
 class GroupwiseCalibration(Recalibrator):
     """Fit one copy of a recalibrator for each group, and one for all rows.
 
@@ -76,22 +76,12 @@ class GroupwiseCalibration(Recalibrator):
     array([0.5, 0.7])
     """
 
-    global_: Recalibrator
-    groups_: list[Any] | None
-    recalibrators_: list[Recalibrator]
+    recalibrator: Recalibrator = field(kw_only=False)
+    min_rows: int = 100
 
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        min_rows: int = 100,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        self.min_rows = min_rows
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    global_: Recalibrator = field(init=False)
+    groups_: list[Any] | None = field(init=False)
+    recalibrators_: list[Recalibrator] = field(init=False)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
@@ -105,16 +95,14 @@ class GroupwiseCalibration(Recalibrator):
         groups
             A name or number for each row; None or NaN where it is not known.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
+        data = self._read_fit(X, y, sample_weight)
         names = _kept(_names_of(X, groups), sample_weight, data.n)
-        self.notes_ = []
         self._fit(data)
         if names is not None:
             self._fit_groups(data, names)
         before = log_loss_of(data.scores.probs(), data)
-        self.fit_ = fit_record(data, before, log_loss_of(self._answers(data.scores, names), data))
+        after = log_loss_of(self._answers(data.scores, names), data)
+        self.fit_ = self._record(data, Losses(before, after))
         return self
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
@@ -182,8 +170,7 @@ class GroupwiseCalibration(Recalibrator):
         return self.global_._probs_of(scores)
 
     def _read(self, X: object, groups: object) -> tuple[Scores, list[Any] | None]:
-        check_is_fitted(self)
-        scores, names = read_scores(self, X, reset=False), _names_of(X, groups)
+        scores, names = self._read_scores(X), _names_of(X, groups)
         if names is None and self.groups_ is not None:
             hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
             raise required("groups", hint)

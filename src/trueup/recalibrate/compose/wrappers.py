@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
-from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
 from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
-from trueup.recalibrate.fit_input import read_scores
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
@@ -20,6 +19,7 @@ OUTCOMES = np.arange(2)
 """The classes of a copy: whether the class it looks at came true."""
 
 
+@with_parameters
 class OneVsRestCalibration(OneVsRestRecalibrator):
     r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
 
@@ -62,21 +62,11 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
     array([[0.5, 0.3, 0.2]])
     """
 
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    recalibrator: Recalibrator = field(kw_only=False)
 
     def predict_marginals(self, X: object) -> Floats:
         """Return (n, K) answers for each class by itself; rows need not sum to 1."""
-        check_is_fitted(self)
-        return self._marginals_of(read_scores(self, X, reset=False))
+        return self._marginals_of(self._read_scores(X))
 
     def _check(self) -> None:
         check_inner(self, self.recalibrator)
@@ -98,6 +88,7 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
         return np.ascontiguousarray(copy._probs_of(scores.one_vs_rest(number))[:, 1])
 
 
+@with_parameters
 class TopLabelCalibration(Recalibrator):
     r"""Recalibrate the probability of the predicted class as a binary problem.
 
@@ -136,18 +127,9 @@ class TopLabelCalibration(Recalibrator):
     array([0])
     """
 
-    recalibrator_: Recalibrator
+    recalibrator: Recalibrator = field(kw_only=False)
 
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    recalibrator_: Recalibrator = field(init=False)
 
     def _check(self) -> None:
         check_inner(self, self.recalibrator)

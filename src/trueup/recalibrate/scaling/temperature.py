@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.engines.select import engine
 from trueup.recalibrate.base import Losses, Recalibrator
 from trueup.recalibrate.scaling.inverse_temperature import LossCurve, fit_inverse_temperature
@@ -80,6 +80,3 @@ class TemperatureScaling(Recalibrator):
 
     def _probs_of(self, scores: Scores) -> Floats:
         return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
-
-    def _top_of(self, scores: Scores) -> Ints:
-        return scores.top()

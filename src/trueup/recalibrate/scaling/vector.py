@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from trueup.checks import is_number
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import must_be
-from trueup.recalibrate.base import Losses, Recalibrator
+from trueup.recalibrate.base import Losses, Recalibrator, with_parameters
 from trueup.recalibrate.scaling.inverse_temperature import (
     InverseTemperature,
     LossCurve,
@@ -27,6 +28,7 @@ ROUNDING = 1e-13  # of the gradient, for logits of size 1
 PULL = 0.1
 
 
+@with_parameters
 class VectorScaling(Recalibrator):
     r"""A factor and a shift for the logits of every class (Guo et al. 2017; Nixon et al. 2019).
 
@@ -81,20 +83,11 @@ class VectorScaling(Recalibrator):
     (array([2.1, 1. , 0.5]), array([ 1.,  0., -1.]))
     """
 
-    coefficients_: Floats
-    intercept_: Floats
-    gradient_norm_: float
+    strength: float = 0.0
 
-    def __init__(
-        self,
-        *,
-        strength: float = 0.0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.strength = strength
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    coefficients_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    gradient_norm_: float = field(init=False)
 
     def _check(self) -> None:
         if not is_number(self.strength) or not 0 <= self.strength < math.inf:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 import numpy as np
 
 from trueup._typing import Floats
 from trueup.checks import check_choice, check_whole, is_number
 from trueup.engines.select import engine
 from trueup.errors import Verbatim, must_be
-from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.scaling.affine.fit import AffineData, fit_affine
 from trueup.recalibrate.scaling.affine.penalty_search import (
@@ -22,33 +24,22 @@ from trueup.recalibrate.score_forms import FitData, Scores
 MOST_TO_SEARCH = 1e9  # (n + K) K²: with more, cross-validation takes longer than minutes
 
 
+@with_parameters
 class AffineRecalibrator(Recalibrator):
     """A matrix and intercepts on K features of a row, fitted to penalised log loss."""
 
-    coefficients_: Floats
-    intercept_: Floats
-    lambda_: float | None
-    mu_: float | None
-    cross_validation_: list[dict[str, float]]
-    gradient_norm_: float
-    converged_: bool
+    penalty: str | None = None
+    strength: float | str = "auto"
+    intercept_strength: float | str = "auto"
+    n_folds: int = 5
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        strength: float | str = "auto",
-        intercept_strength: float | str = "auto",
-        n_folds: int = 5,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.penalty = penalty
-        self.strength = strength
-        self.intercept_strength = intercept_strength
-        self.n_folds = n_folds
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    coefficients_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    lambda_: float | None = field(init=False)
+    mu_: float | None = field(init=False)
+    cross_validation_: list[dict[str, float]] = field(init=False)
+    gradient_norm_: float = field(init=False)
+    converged_: bool = field(init=False)
 
     def _features(self, scores: Scores) -> Floats:
         """(n, K) features, in float64."""
