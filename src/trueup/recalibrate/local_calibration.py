@@ -13,16 +13,25 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._typing import Floats, Ints
 from trueup.bins import uniform_edges
 from trueup.checks import check_choice, check_flag, check_whole
-from trueup.errors import must_be, required
+from trueup.errors import Argument, InputError, conflict, must_be, required
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_floats, as_numpy, describe
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of
-from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
+from trueup.local.features import (
+    FeatureMap,
+    check_reduce,
+    fit_map,
+    is_named,
+    name_and_dims,
+    read_features,
+    some_columns,
+)
 from trueup.local.neighborhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
-from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
-from trueup.recalibrate.local_features import checked_features, rows_of_weight, split_columns
+from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import ResultTable
 
@@ -142,11 +151,10 @@ class LocalCalibration(Recalibrator):
         """
         check_options(self)
         self._check()
-        scores, given = split_columns(X, features, self.n_score_columns)
+        scores, given = _split_columns(X, features, self.n_score_columns)
         data = read_fit(self, scores, y, sample_weight)
-        kept = rows_of_weight(X, sample_weight)
         self.notes_ = []
-        self._learn(data, None if given is None else checked_features(given, kept, data.n))
+        self._learn(data, None if given is None else _features_of(given, data.n, data.kept))
         before = log_loss_of(data.scores.probs(), data)
         answers = self._answers(data.scores, self.points_, self._device(X, features))
         after = log_loss_of(answers, data)
@@ -164,8 +172,7 @@ class LocalCalibration(Recalibrator):
     def predict(self, X: object, features: object = None) -> NDArray[Any]:
         """Return the class of the largest score as given; features change nothing."""
         check_is_fitted(self)
-        scores, _ = split_columns(X, features, self.n_score_columns)
-        return np.asarray(self.classes_[self._top_of(read_scores(self, scores, reset=False))])
+        return super().predict(_split_columns(X, features, self.n_score_columns)[0])
 
     def transform(self, X: object, features: object = None) -> Floats:
         """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
@@ -224,13 +231,13 @@ class LocalCalibration(Recalibrator):
     def _read(self, X: object, features: object) -> tuple[Scores, Floats | None, Device | None]:
         """Scores, their points where there are features, and the device these came from."""
         check_is_fitted(self)
-        part, given = split_columns(X, features, self.n_score_columns)
-        scores = read_scores(self, part, reset=False)
+        part, given = _split_columns(X, features, self.n_score_columns)
+        scores = self._read_scores(part)
         if self.feature_map_ is None:
             return scores, None, None
         if given is None:
             raise required("features", "the recalibrator was fitted with features")
-        rows = checked_features(given, None, scores.n)
+        rows = _features_of(given, scores.n)
         found = FeatureMap.of(self.feature_map_, getattr(self, "_transformer", None))
         if rows.shape[1] != found.n_columns:
             rule = f"have {found.n_columns} columns, as in `fit`"
@@ -286,3 +293,29 @@ class LocalCalibration(Recalibrator):
         middle = found(np.zeros((1, found.n_columns)))
         answer = self._answers(Scores(np.full((1, k), 1 / k), False), middle)
         return good and bool(((answer >= 0) & (answer <= 1)).all())
+
+
+def _split_columns(X: object, features: object, n_score_columns: int | None) -> tuple[Any, Any]:
+    """Return scores and features: as given, or the first columns of X and its others."""
+    if isinstance(X, Forecasts):
+        if features is not None:
+            raise InputError("features", ("cannot be used if ", Argument("X"), " is a Forecasts"))
+        return X, X.features
+    if n_score_columns is None:
+        return X, features
+    if features is not None:
+        hint = ("X contains the features if ", Argument("n_score_columns"), " is set")
+        raise conflict("features", "n_score_columns", hint=hint)
+    array = as_numpy("X", X)
+    if array.ndim != 2 or array.shape[1] <= n_score_columns:
+        rule = f"a matrix with features in the columns after the first {n_score_columns}"
+        raise must_be("X", rule, describe(array))
+    array = as_floats("X", array)
+    return array[:, :n_score_columns], array[:, n_score_columns:]
+
+
+def _features_of(given: object, n: int, kept: NDArray[np.bool_] | None = None) -> Floats:
+    """Check features of the n rows that were read, or of more, of which n are ``kept``."""
+    if kept is None:
+        return read_features(given, n, "X")
+    return some_columns(read_features(given, len(kept), "X")[kept])

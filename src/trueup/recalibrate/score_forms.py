@@ -138,11 +138,15 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None."""
+    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None.
+
+    ``kept`` says of each row that was given whether it is here; None if all are.
+    """
 
     scores: Scores
     labels: Ints
     weights: Floats | None
+    kept: NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:

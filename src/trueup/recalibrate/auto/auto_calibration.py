@@ -116,7 +116,7 @@ class AutoCalibration(Recalibrator):
             seed = int(generator_of_state(self.random_state).integers(1 << 63))
             folds = stratified_folds(data.labels, int(self.cv), seed)
         else:
-            folds = _given(self.cv, data.labels if y is None else np.asarray(y), sample_weight)
+            folds = _given(self.cv, data.labels if y is None else np.asarray(y), data.kept)
         self._choose(data, folds)
         self.fit_ = self._record(data)
         return self
@@ -205,15 +205,12 @@ def stratified_folds(labels: Ints, n_folds: int, seed: int) -> Folds:
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
-def _given(cv: Any, labels: NDArray[Any], sample_weight: object) -> Folds:
+def _given(cv: Any, labels: NDArray[Any], kept: NDArray[np.bool_] | None) -> Folds:
     """The caller's splits of the rows as given, without those of weight 0."""
     from sklearn.model_selection import check_cv
 
     n = len(labels)
-    kept = np.ones(n, bool)
-    weights = np.asarray(sample_weight)
-    if sample_weight is not None and weights.ndim == 1:
-        kept = weights != 0
+    kept = np.ones(n, bool) if kept is None else kept
     place = np.cumsum(kept) - 1
     folds: Folds = []
     for split in check_cv(cv, labels, classifier=True).split(np.zeros((n, 1)), labels):

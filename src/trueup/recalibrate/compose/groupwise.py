@@ -96,7 +96,7 @@ class GroupwiseCalibration(Recalibrator):
             A name or number for each row; None or NaN where it is not known.
         """
         data = self._read_fit(X, y, sample_weight)
-        names = _kept(_names_of(X, groups), sample_weight, data.n)
+        names = _names_of(X, groups, data.n, data.kept)
         self._fit(data)
         if names is not None:
             self._fit_groups(data, names)
@@ -170,11 +170,12 @@ class GroupwiseCalibration(Recalibrator):
         return self.global_._probs_of(scores)
 
     def _read(self, X: object, groups: object) -> tuple[Scores, list[Any] | None]:
-        scores, names = self._read_scores(X), _names_of(X, groups)
+        scores = self._read_scores(X)
+        names = _names_of(X, groups, scores.n)
         if names is None and self.groups_ is not None:
             hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
             raise required("groups", hint)
-        return scores, _kept(names, None, scores.n)
+        return scores, names
 
     def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
         probs = np.empty((scores.n, scores.n_classes))
@@ -192,8 +193,10 @@ class GroupwiseCalibration(Recalibrator):
         return [(copies[k], np.flatnonzero(numbers == k)) for k in np.unique(numbers).tolist()]
 
 
-def _names_of(X: object, groups: object) -> list[Any] | None:
-    """Groups as plain values, of which the missing ones are None."""
+def _names_of(
+    X: object, groups: object, n: int, kept: NDArray[np.bool_] | None = None
+) -> list[Any] | None:
+    """Groups of the n rows that were read, as plain values, of which the missing ones are None."""
     if isinstance(X, Forecasts):
         if groups is not None:
             raise InputError("groups", ("cannot be used if ", Argument("X"), " is a Forecasts"))
@@ -203,15 +206,6 @@ def _names_of(X: object, groups: object) -> list[Any] | None:
     array = as_numpy("groups", groups)
     if array.ndim != 1:
         raise must_be("groups", "one name or number per row", describe(array))
-    return [None if is_missing(name) else name for name in array.tolist()]
-
-
-def _kept(names: list[Any] | None, sample_weight: object, n: int) -> list[Any] | None:
-    """Groups of the n rows that were read, without those of weight 0."""
-    if names is None:
-        return None
-    if sample_weight is not None and np.ndim(weights := np.asarray(sample_weight)) == 1:
-        same_length("groups", np.asarray(names, object), len(weights), "X")
-        return [name for name, weight in zip(names, weights, strict=True) if weight != 0]
-    same_length("groups", np.asarray(names, object), n, "X")
-    return names
+    same_length("groups", array, n if kept is None else len(kept), "X")
+    rows = array if kept is None else array[kept]
+    return [None if is_missing(name) else name for name in rows.tolist()]

@@ -16,9 +16,8 @@ from trueup.checks import check_flag
 from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.fit_input import check_options
-from trueup.recalibrate.model.cross_fit import cross_fitted
 from trueup.recalibrate.model.fit_metadata import Metadata
-from trueup.recalibrate.model.responses import Response
+from trueup.recalibrate.model.responses import Response, cross_fitted
 
 FROZEN = ("frozen", "prefit")
 

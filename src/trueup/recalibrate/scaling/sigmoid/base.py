@@ -8,8 +8,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
-from trueup.recalibrate.scaling.sigmoid.fit import fit_sigmoid
-from trueup.recalibrate.scaling.sigmoid.loss import SigmoidProblem
+from trueup.recalibrate.scaling.sigmoid.fit import SigmoidProblem, fit_sigmoid
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 
 WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
