@@ -11,13 +11,14 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
+from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
@@ -147,6 +148,37 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.preserves_argmax:  # rounding can make two answers equal whose scores are not
             return scores.top()
         return np.asarray(self._probs_of(scores).argmax(axis=1))
+
+    def _check_inner(self, inner: object, name: str = "recalibrator") -> None:
+        """Refuse what is no recalibrator, or says of X something else than this one does."""
+        if not isinstance(inner, Recalibrator):
+            raise must_be(name, "a recalibrator, such as TemperatureScaling()", inner)
+        for option in COMMON:
+            if getattr(inner, option) not in (False, None, getattr(self, option)):
+                outer = type(self).__name__
+                rule = ("Set ", Argument(option), f" on {outer}, not on the inner recalibrator")
+                raise InputError(option, rule)
+        inner._check()
+
+    def _fitted_copy(self, data: FitData, classes: NDArray[Any]) -> Recalibrator:
+        """Fit a clone on data that were read before; ``classes`` are the names of its columns."""
+        names = None if np.array_equal(classes, np.arange(data.n_classes)) else classes.tolist()
+        copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
+        return copy.fit(data.scores.values, classes[data.labels], data.weights)
+
+    def _fitted_part(self, data: FitData) -> Recalibrator:
+        """Fit a clone on data that were read before, past the door and without a record of the fit.
+
+        Its classes are numbers. Much cheaper than `_fitted_copy` where fits are small and many.
+        """
+        if type(self).fit is not Recalibrator.fit:
+            return self._fitted_copy(data, np.arange(data.n_classes))
+        part: Recalibrator = clone(self).set_params(logits=data.scores.are_logits)
+        part.classes_ = np.arange(data.n_classes)
+        part.n_features_in_ = data.scores.values.size // data.n
+        part.notes_, part.fit_ = [], {}
+        part._fit(data)
+        return part
 
     def _stopped_early(self, note: str) -> None:
         """Keep a note that the fit did not converge, and warn on the line that called trueup."""

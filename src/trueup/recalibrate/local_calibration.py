@@ -30,7 +30,6 @@ from trueup.local.features import (
 from trueup.local.neighborhood import Neighbourhood
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
 from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import ResultTable
@@ -193,7 +192,7 @@ class LocalCalibration(Recalibrator):
         unlike. `far.sum()` is the number of rows far from all data.
         """
         scores, points, device = self._read(X, features)
-        bins = self._bins_of(top_scores(scores)[1], scores.are_logits)
+        bins = self._bins_of(scores.top_label()[1], scores.are_logits)
         return self._neighbourhood().nearest(points, bins, device)
 
     def _check(self) -> None:
@@ -210,7 +209,7 @@ class LocalCalibration(Recalibrator):
 
     def _learn(self, data: FitData, features: Floats | None) -> None:
         """Keep rows by their bins, and their points where there are features."""
-        top_class, top = top_scores(data.scores)
+        top_class, top = data.scores.top_label()
         self.bins_ = self._bins_of(top, data.scores.are_logits)
         self.weights_ = data.weight()
         self.right_ = np.where(top_class == data.labels, self.weights_, 0.0)
@@ -263,7 +262,7 @@ class LocalCalibration(Recalibrator):
     def _confidence_of(
         self, scores: Scores, points: Floats | None, device: Device | None
     ) -> tuple[Ints, Floats]:
-        top_class, top = top_scores(scores)
+        top_class, top = scores.top_label()
         old = sigmoid(top) if scores.are_logits else top
         bins = self._bins_of(top, scores.are_logits)
         found = self._neighbourhood().around(points, bins, device)
@@ -274,14 +273,14 @@ class LocalCalibration(Recalibrator):
     def _answers(
         self, scores: Scores, points: Floats | None, device: Device | None = None
     ) -> Floats:
-        return rescaled_rows(scores, *self._confidence_of(scores, points, device))
+        return scores.rescaled(*self._confidence_of(scores, points, device))
 
     def _probs_of(self, scores: Scores) -> Floats:
         """Answers where features are not known: those of histogram binning."""
         return self._answers(scores, None)
 
     def _top_of(self, scores: Scores) -> Ints:
-        return top_scores(scores)[0]
+        return scores.top_label()[0]
 
     def _is_whole(self) -> bool:
         good = self._neighbourhood().is_whole()

@@ -17,7 +17,6 @@ from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.auto.ranking import WORDS, Ranking, Trial
 from trueup.recalibrate.base import Recalibrator, with_parameters
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy, fitted_part
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, generator_of_state
 from trueup.tables import ResultTable
@@ -137,7 +136,7 @@ class AutoCalibration(Recalibrator):
         check_choice("rank_by", self.rank_by, *WORDS)
         if self.candidates is not None:
             for name, candidate in named_candidates(self.candidates).items():
-                check_inner(self, candidate, f"candidates[{name!r}]")
+                self._check_inner(candidate, f"candidates[{name!r}]")
         splits = hasattr(self.cv, "split") or isinstance(self.cv, Iterable)
         if not is_whole(self.cv, 2) and (isinstance(self.cv, str) or not splits):
             raise must_be("cv", "a whole number of at least 2, or a splitter", self.cv)
@@ -152,7 +151,7 @@ class AutoCalibration(Recalibrator):
             self.results_ = {"candidate": np.array(list(candidates)[:1])}
             self.explanation_ = "One row cannot be cut into folds: probabilities stay as they are."
             self.best_name_ = next(iter(candidates))
-            self.best_ = fitted_copy(candidates[self.best_name_], data, self.classes_)
+            self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
             return
         tested = np.concatenate([test for _, test in folds])
         trials = [
@@ -165,7 +164,7 @@ class AutoCalibration(Recalibrator):
         self.results_ = ranking.columns()
         self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
         self.best_name_ = ranking.trials[ranking.chosen].name
-        self.best_ = fitted_copy(candidates[self.best_name_], data, self.classes_)
+        self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
         self.notes_ += self.best_.notes_
 
     def _trial(
@@ -177,7 +176,7 @@ class AutoCalibration(Recalibrator):
             try:
                 with warnings.catch_warnings():  # the score says enough of a poor fit
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    part = fitted_part(candidate, data.take(train))
+                    part = candidate._fitted_part(data.take(train))
             except InputError as error:
                 self.notes_.append(f"{name} was skipped: {error}")
                 return None

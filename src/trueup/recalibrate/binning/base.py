@@ -11,7 +11,6 @@ from trueup.checks import check_choice, check_whole
 from trueup.engines.select import engine
 from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
@@ -64,7 +63,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         check_choice("lens", self.lens, *LENSES)
 
     def _fit(self, data: FitData) -> None:
-        super()._fit(top_data(data) if self.lens == "top-label" else data)
+        super()._fit(data.top_label() if self.lens == "top-label" else data)
 
     def _binned(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
         """Return what is put into bins: the probabilities of the problem."""
@@ -76,16 +75,16 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return answers
 
     def _confidence_of(self, scores: Scores) -> tuple[Ints, Floats]:
-        top_class, top = top_scores(scores)
+        top_class, top = scores.top_label()
         return top_class, self._map(self.maps_[0], Scores(top, scores.are_logits), 0)
 
     def _probs_of(self, scores: Scores) -> Floats:
         if self.lens == "top-label":
-            return rescaled_rows(scores, *self._confidence_of(scores))
+            return scores.rescaled(*self._confidence_of(scores))
         return super()._probs_of(scores)
 
     def _top_of(self, scores: Scores) -> Ints:
-        return top_scores(scores)[0] if self.lens == "top-label" else super()._top_of(scores)
+        return scores.top_label()[0] if self.lens == "top-label" else super()._top_of(scores)
 
 
 def bin_midpoints(inner_edges: Floats) -> Floats:

@@ -14,7 +14,6 @@ from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_part
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, check_random_state, generator_of_state
@@ -98,7 +97,7 @@ class ScalingBinning(BinnedRecalibrator):
     def _check(self) -> None:
         super()._check()
         if self.scaling is not None:
-            check_inner(self, self.scaling, "scaling")
+            self._check_inner(self.scaling, "scaling")
         check_flag("split", self.split)
         check_random_state(self.random_state)
 
@@ -112,7 +111,8 @@ class ScalingBinning(BinnedRecalibrator):
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         first, second, third = self._parts(data.one_vs_rest(number))
-        scaling = fitted_part(PlattScaling() if self.scaling is None else self.scaling, first)
+        curve = PlattScaling() if self.scaling is None else self.scaling
+        scaling = curve._fitted_part(first)
         binned = _values(scaling, second)
         inner = _edges(binned, self.n_bins)
         sums = engine.bins.bin_sums(binned.p, binned.y, binned.w, inner)

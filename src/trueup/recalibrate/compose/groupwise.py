@@ -15,7 +15,6 @@ from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
 from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
@@ -137,11 +136,11 @@ class GroupwiseCalibration(Recalibrator):
         return float(accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight))
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
         check_whole("min_rows", self.min_rows, 1)
 
     def _fit(self, data: FitData) -> None:
-        self.global_ = fitted_copy(self.recalibrator, data, self.classes_)
+        self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
         self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
         self.groups_, self.recalibrators_ = None, []
 
@@ -151,7 +150,7 @@ class GroupwiseCalibration(Recalibrator):
             if len(rows) < self.min_rows:
                 continue
             part = data.take(rows)
-            copy = fitted_copy(self.recalibrator, part, self.classes_)
+            copy = self.recalibrator._fitted_copy(part, self.classes_)
             shared = log_loss_of(self.global_._probs_of(part.scores), part)
             own = log_loss_of(copy._probs_of(part.scores), part)
             if own > shared + ROUNDING * (1 + shared):

@@ -9,8 +9,6 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.recalibrate.base import Recalibrator, with_parameters
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
@@ -69,19 +67,19 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
         return self._marginals_of(self._read_scores(X))
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
 
     def _fit(self, data: FitData) -> None:
         super()._fit(data)
         self.notes_ += self._class_notes([each["recalibrator"].notes_ for each in self.maps_])
         if self._is_worse(data):
-            same = fitted_copy(IdentityCalibration(), data.one_vs_rest(0), OUTCOMES)
+            same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
             self.notes_ = ["normalised rows were worse than the original ones, which were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)
-        return {"recalibrator": fitted_copy(self.recalibrator, problem, OUTCOMES)}
+        return {"recalibrator": self.recalibrator._fitted_copy(problem, OUTCOMES)}
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
         copy: Recalibrator = learned["recalibrator"]
@@ -132,16 +130,16 @@ class TopLabelCalibration(Recalibrator):
     recalibrator_: Recalibrator = field(init=False)
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
 
     def _fit(self, data: FitData) -> None:
-        self.recalibrator_ = fitted_copy(self.recalibrator, top_data(data), OUTCOMES)
+        self.recalibrator_ = self.recalibrator._fitted_copy(data.top_label(), OUTCOMES)
         self.notes_ = list(self.recalibrator_.notes_)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        top_class, top = top_scores(scores)
+        top_class, top = scores.top_label()
         new_top = self.recalibrator_._probs_of(Scores(top, scores.are_logits))[:, 1]
-        return rescaled_rows(scores, top_class, new_top)
+        return scores.rescaled(top_class, new_top)
 
     def _top_of(self, scores: Scores) -> Ints:
-        return top_scores(scores)[0]
+        return scores.top_label()[0]
