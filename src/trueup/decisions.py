@@ -126,15 +126,14 @@ def compare_rewards(
         raise must_be("models", "not use the reserved name of the column of ratios", "ratio")
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
-    columns: dict[str, Floats] = {}
     options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights, "logits": logits}
+    columns: dict[str, Floats] = {}
     for name, given in models.items():
         probs, own = given if labels is None and isinstance(given, tuple) else (given, labels)
         table = abstention_rewards(probs, own, **options)
-        columns.setdefault("ratio", table["ratio"])
-        columns[name] = table["reward"]
+        columns |= {"ratio": table["ratio"], name: table["reward"]}
     if baseline is not None:
-        start = columns[baseline].copy()
+        start = columns[baseline]
         columns |= {name: columns[name] - start for name in models}
     return ResultTable(columns)
 

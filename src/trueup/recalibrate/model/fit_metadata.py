@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -38,19 +39,19 @@ class Metadata:
         learns = dict(given)
         if not has_fit_parameter(model.recalibrator, "groups"):
             learns.pop("groups", None)
-        if _routing_is_on():
+        if get_config()["enable_metadata_routing"]:
             routed = process_routing(model, "fit", **given)
             fits = routed.get("classifier", {"fit": {}})["fit"]
             return cls(dict(fits), dict(routed.splitter.split), learns)
         return cls(_fits(model, given), _splits(model, given), learns)
 
-    def classifier(self, rows: Ints | None = None) -> ByRow:
+    def classifier(self, rows: Ints | slice = slice(None)) -> ByRow:
         """Arguments of its `fit` on all rows, or on some."""
-        return _of_rows(self.for_classifier, rows)
+        return {name: values[rows] for name, values in self.for_classifier.items()}
 
-    def recalibrator(self, rows: Ints | None = None) -> ByRow:
+    def recalibrator(self, rows: Ints | slice = slice(None)) -> ByRow:
         """Arguments of its `fit` on all rows, or on some."""
-        return _of_rows(self.for_recalibrator, rows)
+        return {name: values[rows] for name, values in self.for_recalibrator.items()}
 
 
 def _fits(model: Any, given: ByRow) -> ByRow:
@@ -77,15 +78,3 @@ def _splits(model: Any, given: ByRow) -> ByRow:
         hint = "pass cv=GroupKFold() to keep groups together"
         raise InputError("groups", rule, hint=hint)
     return {}
-
-
-def _of_rows(arguments: ByRow, rows: Ints | None) -> ByRow:
-    if rows is None:
-        return arguments
-    return {name: values[rows] for name, values in arguments.items()}
-
-
-def _routing_is_on() -> bool:
-    from sklearn import get_config
-
-    return bool(get_config()["enable_metadata_routing"])

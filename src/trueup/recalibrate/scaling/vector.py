@@ -139,10 +139,8 @@ def _free(curve: LossCurve, start: InverseTemperature) -> tuple[Minimum, str]:
 
 
 def _minimise(curve: LossCurve, penalty: Penalty, begin: Floats) -> Minimum:
-    objective = ScalingObjective(
-        curve.logits, curve.labels, curve.weights, curve.total_weight, penalty
-    )
-    return minimise(objective, begin, max(TOLERANCE, ROUNDING * curve.largest))
+    tolerance = max(TOLERANCE, ROUNDING * curve.largest)
+    return minimise(ScalingObjective(curve, penalty), begin, tolerance)
 
 
 def _all_right(curve: LossCurve, point: Floats) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.engines.select import engine
+from trueup.recalibrate.scaling.inverse_temperature import LossCurve
 
 MOST_STEPS = 200
 MOST_PRODUCTS = 500  # in one step
@@ -79,33 +79,30 @@ class Here(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScalingObjective:
-    """Mean log loss of softmax(w∘z + b) plus a penalty."""
+    """Mean log loss of softmax(w∘z + b) plus a penalty, on the rows of a curve."""
 
-    logits: NDArray[Any]
-    labels: Ints
-    weights: Floats | None
-    total_weight: float
+    curve: LossCurve
     penalty: Penalty
 
     def at(self, point: Floats) -> Here:
         """Value and derivatives at (b, w)."""
+        rows, total = self.curve, self.curve.total_weight
         sums = engine.softmax.scaled_sums(
-            self.logits, self.labels, self.weights, point[1], point[0]
+            rows.logits, rows.labels, rows.weights, point[1], point[0]
         )
-        losses = sums.loss if self.weights is None else self.weights * sums.loss
-        loss = float(np.sum(losses)) / self.total_weight
-        gradient = sums.gradient / self.total_weight + self.penalty.gradient(point)
+        loss = rows.mean(sums.loss)
+        gradient = sums.gradient / total + self.penalty.gradient(point)
         value = loss + self.penalty.value(point)
-        blocks = self._blocks(*sums.curvature / self.total_weight)
+        blocks = self._blocks(*sums.curvature / total)
         return Here(point, loss, value, gradient, blocks, sums.log_total)
 
     def product(self, here: Here, direction: Floats) -> Floats:
         """Second derivatives times a direction."""
         shift, scale = here.point
         product = engine.softmax.scaled_product(
-            self.logits, self.weights, here.log_total, scale, shift, direction
+            self.curve.logits, self.curve.weights, here.log_total, scale, shift, direction
         )
-        return product / self.total_weight + 2 * self.penalty.amount * direction
+        return product / self.curve.total_weight + 2 * self.penalty.amount * direction
 
     def _blocks(self, h0: Floats, h1: Floats, h2: Floats) -> Floats:
         """Second derivatives of each class with the penalty, and their determinants."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 import numpy as np
 
 from trueup._typing import Floats
@@ -32,14 +30,6 @@ class AffineRecalibrator(Recalibrator):
     strength: float | str = "auto"
     intercept_strength: float | str = "auto"
     n_folds: int = 5
-
-    coefficients_: Floats = field(init=False)
-    intercept_: Floats = field(init=False)
-    lambda_: float | None = field(init=False)
-    mu_: float | None = field(init=False)
-    cross_validation_: list[dict[str, float]] = field(init=False)
-    gradient_norm_: float = field(init=False)
-    converged_: bool = field(init=False)
 
     def _features(self, scores: Scores) -> Floats:
         """(n, K) features, in float64."""
