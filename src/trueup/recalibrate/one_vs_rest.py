@@ -58,9 +58,14 @@ class OneVsRestRecalibrator(Recalibrator):
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 
-    def _class_notes(self, notes: Sequence[Sequence[str]]) -> list[str]:
-        """Notes about the fits of problems, each said once, with the names of their classes."""
-        return class_notes(notes, self.classes_[-len(notes) :].tolist())
+    def _note_problems(self, notes: Sequence[Sequence[str]]) -> None:
+        """Note what is said of the fits of problems: each note once, with all its classes."""
+        found: dict[str, list[str]] = {}
+        for name, here in zip(self.classes_[-len(notes) :].tolist(), notes, strict=True):
+            for note in here:
+                found.setdefault(note, []).append(str(name))
+        alone = len(notes) == 1
+        self.notes_ += [note if alone else f"{_listed(found[note])}: {note}" for note in found]
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
@@ -90,21 +95,6 @@ def normalised(marginals: Floats, scores: Scores) -> Floats:
 def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:
     """What a function returns for every one-vs-rest problem, asked on several threads."""
     return run(lambda number, _: function(number), [(k, k + 1) for k in range(n_problems)])
-
-
-def class_notes(notes: Sequence[Sequence[str]], names: Sequence[object]) -> list[str]:
-    """Return each note once, with the classes it is about; of a single problem as it stands.
-
-    >>> class_notes([["too few rows"], [], ["too few rows"]], ["cat", "dog", "eel"])
-    ['classes cat, eel: too few rows']
-    """
-    found: dict[str, list[str]] = {}
-    for name, here in zip(names, notes, strict=True):
-        for note in here:
-            found.setdefault(note, []).append(str(name))
-    if len(notes) == 1:
-        return list(found)
-    return [f"{_listed(about)}: {note}" for note, about in found.items()]
 
 
 def _listed(names: list[str]) -> str:

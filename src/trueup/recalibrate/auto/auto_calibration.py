@@ -97,9 +97,6 @@ class AutoCalibration(Recalibrator):
     rank_by: str = "log_loss"
     random_state: RandomState = 0
 
-    best_: Recalibrator = field(init=False)
-    best_name_: str = field(init=False)
-    explanation_: str = field(init=False)
     results_: dict[str, NDArray[Any]] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:

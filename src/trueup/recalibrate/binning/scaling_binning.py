@@ -106,8 +106,7 @@ class ScalingBinning(BinnedRecalibrator):
             rows = Verbatim("one row" if data.n == 1 else f"{data.n} rows")
             raise must_be("X", "have at least three rows, one for each part", rows)
         super()._fit(data)
-        found = [learned["scaling"].notes_ for learned in self.maps_]
-        self.notes_ += self._class_notes(found)
+        self._note_problems([learned["scaling"].notes_ for learned in self.maps_])
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         first, second, third = self._parts(data.one_vs_rest(number))

@@ -71,7 +71,7 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
 
     def _fit(self, data: FitData) -> None:
         super()._fit(data)
-        self.notes_ += self._class_notes([each["recalibrator"].notes_ for each in self.maps_])
+        self._note_problems([each["recalibrator"].notes_ for each in self.maps_])
         if self._is_worse(data):
             same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
@@ -126,8 +126,6 @@ class TopLabelCalibration(Recalibrator):
     """
 
     recalibrator: Recalibrator = field(kw_only=False)
-
-    recalibrator_: Recalibrator = field(init=False)
 
     def _check(self) -> None:
         self._check_inner(self.recalibrator)

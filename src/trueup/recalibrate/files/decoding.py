@@ -72,7 +72,7 @@ class Decoder:
     def recalibrator(self, form: Any) -> Any:
         """Return a recalibrator whose parameters its own checks accept."""
         name, told, learned = _parts(form, "class", "parameters", "learned")
-        kind: Any = recalibrators().get(name) if isinstance(name, str) else None
+        kind = recalibrators().get(name) if isinstance(name, str) else None
         if kind is None:
             what = f"a recalibrator {_quoted(name)}"
             raise UnreadableError(f"holds {what} that this version does not know")

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import must_be
-from trueup.recalibrate.base import Recalibrator
 
 DEEPEST = 20
 """Levels of lists in lists that are written and read."""
@@ -39,12 +38,13 @@ PLAIN = "plain values: numbers, strings, arrays, lists, dictionaries with string
 
 
 @cache
-def recalibrators() -> dict[str, type[Recalibrator]]:
+def recalibrators() -> dict[str, Any]:
     """Every public recalibrator by its name: the only classes that a file can name."""
     public = import_module("trueup.recalibrate")  # which imports this module
-    named = {name: getattr(public, name) for name in public.__all__ if name != "Recalibrator"}
-    kinds = {name: kind for name, kind in named.items() if isinstance(kind, type)}
-    return {name: kind for name, kind in kinds.items() if issubclass(kind, Recalibrator)}
+    named = {name: getattr(public, name) for name in public.__all__}
+    base = named.pop("Recalibrator")
+    kinds = (kind for kind in named.values() if isinstance(kind, type))
+    return {kind.__name__: kind for kind in kinds if issubclass(kind, base)}
 
 
 def is_recalibrator(value: object) -> bool:

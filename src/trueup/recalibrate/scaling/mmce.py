@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from trueup.errors import must_be
 from trueup.estimators import MMCE
 from trueup.lens import Pairs
 from trueup.recalibrate.base import Losses, Recalibrator, with_parameters
-from trueup.recalibrate.scaling.inverse_temperature import (
+from trueup.recalibrate.scaling.temperature import (
     NOT_BETTER,
     InverseTemperature,
     LossCurve,
@@ -88,9 +87,6 @@ class MMCEScaling(Recalibrator):
 
     mmce_weight: float = 1.0
     bandwidth: float = 0.4
-
-    temperature_: float = field(init=False)
-    mmce_: float = field(init=False)
 
     def _check(self) -> None:
         if not is_number(self.mmce_weight) or not 0 <= self.mmce_weight < math.inf:

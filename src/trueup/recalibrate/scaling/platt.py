@@ -7,7 +7,7 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.checks import check_choice
 from trueup.recalibrate.base import with_parameters
-from trueup.recalibrate.scaling.sigmoid.base import SigmoidRecalibrator
+from trueup.recalibrate.scaling.sigmoid import SigmoidRecalibrator
 from trueup.recalibrate.score_forms import Scores
 
 

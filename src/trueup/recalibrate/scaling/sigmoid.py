@@ -1,11 +1,11 @@
-"""Fitting σ(intercept + Σ slope · covariate) with slopes that are not negative, to any data."""
+"""The base of Platt scaling and beta calibration: σ(intercept + Σ slope · covariate), fitted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.engines.select import engine
 from trueup.newton import Maximum, Terms, climb
+from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
+from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 
 POLISH = 4
 ENOUGH = 1e-13  # of the gradient of the mean loss
@@ -29,6 +31,60 @@ KEPT = "so the scores were kept: they fit better than Platt's smoothed labels wo
 SAME_SCORE = "all scores are the same and say nothing about a slope, so it was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
 BACKWARDS = "larger scores do not go with more positive outcomes, so all get the same"
+WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
+
+
+class SigmoidRecalibrator(OneVsRestRecalibrator):
+    """Probabilities σ(intercept + Σ slope · covariate), with slopes that are not negative.
+
+    A subclass gives the covariates of a problem in `_covariates`, each of which grows with the
+    score; slopes of 1 and an intercept of 0 must give the score back.
+    """
+
+    monotone: ClassVar[bool] = True
+
+    def _covariates(self, scores: Scores, number: int) -> Floats:
+        """Return (slopes, n) covariates of one problem."""
+        raise NotImplementedError
+
+    def _with_intercept(self) -> bool:
+        """Whether there is an intercept to fit."""
+        return True
+
+    def _asked(self) -> tuple[bool, bool]:
+        """Whether labels are smoothed and whether the loss is squared."""
+        return False, False
+
+    def _fit(self, data: FitData) -> None:
+        super()._fit(data)
+        found = [[learned["note"]] if learned["note"] else [] for learned in self.maps_]
+        self._note_problems(found)
+        binary = data.n_classes == 2 and not data.scores.are_logits  # what is best is no worse
+        if binary or self._asked() != (False, False):
+            return
+        if self._is_worse(data):
+            slopes = len(self.maps_[0]["slopes"])
+            same = {"slopes": np.ones(slopes), "intercept": 0.0, "gradient": 0.0, "note": ""}
+            self.maps_ = [dict(same) for _ in self.maps_]
+            self.notes_ = [WORSE]
+
+    def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
+        smooth, squared = self._asked()
+        problem = SigmoidProblem(
+            self._covariates(data.scores, number),
+            self._with_intercept(),
+            data.scores.log_odds(number),
+            data.outcomes(number),
+            data.weights,
+        )
+        point, gradient, note = fit_sigmoid(problem, smooth=smooth, squared=squared)
+        slopes, intercept = point[:-1], float(point[-1])
+        return {"slopes": slopes, "intercept": intercept, "gradient": gradient, "note": note}
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        covariates = self._covariates(scores, number)
+        terms = zip(learned["slopes"], covariates, strict=True)
+        return sigmoid(np.asarray(learned["intercept"] + sum(a * x for a, x in terms)))
 
 
 @dataclass(frozen=True, eq=False)
