@@ -30,11 +30,12 @@ COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 def with_parameters(kind: type[Kind]) -> type[Kind]:
-    """Write the ``__init__`` of a recalibrator: its own parameters and then the common ones.
+    """Write the ``__init__`` of a class: its own parameters, then the common ones if it has them.
 
     They are declared as fields of a dataclass, but what is made is none, as it learns more.
     """
-    kind.__annotations__.update(COMMON)
+    if hasattr(kind, "logits"):
+        kind.__annotations__.update(COMMON)
     dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
     delattr(kind, "__dataclass_fields__")
     return kind
@@ -211,20 +212,17 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
 
 def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are; of logits it is never cut."""
+    """Mean log loss of the scores as they are, of probabilities cut at `LEAST`."""
     if data.scores.are_logits:
         rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
     else:
-        each = np.concatenate([_log_losses(data, at) for at in row_blocks(data.n, data.n_classes)])
+        each = np.empty(data.n)
+        for at in row_blocks(data.n, data.n_classes):
+            probs = np.maximum(Scores(data.scores.values[at], are_logits=False).probs(), LEAST)
+            chosen = probs[np.arange(len(probs)), data.labels[at]]
+            each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
     return float(np.average(each, weights=data.weights))
-
-
-def _log_losses(data: FitData, rows: slice) -> Floats:
-    """Log loss of some rows of probabilities, none of them less than `LEAST`."""
-    probs = np.maximum(Scores(data.scores.values[rows], are_logits=False).probs(), LEAST)
-    chosen = probs[np.arange(len(probs)), data.labels[rows]]
-    return np.asarray(np.log(probs.sum(axis=1)) - np.log(chosen))
 
 
 class Losses(NamedTuple):

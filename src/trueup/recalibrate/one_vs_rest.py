@@ -51,7 +51,14 @@ class OneVsRestRecalibrator(Recalibrator):
         marginals = self._marginals_of(scores)
         if scores.n_classes == 2:
             return marginals
-        return normalised(marginals, scores)
+        total = marginals.sum(axis=1)
+        nothing = total <= 0
+        if nothing.any():
+            rows = np.flatnonzero(nothing)
+            marginals[rows] = scores.take(rows).probs()
+            total[rows] = marginals[rows].sum(axis=1)
+        marginals /= total[:, None]
+        return marginals
 
     def _is_worse(self, data: FitData) -> bool:
         """Whether log loss rose by more than rounding: normalising rows can undo what was won."""
@@ -69,27 +76,15 @@ class OneVsRestRecalibrator(Recalibrator):
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
-    """One-vs-rest with finitely many answers, which `predict_marginals` gives unchanged."""
+    """One-vs-rest whose answers for each class `predict_marginals` gives unchanged."""
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself: finitely many values.
+        """Return (n, K) answers for each class by itself: of bins, finitely many values.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
         rows by their sum would make values of every kind out of them.
         """
         return self._marginals_of(self._read_scores(X))
-
-
-def normalised(marginals: Floats, scores: Scores) -> Floats:
-    """Divide rows by their sum; a row of zeros becomes its original probabilities."""
-    total = marginals.sum(axis=1)
-    nothing = total <= 0
-    if nothing.any():
-        rows = np.flatnonzero(nothing)
-        marginals[rows] = scores.take(rows).probs()
-        total[rows] = marginals[rows].sum(axis=1)
-    marginals /= total[:, None]
-    return marginals
 
 
 def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:

@@ -144,28 +144,22 @@ class AutoCalibration(Recalibrator):
             left_out = not_tried(data.n, data.n_classes)
         else:
             candidates, left_out = named_candidates(self.candidates), ""
-        if not folds:
+        if folds:
+            kept = data.take(np.concatenate([test for _, test in folds]))
+            tried = (self._trial(*each, data, folds, kept) for each in candidates.items())
+            ranking = Ranking([each for each in tried if each], kept.weights, self.rank_by)
+            self.results_ = ranking.columns()
+            self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
+            self.best_name_ = ranking.trials[ranking.chosen].name
+        else:
             self.results_ = {"candidate": np.array(list(candidates)[:1])}
             self.explanation_ = "One row cannot be cut into folds: probabilities stay as they are."
             self.best_name_ = next(iter(candidates))
-            self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
-            return
-        tested = np.concatenate([test for _, test in folds])
-        trials = [
-            trial
-            for name, candidate in candidates.items()
-            if (trial := self._trial(name, candidate, data, folds, tested)) is not None
-        ]
-        weights = None if data.weights is None else data.weights[tested]
-        ranking = Ranking(trials, weights, self.rank_by)
-        self.results_ = ranking.columns()
-        self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
-        self.best_name_ = ranking.trials[ranking.chosen].name
         self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
         self.notes_ += self.best_.notes_
 
     def _trial(
-        self, name: str, candidate: Recalibrator, data: FitData, folds: Folds, tested: Ints
+        self, name: str, candidate: Recalibrator, data: FitData, folds: Folds, kept: FitData
     ) -> Trial | None:
         """What a candidate says of rows out of fold; None and a note where it cannot be fitted."""
         parts = []
@@ -178,7 +172,6 @@ class AutoCalibration(Recalibrator):
                 self.notes_.append(f"{name} was skipped: {error}")
                 return None
             parts.append(part._probs_of(data.scores.take(test)))
-        kept = data.take(tested)
         return Trial.of(name, np.concatenate(parts), kept.labels, kept.weights, self.rank_by)
 
     def _probs_of(self, scores: Scores) -> Floats:

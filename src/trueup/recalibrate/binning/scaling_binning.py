@@ -13,7 +13,7 @@ from trueup.engines.select import engine
 from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
 from trueup.recalibrate.base import Recalibrator, with_parameters
-from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
+from trueup.recalibrate.binning.histogram import BinnedRecalibrator, bin_means, bin_midpoints
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, check_random_state, generator_of_state

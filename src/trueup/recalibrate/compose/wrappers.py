@@ -10,7 +10,7 @@ import numpy as np
 from trueup._typing import Floats, Ints
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.identity import IdentityCalibration
-from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
+from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
 OUTCOMES = np.arange(2)
@@ -18,7 +18,7 @@ OUTCOMES = np.arange(2)
 
 
 @with_parameters
-class OneVsRestCalibration(OneVsRestRecalibrator):
+class OneVsRestCalibration(MarginalRecalibrator):
     r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
 
     :math:`q_k(x) = g_k(p_k)`, row :math:`q / \sum_j q_j`, each :math:`g_k` a copy of the
@@ -61,10 +61,6 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
     """
 
     recalibrator: Recalibrator = field(kw_only=False)
-
-    def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself; rows need not sum to 1."""
-        return self._marginals_of(self._read_scores(X))
 
     def _check(self) -> None:
         self._check_inner(self.recalibrator)

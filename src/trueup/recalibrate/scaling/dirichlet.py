@@ -6,7 +6,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.recalibrate.base import with_parameters
-from trueup.recalibrate.scaling.affine.base import AffineRecalibrator
+from trueup.recalibrate.scaling.matrix import AffineRecalibrator
 from trueup.recalibrate.score_forms import Scores, log_sum_exp
 
 
