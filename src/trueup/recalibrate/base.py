@@ -32,7 +32,7 @@ COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 def with_parameters(kind: type[Kind]) -> type[Kind]:
     """Write the ``__init__`` of a class: its own parameters, then the common ones if it has them.
 
-    They are declared as fields of a dataclass, but what is made is none, as it learns more.
+    They are declared as fields of a dataclass; the class does not become one, as it learns more.
     """
     if hasattr(kind, "logits"):
         kind.__annotations__.update(COMMON)
@@ -151,7 +151,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return np.asarray(self._probs_of(scores).argmax(axis=1))
 
     def _check_inner(self, inner: object, name: str = "recalibrator") -> None:
-        """Refuse what is no recalibrator, or says of X something else than this one does."""
+        """Raise InputError unless this is a recalibrator that says the same of X as its owner."""
         if not isinstance(inner, Recalibrator):
             raise must_be(name, "a recalibrator, such as TemperatureScaling()", inner)
         for option in COMMON:
@@ -168,7 +168,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return copy.fit(data.scores.values, classes[data.labels], data.weights)
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
-        """Fit a clone on data that were read before, past the door and without a record of the fit.
+        """Fit a clone on data that were read before, without checks and without a record of it.
 
         Its classes are numbers. Much cheaper than `_fitted_copy` where fits are small and many.
         """

@@ -66,7 +66,7 @@ class OneVsRestRecalibrator(Recalibrator):
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 
     def _note_problems(self, notes: Sequence[Sequence[str]]) -> None:
-        """Note what is said of the fits of problems: each note once, with all its classes."""
+        """Add notes about the fits of problems: each note once, with the names of its classes."""
         found: dict[str, list[str]] = {}
         for name, here in zip(self.classes_[-len(notes) :].tolist(), notes, strict=True):
             for note in here:
@@ -76,10 +76,10 @@ class OneVsRestRecalibrator(Recalibrator):
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
-    """One-vs-rest whose answers for each class `predict_marginals` gives unchanged."""
+    """One-vs-rest with `predict_marginals`, the probabilities before rows are normalized."""
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself: of bins, finitely many values.
+        """Return (n, K) probabilities before rows are normalized: of bins, finitely many values.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
         rows by their sum would make values of every kind out of them.

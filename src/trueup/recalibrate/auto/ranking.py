@@ -57,7 +57,7 @@ class Ranking:
 
     @cached_property
     def best(self) -> int:
-        """Number of the trial of least mean loss."""
+        """Number of the trial with the lowest mean loss."""
         return int(np.argmin([self.mean(trial.losses)[0] for trial in self.trials]))
 
     @cached_property

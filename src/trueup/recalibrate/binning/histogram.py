@@ -43,7 +43,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return each[0] if len(each) == 1 else each
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself: finitely many values.
+        """Return (n, K) probabilities before rows are normalized: finitely many values.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
         rows by their sum would make values of every kind out of them.
@@ -54,7 +54,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return super().predict_marginals(X)
 
     def predict_confidence(self, X: object) -> Floats:
-        """Return (n,) answers for the top label: the probability that `predict` is right."""
+        """Return (n,) probabilities of the top label: that `predict` is right."""
         if self.lens != "top-label":
             rule = ("predict_confidence requires ", Argument("lens", "top-label"))
             raise InputError("lens", rule, self.lens, hint="use predict_marginals")
@@ -109,7 +109,7 @@ class HistogramBinning(BinnedRecalibrator):
     binning
         ``"equal-mass"`` or ``"equal-width"``.
     lens
-        ``"one-vs-rest"`` recalibrates every class by itself and divides rows by their sum (a row
+        ``"one-vs-rest"`` recalibrates every class separately and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
     logits, normalize

@@ -221,7 +221,7 @@ def _blamed(what: str) -> Iterator[None]:
 
 
 def _check_restored(recalibrator: Any) -> None:
-    """Refuse what lacks a part of a fit, or whose parts do not fit together."""
+    """Raise UnreadableError if a part of a fit is missing, or parts do not fit together."""
     held = vars(recalibrator)
     for name in ("classes_", "n_features_in_", "notes_", "fit_"):
         if name not in held:

@@ -1,4 +1,4 @@
-"""What the parts of a model are given: weights and groups beside X and y, scores, folds."""
+"""What the parts of a model are given: weights and groups, scores, and folds of rows."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Point(NamedTuple):
 
 
 class InverseTemperature(NamedTuple):
-    """Where the search ended, what it started from, and why that is no minimum, if it is none."""
+    """Where the search ended, what it started from, and a note if that is not a minimum."""
 
     best: Point
     before: float  # mean log loss at β = 1
@@ -206,7 +206,7 @@ class LossCurve:
 
 
 def fit_inverse_temperature(curve: LossCurve) -> InverseTemperature:
-    """Find the β > 0 of least mean log loss, or the bound that stands for none."""
+    """Find the β > 0 with the lowest mean log loss, or the bound that stands for none."""
     one = curve.at(1.0)
     if one.all_right:
         return _without_errors(curve, one)
