@@ -65,7 +65,7 @@ def abstention_rewards(
     (array([0.75]), array([0.75]), array([-5.]))
     """
     pairs = _pairs(probs, labels, lens, weights, logits)
-    ratio = np.array(_checked(ratios))
+    ratio = _checked(ratios)
     threshold = (ratio - 1) / ratio  # 2/3 exactly as 2 of 3 is; 1 - 1/3 is above it
     total, sums = 0.0, np.zeros((5, len(ratio)))
     for block in row_blocks(len(pairs), 8 * len(ratio)):  # some arrays of each, none of them large
@@ -126,15 +126,14 @@ def compare_rewards(
         raise must_be("models", "not use the reserved name of the column of ratios", "ratio")
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
-    columns: dict[str, Floats] = {}
     options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights, "logits": logits}
+    columns: dict[str, Floats] = {}
     for name, given in models.items():
         probs, own = given if labels is None and isinstance(given, tuple) else (given, labels)
         table = abstention_rewards(probs, own, **options)
-        columns.setdefault("ratio", table["ratio"])
-        columns[name] = table["reward"]
+        columns |= {"ratio": table["ratio"], name: table["reward"]}
     if baseline is not None:
-        start = columns[baseline].copy()
+        start = columns[baseline]
         columns |= {name: columns[name] - start for name in models}
     return ResultTable(columns)
 
@@ -205,11 +204,11 @@ def _parts(pairs: Pairs, rows: slice = slice(None)) -> tuple[Floats, Floats, Flo
     return p, y, np.ones(len(p)) if pairs.w is None else pairs.w[rows]
 
 
-def _checked(ratios: object) -> list[float]:
+def _checked(ratios: object) -> Floats:
     several = [ratios] if is_number(ratios) else ratios
     array = as_floats("ratios", as_numpy("ratios", several)).astype(np.float64)
     good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
     if not good:
         hint = "always answer if a wrong answer costs no more than none"
         raise must_be("ratios", "finite numbers above 1", ratios, hint=hint)
-    return list(array.tolist())
+    return array

@@ -50,18 +50,16 @@ class Trace:
         self, metrics: Mapping[str, Callable[..., float]] | Iterable[Callable[..., float]]
     ) -> None:
         self._metrics = _named(metrics)
-        self._known = {name: known_estimator(each) for name, each in self._metrics.items()}
-        self._steps: list[Any] = []
-        self._rows: list[int] = []
-        self._values: dict[str, list[float]] = {name: [] for name in self._metrics}
+        known = {name: known_estimator(each) for name, each in self._metrics.items()}
+        self._additive = {name: each for name, each in known.items() if each and each.additive}
+        self._steps: list[dict[str, Any]] = []
         self._begin()
 
     def _begin(self) -> None:
+        """Forget the step under way: its rows, their kind, and a table or value of each metric."""
         self._seen = 0
-        self._batches = 0
         self._kind: tuple[object, ...] = ()
-        self._sums: dict[str, Any] = {}
-        self._whole: dict[str, float] = {}
+        self._found: dict[str, Any] = {}
 
     def update(
         self,
@@ -74,16 +72,15 @@ class Trace:
         """Add a batch to the step under way; refused data leaves the step as it was."""
         forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
-        if self._batches and kind != self._kind:
+        if self._seen and kind != self._kind:
             rule = f"match the other batches of the step ({_words(*self._kind)})"
             raise must_be("probs", rule, Verbatim(_words(*kind)))
-        sums, whole = {}, {}
+        found: dict[str, Any] = {}
         for name, metric in self._metrics.items():
-            known = self._known[name]
-            if known is not None and known.additive:
-                found = known.statistics(forecasts)
-                sums[name] = self._sums[name] + found if self._batches else found
-            elif self._batches:
+            if name in self._additive:
+                table = self._additive[name].statistics(forecasts)
+                found[name] = self._found[name] + table if self._seen else table
+            elif self._seen:
                 rule = f"must be additive if a step has several batches; {name!r} needs all rows"
                 hint = (
                     "pass the whole step to `record`, or use an estimator with fixed bins, "
@@ -91,10 +88,9 @@ class Trace:
                 )
                 raise InputError("metrics", rule, hint=hint)
             else:
-                whole[name] = float(metric(forecasts))
-        self._sums, self._whole, self._kind = sums, whole, kind
+                found[name] = float(metric(forecasts))
+        self._found, self._kind = found, kind
         self._seen += forecasts.n
-        self._batches += 1
 
     def record(
         self,
@@ -111,25 +107,20 @@ class Trace:
         """
         if probs is not None or labels is not None or weights is not None:
             self.update(probs, labels, weights=weights, logits=logits)
-        if not self._batches:
+        if not self._seen:
             raise required("probs", "pass them, or call update(probs, labels) first")
-        found = {}
-        for name, known in self._known.items():
-            if known is not None and name in self._sums:
-                found[name] = known.from_table(self._sums[name]).value
-            else:
-                found[name] = self._whole[name]
-        self._steps.append(step)
-        self._rows.append(self._seen)
-        for name, value in found.items():
-            self._values[name].append(value)
+        found = dict(self._found)
+        for name, estimator in self._additive.items():
+            found[name] = estimator.from_table(found[name]).value
+        self._steps.append({"step": step, "rows": self._seen} | found)
         self._begin()
         return found
 
     def table(self) -> ResultTable:
         """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
-        values = {name: np.array(column) for name, column in self._values.items()}
-        return ResultTable({"step": _column(self._steps), "rows": np.array(self._rows)} | values)
+        names = ("rows", *self._metrics)
+        values = {name: np.array([each[name] for each in self._steps]) for name in names}
+        return ResultTable({"step": _column([each["step"] for each in self._steps])} | values)
 
     def to_frame(self, library: Any = None) -> Any:
         """Return `table` as a data frame (pandas, polars or pyarrow)."""

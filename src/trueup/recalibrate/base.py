@@ -6,30 +6,49 @@ import hashlib
 import os
 import sys
 import warnings
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
+from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
+Kind = TypeVar("Kind")
+
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
+COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def with_parameters(kind: type[Kind]) -> type[Kind]:
+    """Write the ``__init__`` of a class: its own parameters, then the common ones if it has them.
+
+    They are declared as fields of a dataclass; the class does not become one, as it learns more.
+    """
+    if hasattr(kind, "logits"):
+        kind.__annotations__.update(COMMON)
+    dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
+    delattr(kind, "__dataclass_fields__")
+    return kind
+
+
+@with_parameters
 class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What every recalibrator does: read and check, fit, give rows that sum to 1.
 
-    A subclass lists its parameters in ``__init__`` (these among them), checks them in `_check`,
-    learns in `_fit` and answers in `_probs_of`. Everything it learns is kept in
-    attributes that end in ``_`` and hold plain values: numbers, strings, arrays, None, lists and
-    dictionaries of these, other recalibrators. That is what `save` writes.
+    A subclass lists its parameters for `with_parameters`, or in an ``__init__`` with these among
+    them, checks them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it
+    learns is kept in attributes that end in ``_`` and hold plain values: numbers, strings, arrays,
+    None, lists and dictionaries of these, other recalibrators. That is what `save` writes.
 
     Attributes
     ----------
@@ -52,16 +71,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     why_worse: ClassVar[str] = ""
     """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
 
-    classes_: NDArray[Any]
-    notes_: list[str]
-    fit_: dict[str, Any]
+    logits: bool = False
+    normalize: bool = False
+    classes: Any = None
 
-    def __init__(
-        self, *, logits: bool = False, normalize: bool = False, classes: Any = None
-    ) -> None:
-        self.logits = logits
-        self.normalize = normalize
-        self.classes = classes
+    classes_: NDArray[Any] = field(init=False)
+    notes_: list[str] = field(init=False)
+    fit_: dict[str, Any] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Learn from predictions and the classes that came true.
@@ -76,22 +92,18 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         sample_weight
             Weights ≥ 0, or None.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
-        self.notes_ = []
+        data = self._read_fit(X, y, sample_weight)
         self.fit_ = self._record(data, self._fit(data))
         return self
 
     def predict_proba(self, X: object) -> Floats:
         """Return (n, K) recalibrated probabilities; rows sum to 1."""
-        check_is_fitted(self)
-        return self._probs_of(read_scores(self, X, reset=False))
+        return self._probs_of(self._read_scores(X))
 
     def predict(self, X: object) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self._top_of(read_scores(self, X, reset=False))])
+        top = self._top_of(self._read_scores(X))
+        return np.asarray(self.classes_[top])
 
     def transform(self, X: object) -> Floats:
         """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
@@ -108,6 +120,19 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
         save(self, path)
 
+    def _read_fit(self, X: object, y: object, sample_weight: object) -> FitData:
+        """Check parameters and what `fit` is given; begin with no notes."""
+        check_options(self)
+        self._check()
+        data = read_fit(self, X, y, sample_weight)
+        self.notes_ = []
+        return data
+
+    def _read_scores(self, X: object) -> Scores:
+        """Check what is to be recalibrated, once fitted."""
+        check_is_fitted(self)
+        return read_scores(self, X, reset=False)
+
     def _check(self) -> None:
         """Refuse bad parameters."""
 
@@ -121,7 +146,40 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _top_of(self, scores: Scores) -> Ints:
         """Return the number of the class that is predicted."""
+        if self.preserves_argmax:  # rounding can make two answers equal whose scores are not
+            return scores.top()
         return np.asarray(self._probs_of(scores).argmax(axis=1))
+
+    def _check_inner(self, inner: object, name: str = "recalibrator") -> None:
+        """Raise InputError unless this is a recalibrator that says the same of X as its owner."""
+        if not isinstance(inner, Recalibrator):
+            raise must_be(name, "a recalibrator, such as TemperatureScaling()", inner)
+        for option in COMMON:
+            if getattr(inner, option) not in (False, None, getattr(self, option)):
+                outer = type(self).__name__
+                rule = ("Set ", Argument(option), f" on {outer}, not on the inner recalibrator")
+                raise InputError(option, rule)
+        inner._check()
+
+    def _fitted_copy(self, data: FitData, classes: NDArray[Any]) -> Recalibrator:
+        """Fit a clone on data that were read before; ``classes`` are the names of its columns."""
+        names = None if np.array_equal(classes, np.arange(data.n_classes)) else classes.tolist()
+        copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
+        return copy.fit(data.scores.values, classes[data.labels], data.weights)
+
+    def _fitted_part(self, data: FitData) -> Recalibrator:
+        """Fit a clone on data that were read before, without checks and without a record of it.
+
+        Its classes are numbers. Much cheaper than `_fitted_copy` where fits are small and many.
+        """
+        if type(self).fit is not Recalibrator.fit:
+            return self._fitted_copy(data, np.arange(data.n_classes))
+        part: Recalibrator = clone(self).set_params(logits=data.scores.are_logits)
+        part.classes_ = np.arange(data.n_classes)
+        part.n_features_in_ = data.scores.values.size // data.n
+        part.notes_, part.fit_ = [], {}
+        part._fit(data)
+        return part
 
     def _stopped_early(self, note: str) -> None:
         """Keep a note that the fit did not converge, and warn on the line that called trueup."""
@@ -136,7 +194,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return True
 
     def _record(self, data: FitData, losses: Losses | None = None) -> dict[str, Any]:
-        """What is known of the fit, for `save`; a note where log loss rose."""
+        """Rows, classes, fingerprint and losses of the fit; a note where log loss rose."""
         if losses is None:
             before = log_loss_before(data)
             losses = Losses(before, log_loss_of(self._probs_of(data.scores), data))
@@ -144,24 +202,27 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
-        return fit_record(data, before, after)
+        return {
+            "n": data.n,
+            "n_classes": data.n_classes,
+            "fingerprint": fingerprint(data),
+            "log_loss_before": before,
+            "log_loss_after": after,
+        }
 
 
 def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are; of logits it is never cut."""
+    """Mean log loss of the scores as they are, of probabilities cut at `LEAST`."""
     if data.scores.are_logits:
         rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
     else:
-        each = np.concatenate([_log_losses(data, at) for at in row_blocks(data.n, data.n_classes)])
+        each = np.empty(data.n)
+        for at in row_blocks(data.n, data.n_classes):
+            probs = np.maximum(Scores(data.scores.values[at], are_logits=False).probs(), LEAST)
+            chosen = probs[np.arange(len(probs)), data.labels[at]]
+            each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
     return float(np.average(each, weights=data.weights))
-
-
-def _log_losses(data: FitData, rows: slice) -> Floats:
-    """Log loss of some rows of probabilities, none of them less than `LEAST`."""
-    probs = np.maximum(Scores(data.scores.values[rows], are_logits=False).probs(), LEAST)
-    chosen = probs[np.arange(len(probs)), data.labels[rows]]
-    return np.asarray(np.log(probs.sum(axis=1)) - np.log(chosen))
 
 
 class Losses(NamedTuple):
@@ -169,17 +230,6 @@ class Losses(NamedTuple):
 
     before: float
     after: float
-
-
-def fit_record(data: FitData, before: float, after: float) -> dict[str, Any]:
-    """Rows, classes, fingerprint and losses of a fit."""
-    return {
-        "n": data.n,
-        "n_classes": data.n_classes,
-        "fingerprint": fingerprint(data),
-        "log_loss_before": before,
-        "log_loss_after": after,
-    }
 
 
 def fingerprint(data: FitData) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,9 @@ def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> Fit
     estimator.classes_ = np.arange(k).astype(labels.dtype) if names is None else names
     weights = weights_of(sample_weight, scores.n, policy)
     data = FitData(scores, numbers, weights)
-    return data if weights is None or weights.all() else data.take(np.flatnonzero(weights))
+    if weights is None or weights.all():
+        return data
+    return replace(data.take(np.flatnonzero(weights)), kept=weights != 0)
 
 
 def check_options(estimator: Any) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
@@ -40,6 +40,3 @@ class IdentityCalibration(Recalibrator):
         total = rows.sum(axis=1, keepdims=True)
         # float32 rows sum to 1 only in float32; rows that do are given back bit for bit
         return rows if np.abs(total - 1).max() < 1e-13 else rows / total
-
-    def _top_of(self, scores: Scores) -> Ints:
-        return scores.top()

@@ -13,6 +13,7 @@ from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.estimators.bin_free.isotonic_fit import IsotonicFit
 from trueup.lens import Pairs
+from trueup.recalibrate.base import with_parameters
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
@@ -28,6 +29,7 @@ class WhereAccuracyIsKept:
         return instance is not None and bool(instance.accuracy_preserving)
 
 
+@with_parameters
 class IsotonicCalibration(OneVsRestRecalibrator):
     r"""A non-decreasing map of the score, one for each class, and rows divided by their sum.
 
@@ -89,16 +91,7 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     monotone = True
     preserves_argmax: ClassVar[bool] = WhereAccuracyIsKept()  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        *,
-        accuracy_preserving: bool = False,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.accuracy_preserving = accuracy_preserving
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    accuracy_preserving: bool = False
 
     def _check(self) -> None:
         check_flag("accuracy_preserving", self.accuracy_preserving)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,20 +13,29 @@ from sklearn.utils.validation import check_is_fitted
 from trueup._typing import Floats, Ints
 from trueup.bins import uniform_edges
 from trueup.checks import check_choice, check_flag, check_whole
-from trueup.errors import must_be, required
+from trueup.errors import Argument, InputError, conflict, must_be, required
+from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_floats, as_numpy, describe
 from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth
 from trueup.local.device import Device, device_of
-from trueup.local.features import FeatureMap, check_reduce, fit_map, is_named, name_and_dims
+from trueup.local.features import (
+    FeatureMap,
+    check_reduce,
+    fit_map,
+    is_named,
+    name_and_dims,
+    read_features,
+    some_columns,
+)
 from trueup.local.neighborhood import Neighbourhood
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of
+from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
-from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
-from trueup.recalibrate.local_features import checked_features, rows_of_weight, split_columns
+from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import ResultTable
 
 
+@with_parameters
 class LocalCalibration(Recalibrator):
     r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
 
@@ -112,33 +122,19 @@ class LocalCalibration(Recalibrator):
 
     why_worse: ClassVar[str] = "bins and neighbours hide more than the recalibration mends"
 
-    bandwidth_: float | None
-    feature_map_: dict[str, Any] | None
-    points_: Floats
-    bins_: Ints
-    weights_: Floats
-    right_: Floats
+    bandwidth: float | None = None
+    kernel: str = "laplacian"
+    n_bins: int = 15
+    standardize: bool = True
+    reduce: Any = None
+    n_score_columns: int | None = None
 
-    def __init__(
-        self,
-        *,
-        bandwidth: float | None = None,
-        kernel: str = "laplacian",
-        n_bins: int = 15,
-        standardize: bool = True,
-        reduce: Any = None,
-        n_score_columns: int | None = None,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.n_bins = n_bins
-        self.standardize = standardize
-        self.reduce = reduce
-        self.n_score_columns = n_score_columns
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    bandwidth_: float | None = field(init=False)
+    feature_map_: dict[str, Any] | None = field(init=False)
+    points_: Floats = field(init=False)
+    bins_: Ints = field(init=False)
+    weights_: Floats = field(init=False)
+    right_: Floats = field(init=False)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
@@ -154,11 +150,10 @@ class LocalCalibration(Recalibrator):
         """
         check_options(self)
         self._check()
-        scores, given = split_columns(X, features, self.n_score_columns)
+        scores, given = _split_columns(X, features, self.n_score_columns)
         data = read_fit(self, scores, y, sample_weight)
-        kept = rows_of_weight(X, sample_weight)
         self.notes_ = []
-        self._learn(data, None if given is None else checked_features(given, kept, data.n))
+        self._learn(data, None if given is None else _features_of(given, data.n, data.kept))
         before = log_loss_of(data.scores.probs(), data)
         answers = self._answers(data.scores, self.points_, self._device(X, features))
         after = log_loss_of(answers, data)
@@ -176,8 +171,7 @@ class LocalCalibration(Recalibrator):
     def predict(self, X: object, features: object = None) -> NDArray[Any]:
         """Return the class of the largest score as given; features change nothing."""
         check_is_fitted(self)
-        scores, _ = split_columns(X, features, self.n_score_columns)
-        return np.asarray(self.classes_[self._top_of(read_scores(self, scores, reset=False))])
+        return super().predict(_split_columns(X, features, self.n_score_columns)[0])
 
     def transform(self, X: object, features: object = None) -> Floats:
         """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
@@ -198,7 +192,7 @@ class LocalCalibration(Recalibrator):
         unlike. `far.sum()` is the number of rows far from all data.
         """
         scores, points, device = self._read(X, features)
-        bins = self._bins_of(top_scores(scores)[1], scores.are_logits)
+        bins = self._bins_of(scores.top_label()[1], scores.are_logits)
         return self._neighbourhood().nearest(points, bins, device)
 
     def _check(self) -> None:
@@ -215,7 +209,7 @@ class LocalCalibration(Recalibrator):
 
     def _learn(self, data: FitData, features: Floats | None) -> None:
         """Keep rows by their bins, and their points where there are features."""
-        top_class, top = top_scores(data.scores)
+        top_class, top = data.scores.top_label()
         self.bins_ = self._bins_of(top, data.scores.are_logits)
         self.weights_ = data.weight()
         self.right_ = np.where(top_class == data.labels, self.weights_, 0.0)
@@ -236,13 +230,13 @@ class LocalCalibration(Recalibrator):
     def _read(self, X: object, features: object) -> tuple[Scores, Floats | None, Device | None]:
         """Scores, their points where there are features, and the device these came from."""
         check_is_fitted(self)
-        part, given = split_columns(X, features, self.n_score_columns)
-        scores = read_scores(self, part, reset=False)
+        part, given = _split_columns(X, features, self.n_score_columns)
+        scores = self._read_scores(part)
         if self.feature_map_ is None:
             return scores, None, None
         if given is None:
             raise required("features", "the recalibrator was fitted with features")
-        rows = checked_features(given, None, scores.n)
+        rows = _features_of(given, scores.n)
         found = FeatureMap.of(self.feature_map_, getattr(self, "_transformer", None))
         if rows.shape[1] != found.n_columns:
             rule = f"have {found.n_columns} columns, as in `fit`"
@@ -268,7 +262,7 @@ class LocalCalibration(Recalibrator):
     def _confidence_of(
         self, scores: Scores, points: Floats | None, device: Device | None
     ) -> tuple[Ints, Floats]:
-        top_class, top = top_scores(scores)
+        top_class, top = scores.top_label()
         old = sigmoid(top) if scores.are_logits else top
         bins = self._bins_of(top, scores.are_logits)
         found = self._neighbourhood().around(points, bins, device)
@@ -279,14 +273,14 @@ class LocalCalibration(Recalibrator):
     def _answers(
         self, scores: Scores, points: Floats | None, device: Device | None = None
     ) -> Floats:
-        return rescaled_rows(scores, *self._confidence_of(scores, points, device))
+        return scores.rescaled(*self._confidence_of(scores, points, device))
 
     def _probs_of(self, scores: Scores) -> Floats:
         """Answers where features are not known: those of histogram binning."""
         return self._answers(scores, None)
 
     def _top_of(self, scores: Scores) -> Ints:
-        return top_scores(scores)[0]
+        return scores.top_label()[0]
 
     def _is_whole(self) -> bool:
         good = self._neighbourhood().is_whole()
@@ -298,3 +292,29 @@ class LocalCalibration(Recalibrator):
         middle = found(np.zeros((1, found.n_columns)))
         answer = self._answers(Scores(np.full((1, k), 1 / k), False), middle)
         return good and bool(((answer >= 0) & (answer <= 1)).all())
+
+
+def _split_columns(X: object, features: object, n_score_columns: int | None) -> tuple[Any, Any]:
+    """Return scores and features: as given, or the first columns of X and its others."""
+    if isinstance(X, Forecasts):
+        if features is not None:
+            raise InputError("features", ("cannot be used if ", Argument("X"), " is a Forecasts"))
+        return X, X.features
+    if n_score_columns is None:
+        return X, features
+    if features is not None:
+        hint = ("X contains the features if ", Argument("n_score_columns"), " is set")
+        raise conflict("features", "n_score_columns", hint=hint)
+    array = as_numpy("X", X)
+    if array.ndim != 2 or array.shape[1] <= n_score_columns:
+        rule = f"a matrix with features in the columns after the first {n_score_columns}"
+        raise must_be("X", rule, describe(array))
+    array = as_floats("X", array)
+    return array[:, :n_score_columns], array[:, n_score_columns:]
+
+
+def _features_of(given: object, n: int, kept: NDArray[np.bool_] | None = None) -> Floats:
+    """Check features of the n rows that were read, or of more, of which n are ``kept``."""
+    if kept is None:
+        return read_features(given, n, "X")
+    return some_columns(read_features(given, len(kept), "X")[kept])

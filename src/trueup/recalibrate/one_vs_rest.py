@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats
 from trueup.engines.threads import run
 from trueup.recalibrate.base import Recalibrator, log_loss_of
-from trueup.recalibrate.fit_input import read_scores
 from trueup.recalibrate.score_forms import FitData, Scores
 
 Result = TypeVar("Result")
@@ -53,61 +51,45 @@ class OneVsRestRecalibrator(Recalibrator):
         marginals = self._marginals_of(scores)
         if scores.n_classes == 2:
             return marginals
-        return normalised(marginals, scores)
+        total = marginals.sum(axis=1)
+        nothing = total <= 0
+        if nothing.any():
+            rows = np.flatnonzero(nothing)
+            marginals[rows] = scores.take(rows).probs()
+            total[rows] = marginals[rows].sum(axis=1)
+        marginals /= total[:, None]
+        return marginals
 
     def _is_worse(self, data: FitData) -> bool:
         """Whether log loss rose by more than rounding: normalising rows can undo what was won."""
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 
-    def _class_notes(self, notes: Sequence[Sequence[str]]) -> list[str]:
-        """Notes about the fits of problems, each said once, with the names of their classes."""
-        return class_notes(notes, self.classes_[-len(notes) :].tolist())
+    def _note_problems(self, notes: Sequence[Sequence[str]]) -> None:
+        """Add notes about the fits of problems: each note once, with the names of its classes."""
+        found: dict[str, list[str]] = {}
+        for name, here in zip(self.classes_[-len(notes) :].tolist(), notes, strict=True):
+            for note in here:
+                found.setdefault(note, []).append(str(name))
+        alone = len(notes) == 1
+        self.notes_ += [note if alone else f"{_listed(found[note])}: {note}" for note in found]
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
-    """One-vs-rest with finitely many answers, which `predict_marginals` gives unchanged."""
+    """One-vs-rest with `predict_marginals`, the probabilities before rows are normalized."""
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself: finitely many values.
+        """Return (n, K) probabilities before rows are normalized: of bins, finitely many values.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
         rows by their sum would make values of every kind out of them.
         """
-        check_is_fitted(self)
-        return self._marginals_of(read_scores(self, X, reset=False))
-
-
-def normalised(marginals: Floats, scores: Scores) -> Floats:
-    """Divide rows by their sum; a row of zeros becomes its original probabilities."""
-    total = marginals.sum(axis=1)
-    nothing = total <= 0
-    if nothing.any():
-        rows = np.flatnonzero(nothing)
-        marginals[rows] = scores.take(rows).probs()
-        total[rows] = marginals[rows].sum(axis=1)
-    marginals /= total[:, None]
-    return marginals
+        return self._marginals_of(self._read_scores(X))
 
 
 def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:
     """What a function returns for every one-vs-rest problem, asked on several threads."""
     return run(lambda number, _: function(number), [(k, k + 1) for k in range(n_problems)])
-
-
-def class_notes(notes: Sequence[Sequence[str]], names: Sequence[object]) -> list[str]:
-    """Return each note once, with the classes it is about; of a single problem as it stands.
-
-    >>> class_notes([["too few rows"], [], ["too few rows"]], ["cat", "dog", "eel"])
-    ['classes cat, eel: too few rows']
-    """
-    found: dict[str, list[str]] = {}
-    for name, here in zip(names, notes, strict=True):
-        for note in here:
-            found.setdefault(note, []).append(str(name))
-    if len(notes) == 1:
-        return list(found)
-    return [f"{_listed(about)}: {note}" for note, about in found.items()]
 
 
 def _listed(names: list[str]) -> str:

@@ -15,6 +15,7 @@ from trueup.lens import Pairs
 
 LEAST = 1e-12
 """Probabilities are no closer to 0 and 1 than this where a logarithm is taken of them."""
+NOTHING = 1e4  # a logit so far below the others has a probability of 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +39,6 @@ class Scores:
     def n_classes(self) -> int:
         """Number of classes."""
         return 2 if self.values.ndim == 1 else self.values.shape[1]
-
-    @property
-    def n_columns(self) -> int:
-        """Columns as they were given: one score of two classes, or one for each class."""
-        return 1 if self.values.ndim == 1 else self.values.shape[1]
 
     @property
     def n_problems(self) -> int:
@@ -86,6 +82,46 @@ class Scores:
         if self.values.ndim == 2:
             return np.asarray(self.values.argmax(axis=1))
         return (self.values > (0.0 if self.are_logits else 0.5)).astype(np.int64)
+
+    def top_label(self) -> tuple[Ints, Floats]:
+        """The most probable class of each row, the lowest of a tie, and its score.
+
+        The score is a probability, or log-odds against all other classes where logits came in.
+        """
+        rows = np.arange(self.n)
+        if not self.are_logits:
+            probs = self.probs()
+            top = probs.argmax(axis=1)
+            return top, probs[rows, top]
+        logits = self.logits().astype(np.float64)
+        top = logits.argmax(axis=1)
+        largest = logits[rows, top]
+        logits[rows, top] = -np.inf
+        return top, largest - log_sum_exp(logits)
+
+    def rescaled(self, top_class: Ints, new_top: Floats) -> Floats:
+        """(n, K) probabilities: a new one of the top class, the rest shared out as before.
+
+        The other classes keep their ratios; where all of them are 0 they get the same. The new row
+        may have another largest entry.
+        """
+        rows = np.arange(self.n)
+        if self.are_logits:
+            logits = self.logits().astype(np.float64)
+            logits[rows, top_class] = -2 * np.abs(logits).max(axis=1) - NOTHING
+            probs = engine.softmax.tempered_probs(logits, 1.0)
+        else:
+            probs = self.probs()
+            probs[rows, top_class] = 0
+            rest = probs.sum(axis=1)
+            nothing = rest <= 0
+            probs[nothing] = 1.0
+            probs[rows, top_class] = 0
+            rest[nothing] = probs.shape[1] - 1
+            probs /= rest[:, None]
+        probs *= (1 - new_top)[:, None]
+        probs[rows, top_class] = new_top
+        return probs
 
     def one_vs_rest(self, number: int) -> Scores:
         """Scores of the positive outcome of a one-vs-rest problem, of the kind that was given."""
@@ -138,11 +174,15 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None."""
+    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None.
+
+    ``kept`` says of each row that was given whether it is here; None if all are.
+    """
 
     scores: Scores
     labels: Ints
     weights: Floats | None
+    kept: NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:
@@ -170,6 +210,12 @@ class FitData:
         """A one-vs-rest problem as fit data of two classes."""
         outcomes = self.outcomes(number).astype(np.int64)
         return FitData(self.scores.one_vs_rest(number), outcomes, self.weights)
+
+    def top_label(self) -> FitData:
+        """Reduce rows to the score of their top class, and labels to whether it is right."""
+        top_class, top = self.scores.top_label()
+        right = (top_class == self.labels).astype(np.int64)
+        return FitData(Scores(top, self.scores.are_logits), right, self.weights)
 
     def as_probs(self) -> FitData:
         """The same with scores as probabilities; see `Scores.as_probs`."""

@@ -6,17 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats
 from trueup.checks import check_choice
 from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
-from trueup.recalibrate.fit_input import check_counts, read_scores
+from trueup.recalibrate.base import with_parameters
+from trueup.recalibrate.fit_input import check_counts
 from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator, of_each_problem
 from trueup.recalibrate.score_forms import FitData, Scores
 
 
+@with_parameters
 class VennAbers(OneVsRestRecalibrator):
     r"""The inductive Venn-Abers predictor: an interval of probabilities for each row, and a point.
 
@@ -74,16 +75,7 @@ class VennAbers(OneVsRestRecalibrator):
         "the row that is thought of draws scores that were sharp and right towards the middle"
     )
 
-    def __init__(
-        self,
-        *,
-        loss: str = "log",
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.loss = loss
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    loss: str = "log"
 
     def predict_interval(self, X: object) -> Floats:
         """Return p0 and p1 of each row.
@@ -91,8 +83,7 @@ class VennAbers(OneVsRestRecalibrator):
         (n, 2) for two classes, those of the second class; (n, K, 2) for more, each class against
         the rest, whose points are not divided by a sum.
         """
-        check_is_fitted(self)
-        scores = read_scores(self, X, reset=False).as_probs()
+        scores = self._read_scores(X).as_probs()
         maps = self.maps_
         intervals = of_each_problem(
             lambda k: np.column_stack(_ends(maps[k], scores.problem(k))), scores.n_problems

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from trueup import atomic_write
 from trueup.errors import CapabilityError, InputError
-from trueup.recalibrate.files.encoding import RECALIBRATORS
+from trueup.recalibrate.files.encoding import recalibrators
 from trueup.recalibrate.files.onnx import ANSWERS, to_onnx
 
 onnx = pytest.importorskip("onnx")
@@ -23,7 +22,7 @@ NAMES = sorted(ANSWERS)
 
 
 def made(name: str, **parameters: Any) -> Any:
-    return getattr(importlib.import_module(RECALIBRATORS[name]), name)(**parameters)
+    return recalibrators()[name](**parameters)
 
 
 def logits(n: int, columns: int, seed: int, scale: float) -> np.ndarray:

@@ -26,7 +26,7 @@ from trueup.errors import InputError
 from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.files import save_and_load
-from trueup.recalibrate.files.encoding import DEEPEST, RECALIBRATORS
+from trueup.recalibrate.files.encoding import DEEPEST, recalibrators
 from trueup.recalibrate.files.save_and_load import load_recalibrator, save
 from trueup.recalibrate.identity import IdentityCalibration
 
@@ -38,7 +38,7 @@ NOT_SAVED = {"CalibratedModel"}
 
 
 def class_of(name: str) -> Any:
-    return getattr(importlib.import_module(RECALIBRATORS[name]), name)
+    return recalibrators()[name]
 
 
 def made(name: str, **parameters: Any) -> Recalibrator:
@@ -99,7 +99,7 @@ def check_round_trip(model: Recalibrator, kind: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", sorted(RECALIBRATORS))
+@pytest.mark.parametrize("name", sorted(recalibrators()))
 def test_round_trip_is_exact(name: str, kind: str, tmp_path: Path) -> None:
     check_round_trip(fitted(name, kind), kind, tmp_path)
 
@@ -121,7 +121,7 @@ def test_round_trip_with_other_parameters(
     name: str, parameters: dict[str, Any], kind: str, tmp_path: Path
 ) -> None:
     given = {
-        key: class_of(value)() if value in RECALIBRATORS else value
+        key: class_of(value)() if value in recalibrators() else value
         for key, value in parameters.items()
     }
     check_round_trip(fitted(name, kind, **given), kind, tmp_path)
@@ -142,7 +142,7 @@ def test_every_recalibrator_can_be_saved() -> None:
         and value.__module__ == module.__name__
         and not name.endswith("Recalibrator")  # as all bases are called
     }
-    assert concrete - NOT_SAVED == set(RECALIBRATORS)
+    assert concrete - NOT_SAVED == set(recalibrators())
 
 
 numbers = st.one_of(

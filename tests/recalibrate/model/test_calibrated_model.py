@@ -36,7 +36,7 @@ from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.compose.wrappers import TopLabelCalibration
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
-from trueup.recalibrate.model.responses import Response
+from trueup.recalibrate.model.parts import Response
 from trueup.recalibrate.model.scorers import make_scorer
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling

@@ -13,9 +13,8 @@ from oracles import kernels
 from support.samples import matrix_samples
 from trueup.engines import set_threads
 from trueup.errors import InputError
-from trueup.recalibrate.scaling.inverse_temperature import ALL_RIGHT, NOT_BETTER
 from trueup.recalibrate.scaling.mmce import MMCEScaling
-from trueup.recalibrate.scaling.temperature import TemperatureScaling
+from trueup.recalibrate.scaling.temperature import ALL_RIGHT, NOT_BETTER, TemperatureScaling
 
 seeds = st.integers(0, 10**6)
 

@@ -13,14 +13,14 @@ from scipy.special import log_softmax, softmax
 from support.samples import draw_matrix, matrix_samples
 from trueup.engines import set_threads, using
 from trueup.errors import InputError
-from trueup.recalibrate.scaling import inverse_temperature
-from trueup.recalibrate.scaling.inverse_temperature import (
+from trueup.recalibrate.scaling import temperature
+from trueup.recalibrate.scaling.temperature import (
     ALL_RIGHT,
     ALL_RIGHT_AS_IT_IS,
     NOT_BETTER,
     SAME_SCORES,
+    TemperatureScaling,
 )
-from trueup.recalibrate.scaling.temperature import TemperatureScaling
 
 seeds = st.integers(0, 10**6)
 
@@ -67,7 +67,7 @@ def test_a_large_matrix_starts_from_some_rows(monkeypatch):
     z, y = draw(0, 3000, 20, 5.0)
     w = np.random.default_rng(0).integers(1, 4, 3000)
     expected = TemperatureScaling(logits=True).fit(z, y, w)
-    monkeypatch.setattr(inverse_temperature, "STARTING_ENTRIES", 4000)
+    monkeypatch.setattr(temperature, "STARTING_ENTRIES", 4000)
     found = TemperatureScaling(logits=True).fit(z, y, w)
     assert found.temperature_ == pytest.approx(expected.temperature_, rel=1e-9)
     # the rows to start from are all right: they say nothing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -15,9 +16,7 @@ from trueup.checks import check_choice, is_whole
 from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
 from trueup.recalibrate.auto.ranking import WORDS, Ranking, Trial
-from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy, fitted_part
-from trueup.recalibrate.fit_input import check_options, read_fit
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, generator_of_state
 from trueup.tables import ResultTable
@@ -25,6 +24,7 @@ from trueup.tables import ResultTable
 Folds = list[tuple[Ints, Ints]]
 
 
+@with_parameters
 class AutoCalibration(Recalibrator):
     """Try several recalibrators by cross-fitting, and keep the simplest that is good enough.
 
@@ -92,27 +92,12 @@ class AutoCalibration(Recalibrator):
     3.0
     """
 
-    best_: Recalibrator
-    best_name_: str
-    explanation_: str
-    results_: dict[str, NDArray[Any]]
+    candidates: Any = field(default=None, kw_only=False)
+    cv: Any = 5
+    rank_by: str = "log_loss"
+    random_state: RandomState = 0
 
-    def __init__(
-        self,
-        candidates: Any = None,
-        *,
-        cv: Any = 5,
-        rank_by: str = "log_loss",
-        random_state: RandomState = 0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.candidates = candidates
-        self.cv = cv
-        self.rank_by = rank_by
-        self.random_state = random_state
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    results_: dict[str, NDArray[Any]] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Compare the candidates on predictions and classes, and fit the chosen one.
@@ -122,15 +107,12 @@ class AutoCalibration(Recalibrator):
         X, y, sample_weight
             As for every recalibrator.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
-        self.notes_ = []
+        data = self._read_fit(X, y, sample_weight)
         if is_whole(self.cv, 2):
             seed = int(generator_of_state(self.random_state).integers(1 << 63))
             folds = stratified_folds(data.labels, int(self.cv), seed)
         else:
-            folds = _given(self.cv, data.labels if y is None else np.asarray(y), sample_weight)
+            folds = _given(self.cv, data.labels if y is None else np.asarray(y), data.kept)
         self._choose(data, folds)
         self.fit_ = self._record(data)
         return self
@@ -151,7 +133,7 @@ class AutoCalibration(Recalibrator):
         check_choice("rank_by", self.rank_by, *WORDS)
         if self.candidates is not None:
             for name, candidate in named_candidates(self.candidates).items():
-                check_inner(self, candidate, f"candidates[{name!r}]")
+                self._check_inner(candidate, f"candidates[{name!r}]")
         splits = hasattr(self.cv, "split") or isinstance(self.cv, Iterable)
         if not is_whole(self.cv, 2) and (isinstance(self.cv, str) or not splits):
             raise must_be("cv", "a whole number of at least 2, or a splitter", self.cv)
@@ -162,28 +144,22 @@ class AutoCalibration(Recalibrator):
             left_out = not_tried(data.n, data.n_classes)
         else:
             candidates, left_out = named_candidates(self.candidates), ""
-        if not folds:
+        if folds:
+            kept = data.take(np.concatenate([test for _, test in folds]))
+            tried = (self._trial(*each, data, folds, kept) for each in candidates.items())
+            ranking = Ranking([each for each in tried if each], kept.weights, self.rank_by)
+            self.results_ = ranking.columns()
+            self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
+            self.best_name_ = ranking.trials[ranking.chosen].name
+        else:
             self.results_ = {"candidate": np.array(list(candidates)[:1])}
             self.explanation_ = "One row cannot be cut into folds: probabilities stay as they are."
             self.best_name_ = next(iter(candidates))
-            self.best_ = fitted_copy(candidates[self.best_name_], data, self.classes_)
-            return
-        tested = np.concatenate([test for _, test in folds])
-        trials = [
-            trial
-            for name, candidate in candidates.items()
-            if (trial := self._trial(name, candidate, data, folds, tested)) is not None
-        ]
-        weights = None if data.weights is None else data.weights[tested]
-        ranking = Ranking(trials, weights, self.rank_by)
-        self.results_ = ranking.columns()
-        self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
-        self.best_name_ = ranking.trials[ranking.chosen].name
-        self.best_ = fitted_copy(candidates[self.best_name_], data, self.classes_)
+        self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
         self.notes_ += self.best_.notes_
 
     def _trial(
-        self, name: str, candidate: Recalibrator, data: FitData, folds: Folds, tested: Ints
+        self, name: str, candidate: Recalibrator, data: FitData, folds: Folds, kept: FitData
     ) -> Trial | None:
         """What a candidate says of rows out of fold; None and a note where it cannot be fitted."""
         parts = []
@@ -191,12 +167,11 @@ class AutoCalibration(Recalibrator):
             try:
                 with warnings.catch_warnings():  # the score says enough of a poor fit
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    part = fitted_part(candidate, data.take(train))
+                    part = candidate._fitted_part(data.take(train))
             except InputError as error:
                 self.notes_.append(f"{name} was skipped: {error}")
                 return None
             parts.append(part._probs_of(data.scores.take(test)))
-        kept = data.take(tested)
         return Trial.of(name, np.concatenate(parts), kept.labels, kept.weights, self.rank_by)
 
     def _probs_of(self, scores: Scores) -> Floats:
@@ -219,15 +194,12 @@ def stratified_folds(labels: Ints, n_folds: int, seed: int) -> Folds:
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
-def _given(cv: Any, labels: NDArray[Any], sample_weight: object) -> Folds:
+def _given(cv: Any, labels: NDArray[Any], kept: NDArray[np.bool_] | None) -> Folds:
     """The caller's splits of the rows as given, without those of weight 0."""
     from sklearn.model_selection import check_cv
 
     n = len(labels)
-    kept = np.ones(n, bool)
-    weights = np.asarray(sample_weight)
-    if sample_weight is not None and weights.ndim == 1:
-        kept = weights != 0
+    kept = np.ones(n, bool) if kept is None else kept
     place = np.cumsum(kept) - 1
     folds: Folds = []
     for split in check_cv(cv, labels, classifier=True).split(np.zeros((n, 1)), labels):

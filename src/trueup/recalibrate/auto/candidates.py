@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from trueup.errors import must_be
 from trueup.recalibrate.base import Recalibrator
@@ -19,35 +21,55 @@ from trueup.recalibrate.scaling.temperature import TemperatureScaling
 from trueup.recalibrate.scaling.vector import VectorScaling
 from trueup.recalibrate.venn_abers import VennAbers
 
-ROWS_PER_PARAMETER = 10
-ROWS_FOR_FREE_SHAPES = 1000
-"""Below about as many, maps of any shape follow chance."""
-MOST_CLASSES_FOR_FREE_SHAPES = 100
-MOST_CLASSES_FOR_COSTLY_SHAPES = 20
-MOST_CLASSES_FOR_MATRICES = 10
-
 TOO_FEW = "too few rows"
 TOO_MANY = "too many classes, and so too costly"
 TWICE = "another of them once more"
 
-# With the learned numbers of K classes. The order is that of simplicity: fewer numbers first, then
-# maps of any shape, then matrices, whose numbers grow with the square of K.
-SCALINGS: tuple[tuple[type[Recalibrator], Callable[[int], int]], ...] = (
-    (TemperatureScaling, lambda k: 1),
-    (PlattScaling, lambda k: 2 if k == 2 else 2 * k),
-    (VectorScaling, lambda k: 2 * k),
-    (BetaCalibration, lambda k: 3 if k == 2 else 3 * k),
+
+class Candidate(NamedTuple):
+    """What could be tried, the rows that it needs for K classes, and for how many it is cheap."""
+
+    kind: type[Recalibrator]
+    rows: Callable[[int], int]
+    most_classes: float = math.inf
+    twice_for_two: bool = False
+
+    def why_not(self, n: int, n_classes: int) -> str:
+        """Why it is not worth trying, or nothing."""
+        if self.twice_for_two and n_classes == 2:
+            return TWICE
+        if n < self.rows(n_classes):
+            return TOO_FEW
+        return TOO_MANY if n_classes > self.most_classes else ""
+
+
+def _for_free_shapes(k: int) -> int:
+    """Below about as many, maps of any shape follow chance."""
+    return 1000
+
+
+def _for_matrices(k: int) -> int:
+    """Ten for each of K² + K numbers; where there are too many classes, rows do not matter."""
+    return 10 * k * (k + 1) if k <= 10 else 0
+
+
+# The order is that of simplicity: fewer learned numbers first, with ten rows for each, then maps
+# of any shape, then matrices, whose numbers grow with the square of K. For many classes scaling
+# and Bayesian binning take longer than all others together.
+CANDIDATES = (
+    Candidate(IdentityCalibration, lambda k: 0),
+    Candidate(TemperatureScaling, lambda k: 10),
+    Candidate(PlattScaling, lambda k: 20 if k == 2 else 20 * k),
+    Candidate(VectorScaling, lambda k: 20 * k, twice_for_two=True),
+    Candidate(BetaCalibration, lambda k: 30 if k == 2 else 30 * k),
+    Candidate(ScalingBinning, _for_free_shapes, 20),
+    Candidate(IsotonicCalibration, _for_free_shapes, 100),
+    Candidate(HistogramBinning, _for_free_shapes, 100),
+    Candidate(BayesianBinning, _for_free_shapes, 20),
+    Candidate(VennAbers, _for_free_shapes, 100),
+    Candidate(DirichletCalibration, _for_matrices, 10, twice_for_two=True),
+    Candidate(MatrixScaling, _for_matrices, 10, twice_for_two=True),
 )
-FREE_SHAPES = (
-    ScalingBinning,
-    IsotonicCalibration,
-    HistogramBinning,
-    BayesianBinning,
-    VennAbers,
-)
-COSTLY_SHAPES = (ScalingBinning, BayesianBinning)
-"""For many classes they take longer than all others together."""
-MATRICES = (DirichletCalibration, MatrixScaling)
 
 
 def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
@@ -59,38 +81,17 @@ def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
     scaling. For two classes vector and matrix scaling are Platt scaling (of logits) or beta
     calibration (of probabilities) once more, and are left out.
     """
-    kinds = [kind for kind, why in _sorted_out(n, n_classes) if not why]
+    kinds = [each.kind for each in CANDIDATES if not each.why_not(n, n_classes)]
     return {kind.__name__: kind() for kind in kinds}
 
 
 def not_tried(n: int, n_classes: int) -> str:
     """Say which recalibrators `default_candidates` leaves out, and why; nothing where none."""
     names: dict[str, list[str]] = {}
-    for kind, why in _sorted_out(n, n_classes):
-        names.setdefault(why, []).append(kind.__name__)
+    for each in CANDIDATES:
+        names.setdefault(each.why_not(n, n_classes), []).append(each.kind.__name__)
     parts = [f"{', '.join(each)} ({why})" for why, each in names.items() if why not in ("", TWICE)]
     return f"Not tried: {'; '.join(parts)}." if parts else ""
-
-
-def _sorted_out(n: int, n_classes: int) -> list[tuple[type[Recalibrator], str]]:
-    """All that could be tried, the simplest first, and why not, or nothing."""
-    found: list[tuple[type[Recalibrator], str]] = [(IdentityCalibration, "")]
-    for kind, numbers in SCALINGS:
-        few = n < ROWS_PER_PARAMETER * numbers(n_classes)
-        twice = kind is VectorScaling and n_classes == 2
-        found.append((kind, TWICE if twice else TOO_FEW if few else ""))
-    for kind in FREE_SHAPES:
-        most = MOST_CLASSES_FOR_FREE_SHAPES
-        if kind in COSTLY_SHAPES:
-            most = MOST_CLASSES_FOR_COSTLY_SHAPES
-        few = n < ROWS_FOR_FREE_SHAPES
-        found.append((kind, TOO_FEW if few else TOO_MANY if n_classes > most else ""))
-    for kind in MATRICES:
-        few = n < ROWS_PER_PARAMETER * n_classes * (n_classes + 1)
-        many = n_classes > MOST_CLASSES_FOR_MATRICES
-        why = TWICE if n_classes == 2 else TOO_MANY if many else TOO_FEW if few else ""
-        found.append((kind, why))
-    return found
 
 
 def named_candidates(candidates: object) -> dict[str, Recalibrator]:

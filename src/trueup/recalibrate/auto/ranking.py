@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,16 @@ class Ranking:
     trials: list[Trial]
     weights: Floats | None
     score: str
-    best: int = field(init=False)
-    chosen: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        means = [self.mean(trial.losses)[0] for trial in self.trials]
-        object.__setattr__(self, "best", int(np.argmin(means)))
-        near = [self._is_near(trial) for trial in self.trials]
-        object.__setattr__(self, "chosen", int(np.argmax(near)))
+    @cached_property
+    def best(self) -> int:
+        """Number of the trial with the lowest mean loss."""
+        return int(np.argmin([self.mean(trial.losses)[0] for trial in self.trials]))
+
+    @cached_property
+    def chosen(self) -> int:
+        """Number of the first trial that is as good."""
+        return int(np.argmax([self._is_near(trial) for trial in self.trials]))
 
     def _is_near(self, trial: Trial) -> bool:
         """Whether a trial is within one standard error of the best.

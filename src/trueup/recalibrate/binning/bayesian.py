@@ -16,6 +16,7 @@ from trueup.engines.equal_mass import equal_mass_cuts
 from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.estimators.ties import TiedScores
+from trueup.recalibrate.base import with_parameters
 from trueup.recalibrate.fit_input import check_counts
 from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
@@ -26,6 +27,7 @@ ROWS_PER_BIN = 5
 MOST_ROWS = 10**8  # more do not make more bins
 
 
+@with_parameters
 class BayesianBinning(MarginalRecalibrator):
     r"""BBQ: equal-mass binnings with different numbers of bins, weighted by how likely they are.
 
@@ -90,16 +92,7 @@ class BayesianBinning(MarginalRecalibrator):
         "bins draw sharp scores that were right to their mean, and priors to their middle"
     )
 
-    def __init__(
-        self,
-        *,
-        prior_weight: float = 2.0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.prior_weight = prior_weight
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    prior_weight: float = 2.0
 
     def _check(self) -> None:
         weight: Any = self.prior_weight

@@ -2,15 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+
+from trueup._typing import Floats, Ints
 from trueup.bins import EqualMass, EqualWidth
-from trueup.checks import check_choice
+from trueup.checks import check_choice, check_whole
 from trueup.engines.select import engine
-from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
-from trueup.recalibrate.score_forms import FitData
+from trueup.engines.types import Sums
+from trueup.errors import Argument, InputError
+from trueup.recalibrate.base import with_parameters
+from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
+from trueup.recalibrate.score_forms import FitData, Scores
+
+LENSES = ("one-vs-rest", "top-label")
 
 
+class BinnedRecalibrator(MarginalRecalibrator):
+    """Scores fall into bins, and each bin has one answer.
+
+    A subclass learns ``inner_edges`` and ``values`` of every problem in `_fit_problem`, of what
+    `_binned` makes of its scores. With ``lens="top-label"`` there is one problem, "is the most
+    probable class right?", and the other classes of a row share the rest as before.
+    """
+
+    why_worse: ClassVar[str] = "the bins hide more than the recalibration mends"
+
+    n_bins: int
+    lens: str
+
+    @property
+    def outputs_(self) -> Floats | list[Floats]:
+        """All answers it can give, in increasing order, as `certify` takes them.
+
+        For two classes those of the second, for the top label those of its confidence; with more
+        classes a list, one array for each.
+        """
+        each = [np.unique(learned["values"]) for learned in self.maps_]
+        return each[0] if len(each) == 1 else each
+
+    def predict_marginals(self, X: object) -> Floats:
+        """Return (n, K) probabilities before rows are normalized: finitely many values.
+
+        Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
+        rows by their sum would make values of every kind out of them.
+        """
+        if self.lens == "top-label":
+            rule = ("predict_marginals requires ", Argument("lens", "one-vs-rest"))
+            raise InputError("lens", rule, self.lens, hint="use predict_confidence")
+        return super().predict_marginals(X)
+
+    def predict_confidence(self, X: object) -> Floats:
+        """Return (n,) probabilities of the top label: that `predict` is right."""
+        if self.lens != "top-label":
+            rule = ("predict_confidence requires ", Argument("lens", "top-label"))
+            raise InputError("lens", rule, self.lens, hint="use predict_marginals")
+        return self._confidence_of(self._read_scores(X))[1]
+
+    def _check(self) -> None:
+        check_whole("n_bins", self.n_bins, 1)
+        check_choice("lens", self.lens, *LENSES)
+
+    def _fit(self, data: FitData) -> None:
+        super()._fit(data.top_label() if self.lens == "top-label" else data)
+
+    def _binned(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        """Return what is put into bins: the probabilities of the problem."""
+        return scores.problem(number)
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        bins = engine.bins.find_bins(self._binned(learned, scores, number), learned["inner_edges"])
+        answers: Floats = learned["values"][bins]
+        return answers
+
+    def _confidence_of(self, scores: Scores) -> tuple[Ints, Floats]:
+        top_class, top = scores.top_label()
+        return top_class, self._map(self.maps_[0], Scores(top, scores.are_logits), 0)
+
+    def _probs_of(self, scores: Scores) -> Floats:
+        if self.lens == "top-label":
+            return scores.rescaled(*self._confidence_of(scores))
+        return super()._probs_of(scores)
+
+    def _top_of(self, scores: Scores) -> Ints:
+        return scores.top_label()[0] if self.lens == "top-label" else super()._top_of(scores)
+
+
+@with_parameters
 class HistogramBinning(BinnedRecalibrator):
     r"""Answer with the mean label of the bin that the score falls into.
 
@@ -30,7 +109,7 @@ class HistogramBinning(BinnedRecalibrator):
     binning
         ``"equal-mass"`` or ``"equal-width"``.
     lens
-        ``"one-vs-rest"`` recalibrates every class by itself and divides rows by their sum (a row
+        ``"one-vs-rest"`` recalibrates every class separately and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
     logits, normalize
@@ -61,20 +140,9 @@ class HistogramBinning(BinnedRecalibrator):
     array([0.333, 0.667])
     """
 
-    def __init__(
-        self,
-        *,
-        n_bins: int = 15,
-        binning: str = "equal-mass",
-        lens: str = "one-vs-rest",
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.binning = binning
-        self.lens = lens
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    n_bins: int = 15
+    binning: str = "equal-mass"
+    lens: str = "one-vs-rest"
 
     def _check(self) -> None:
         super()._check()
@@ -86,3 +154,16 @@ class HistogramBinning(BinnedRecalibrator):
         inner = rule(self.n_bins).inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return {"inner_edges": inner, "values": bin_means(sums.label, sums, bin_midpoints(inner))}
+
+
+def bin_midpoints(inner_edges: Floats) -> Floats:
+    """Middle of each bin of [0, 1]."""
+    edges = np.concatenate([[0.0], inner_edges, [1.0]])
+    return np.asarray((edges[:-1] + edges[1:]) / 2)
+
+
+def bin_means(total: Floats, sums: Sums, otherwise: Floats) -> Floats:
+    """``total`` over the weight of each bin; of an empty one, what it would be ``otherwise``."""
+    full = sums.weight > 0
+    means = np.divide(total, sums.weight, out=otherwise.copy(), where=full)
+    return np.clip(means, 0, 1)  # rounding errors of the sums of weights

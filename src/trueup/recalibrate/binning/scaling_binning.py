@@ -12,9 +12,8 @@ from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.errors import Verbatim, must_be
 from trueup.lens import Pairs
-from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.binning.base import BinnedRecalibrator, bin_means, bin_midpoints
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_part
+from trueup.recalibrate.base import Recalibrator, with_parameters
+from trueup.recalibrate.binning.histogram import BinnedRecalibrator, bin_means, bin_midpoints
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.score_forms import FitData, Scores
 from trueup.seeds import RandomState, check_random_state, generator_of_state
@@ -23,6 +22,7 @@ PARTS = 3
 HALF = 1 << 19  # half the step between numbers of 32 bits behind the first, in last bits
 
 
+@with_parameters
 class ScalingBinning(BinnedRecalibrator):
     r"""Fit a curve g to the labels, then answer with the mean of g in bins of equal mass.
 
@@ -88,29 +88,16 @@ class ScalingBinning(BinnedRecalibrator):
     array([0.04, 0.18, 0.44, 0.81])
     """
 
-    def __init__(
-        self,
-        *,
-        scaling: Recalibrator | None = None,
-        n_bins: int = 15,
-        lens: str = "one-vs-rest",
-        split: bool = False,
-        random_state: RandomState = 0,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.scaling = scaling
-        self.n_bins = n_bins
-        self.lens = lens
-        self.split = split
-        self.random_state = random_state
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    scaling: Recalibrator | None = None
+    n_bins: int = 15
+    lens: str = "one-vs-rest"
+    split: bool = False
+    random_state: RandomState = 0
 
     def _check(self) -> None:
         super()._check()
         if self.scaling is not None:
-            check_inner(self, self.scaling, "scaling")
+            self._check_inner(self.scaling, "scaling")
         check_flag("split", self.split)
         check_random_state(self.random_state)
 
@@ -119,12 +106,12 @@ class ScalingBinning(BinnedRecalibrator):
             rows = Verbatim("one row" if data.n == 1 else f"{data.n} rows")
             raise must_be("X", "have at least three rows, one for each part", rows)
         super()._fit(data)
-        found = [learned["scaling"].notes_ for learned in self.maps_]
-        self.notes_ += self._class_notes(found)
+        self._note_problems([learned["scaling"].notes_ for learned in self.maps_])
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         first, second, third = self._parts(data.one_vs_rest(number))
-        scaling = fitted_part(PlattScaling() if self.scaling is None else self.scaling, first)
+        curve = PlattScaling() if self.scaling is None else self.scaling
+        scaling = curve._fitted_part(first)
         binned = _values(scaling, second)
         inner = _edges(binned, self.n_bins)
         sums = engine.bins.bin_sums(binned.p, binned.y, binned.w, inner)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
@@ -14,14 +14,13 @@ from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import Recalibrator, fit_record, log_loss_of
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
-from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
 
 
+@with_parameters
 class GroupwiseCalibration(Recalibrator):
     """Fit one copy of a recalibrator for each group, and one for all rows.
 
@@ -76,22 +75,12 @@ class GroupwiseCalibration(Recalibrator):
     array([0.5, 0.7])
     """
 
-    global_: Recalibrator
-    groups_: list[Any] | None
-    recalibrators_: list[Recalibrator]
+    recalibrator: Recalibrator = field(kw_only=False)
+    min_rows: int = 100
 
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        min_rows: int = 100,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        self.min_rows = min_rows
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    global_: Recalibrator = field(init=False)
+    groups_: list[Any] | None = field(init=False)
+    recalibrators_: list[Recalibrator] = field(init=False)
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
@@ -105,16 +94,14 @@ class GroupwiseCalibration(Recalibrator):
         groups
             A name or number for each row; None or NaN where it is not known.
         """
-        check_options(self)
-        self._check()
-        data = read_fit(self, X, y, sample_weight)
-        names = _kept(_names_of(X, groups), sample_weight, data.n)
-        self.notes_ = []
+        data = self._read_fit(X, y, sample_weight)
+        names = _names_of(X, groups, data.n, data.kept)
         self._fit(data)
         if names is not None:
             self._fit_groups(data, names)
         before = log_loss_of(data.scores.probs(), data)
-        self.fit_ = fit_record(data, before, log_loss_of(self._answers(data.scores, names), data))
+        after = log_loss_of(self._answers(data.scores, names), data)
+        self.fit_ = self._record(data, Losses(before, after))
         return self
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
@@ -149,11 +136,11 @@ class GroupwiseCalibration(Recalibrator):
         return float(accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight))
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
         check_whole("min_rows", self.min_rows, 1)
 
     def _fit(self, data: FitData) -> None:
-        self.global_ = fitted_copy(self.recalibrator, data, self.classes_)
+        self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
         self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
         self.groups_, self.recalibrators_ = None, []
 
@@ -163,7 +150,7 @@ class GroupwiseCalibration(Recalibrator):
             if len(rows) < self.min_rows:
                 continue
             part = data.take(rows)
-            copy = fitted_copy(self.recalibrator, part, self.classes_)
+            copy = self.recalibrator._fitted_copy(part, self.classes_)
             shared = log_loss_of(self.global_._probs_of(part.scores), part)
             own = log_loss_of(copy._probs_of(part.scores), part)
             if own > shared + ROUNDING * (1 + shared):
@@ -182,12 +169,12 @@ class GroupwiseCalibration(Recalibrator):
         return self.global_._probs_of(scores)
 
     def _read(self, X: object, groups: object) -> tuple[Scores, list[Any] | None]:
-        check_is_fitted(self)
-        scores, names = read_scores(self, X, reset=False), _names_of(X, groups)
+        scores = self._read_scores(X)
+        names = _names_of(X, groups, scores.n)
         if names is None and self.groups_ is not None:
             hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
             raise required("groups", hint)
-        return scores, _kept(names, None, scores.n)
+        return scores, names
 
     def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
         probs = np.empty((scores.n, scores.n_classes))
@@ -205,8 +192,10 @@ class GroupwiseCalibration(Recalibrator):
         return [(copies[k], np.flatnonzero(numbers == k)) for k in np.unique(numbers).tolist()]
 
 
-def _names_of(X: object, groups: object) -> list[Any] | None:
-    """Groups as plain values, of which the missing ones are None."""
+def _names_of(
+    X: object, groups: object, n: int, kept: NDArray[np.bool_] | None = None
+) -> list[Any] | None:
+    """Groups of the n rows that were read, as plain values, of which the missing ones are None."""
     if isinstance(X, Forecasts):
         if groups is not None:
             raise InputError("groups", ("cannot be used if ", Argument("X"), " is a Forecasts"))
@@ -216,15 +205,6 @@ def _names_of(X: object, groups: object) -> list[Any] | None:
     array = as_numpy("groups", groups)
     if array.ndim != 1:
         raise must_be("groups", "one name or number per row", describe(array))
-    return [None if is_missing(name) else name for name in array.tolist()]
-
-
-def _kept(names: list[Any] | None, sample_weight: object, n: int) -> list[Any] | None:
-    """Groups of the n rows that were read, without those of weight 0."""
-    if names is None:
-        return None
-    if sample_weight is not None and np.ndim(weights := np.asarray(sample_weight)) == 1:
-        same_length("groups", np.asarray(names, object), len(weights), "X")
-        return [name for name, weight in zip(names, weights, strict=True) if weight != 0]
-    same_length("groups", np.asarray(names, object), n, "X")
-    return names
+    same_length("groups", array, n if kept is None else len(kept), "X")
+    rows = array if kept is None else array[kept]
+    return [None if is_missing(name) else name for name in rows.tolist()]

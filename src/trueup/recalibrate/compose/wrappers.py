@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
-from trueup.recalibrate.base import Recalibrator
-from trueup.recalibrate.compose.inner_fits import check_inner, fitted_copy
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_data, top_scores
-from trueup.recalibrate.fit_input import read_scores
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.identity import IdentityCalibration
-from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
+from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
 OUTCOMES = np.arange(2)
 """The classes of a copy: whether the class it looks at came true."""
 
 
-class OneVsRestCalibration(OneVsRestRecalibrator):
+@with_parameters
+class OneVsRestCalibration(MarginalRecalibrator):
     r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
 
     :math:`q_k(x) = g_k(p_k)`, row :math:`q / \sum_j q_j`, each :math:`g_k` a copy of the
@@ -62,42 +60,29 @@ class OneVsRestCalibration(OneVsRestRecalibrator):
     array([[0.5, 0.3, 0.2]])
     """
 
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
-
-    def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) answers for each class by itself; rows need not sum to 1."""
-        check_is_fitted(self)
-        return self._marginals_of(read_scores(self, X, reset=False))
+    recalibrator: Recalibrator = field(kw_only=False)
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
 
     def _fit(self, data: FitData) -> None:
         super()._fit(data)
-        self.notes_ += self._class_notes([each["recalibrator"].notes_ for each in self.maps_])
+        self._note_problems([each["recalibrator"].notes_ for each in self.maps_])
         if self._is_worse(data):
-            same = fitted_copy(IdentityCalibration(), data.one_vs_rest(0), OUTCOMES)
+            same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
             self.notes_ = ["normalised rows were worse than the original ones, which were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)
-        return {"recalibrator": fitted_copy(self.recalibrator, problem, OUTCOMES)}
+        return {"recalibrator": self.recalibrator._fitted_copy(problem, OUTCOMES)}
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
         copy: Recalibrator = learned["recalibrator"]
         return np.ascontiguousarray(copy._probs_of(scores.one_vs_rest(number))[:, 1])
 
 
+@with_parameters
 class TopLabelCalibration(Recalibrator):
     r"""Recalibrate the probability of the predicted class as a binary problem.
 
@@ -136,30 +121,19 @@ class TopLabelCalibration(Recalibrator):
     array([0])
     """
 
-    recalibrator_: Recalibrator
-
-    def __init__(
-        self,
-        recalibrator: Recalibrator,
-        *,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.recalibrator = recalibrator
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    recalibrator: Recalibrator = field(kw_only=False)
 
     def _check(self) -> None:
-        check_inner(self, self.recalibrator)
+        self._check_inner(self.recalibrator)
 
     def _fit(self, data: FitData) -> None:
-        self.recalibrator_ = fitted_copy(self.recalibrator, top_data(data), OUTCOMES)
+        self.recalibrator_ = self.recalibrator._fitted_copy(data.top_label(), OUTCOMES)
         self.notes_ = list(self.recalibrator_.notes_)
 
     def _probs_of(self, scores: Scores) -> Floats:
-        top_class, top = top_scores(scores)
+        top_class, top = scores.top_label()
         new_top = self.recalibrator_._probs_of(Scores(top, scores.are_logits))[:, 1]
-        return rescaled_rows(scores, top_class, new_top)
+        return scores.rescaled(top_class, new_top)
 
     def _top_of(self, scores: Scores) -> Ints:
-        return top_scores(scores)[0]
+        return scores.top_label()[0]

@@ -1,4 +1,4 @@
-"""What `encoding` wrote, read back without trusting it."""
+"""What `encoding` wrote, read back without trusting it, and accepted if `fit` can have made it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,35 @@ import binascii
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup._typing import Floats
 from trueup.recalibrate.files.encoding import (
     DTYPE,
     MOST_AXES,
-    RECALIBRATORS,
     is_learned,
+    recalibrators,
     text_width,
 )
-from trueup.recalibrate.files.load_checks import UnreadableError, check_restored
 from trueup.recalibrate.fit_input import check_options
+from trueup.recalibrate.score_forms import Scores
+
+ROWS_A_CLASS = 9
+MOST_CLASSES = 8
+RECORD = {
+    "n": int,
+    "n_classes": int,
+    "fingerprint": str,
+    "log_loss_before": float,
+    "log_loss_after": float,
+}
+
+
+class UnreadableError(Exception):
+    """What is wrong with a file, as the end of a sentence that begins with its name."""
 
 
 class Decoder:
@@ -58,7 +72,10 @@ class Decoder:
     def recalibrator(self, form: Any) -> Any:
         """Return a recalibrator whose parameters its own checks accept."""
         name, told, learned = _parts(form, "class", "parameters", "learned")
-        kind = _class_named(name)
+        kind = recalibrators().get(name) if isinstance(name, str) else None
+        if kind is None:
+            what = f"a recalibrator {_quoted(name)}"
+            raise UnreadableError(f"holds {what} that this version does not know")
         told, learned = _checked(told, dict, "parameters"), _checked(learned, dict, "attributes")
         if set(told) != set(kind._get_param_names()):
             raise UnreadableError(f"does not hold the parameters of {name}")
@@ -71,7 +88,7 @@ class Decoder:
                 raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not learn")
             setattr(made, attribute, value)
         if learned:
-            check_restored(made)
+            _check_restored(made)
         return made
 
     def _named(self, forms: dict[str, Any]) -> dict[str, Any]:
@@ -186,13 +203,6 @@ def _checked(value: Any, kind: type, what: str) -> Any:
     return value
 
 
-def _class_named(name: Any) -> Any:
-    if not isinstance(name, str) or name not in RECALIBRATORS:
-        what = f"a recalibrator {_quoted(name)}"
-        raise UnreadableError(f"holds {what} that this version does not know")
-    return getattr(import_module(RECALIBRATORS[name]), name)
-
-
 def _quoted(value: Any) -> str:
     text = ascii(value)
     return text if len(text) <= 40 else text[:37] + "..."
@@ -208,3 +218,62 @@ def _blamed(what: str) -> Iterator[None]:
     except Exception as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
         raise UnreadableError(f"has something wrong in {what}: {said}") from error
+
+
+def _check_restored(recalibrator: Any) -> None:
+    """Raise UnreadableError if a part of a fit is missing, or parts do not fit together."""
+    held = vars(recalibrator)
+    for name in ("classes_", "n_features_in_", "notes_", "fit_"):
+        if name not in held:
+            raise UnreadableError(f"lacks {name}")
+    classes, columns = held["classes_"], held["n_features_in_"]
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
+        raise UnreadableError("does not name at least two classes")
+    allowed = (1, 2) if len(classes) == 2 else (len(classes),)
+    if type(columns) is not int or columns not in allowed:
+        raise UnreadableError("does not have a column for each class")
+    names = held.get("feature_names_in_")
+    if names is not None and getattr(names, "shape", None) != (columns,):
+        raise UnreadableError("does not name each column")
+    notes, record = held["notes_"], held["fit_"]
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise UnreadableError("holds notes that are not sentences")
+    if not isinstance(record, dict) or (record and not _is_record(record, len(classes))):
+        raise UnreadableError("does not record its fit")
+    _check_answers(recalibrator, len(classes), columns)
+
+
+def _is_record(record: dict[str, Any], n_classes: int) -> bool:
+    """Whether this is what `fit` keeps of a fit; a part of another recalibrator may keep none."""
+    good = all(isinstance(record.get(name), kind) for name, kind in RECORD.items())
+    return good and record["n_classes"] == n_classes
+
+
+def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
+    """Scores from 0 to 1 must get probabilities: only a complete state gives them."""
+    rows = _rows(n_classes)
+    scores = Scores(rows[:, 1] if columns == 1 else rows, recalibrator.logits)
+    try:
+        with np.errstate(all="ignore"):
+            answer = np.asarray(recalibrator._probs_of(scores))
+        good = (
+            recalibrator._is_whole()
+            and answer.shape == rows.shape
+            and bool(((answer >= 0) & (answer <= 1)).all())
+            and bool(np.allclose(answer.sum(axis=1), 1))
+        )
+    except Exception as error:
+        raise UnreadableError(f"gives no probabilities ({type(error).__name__})") from error
+    if not good:
+        raise UnreadableError("gives no probabilities")
+
+
+def _rows(n_classes: int) -> Floats:
+    """Rows in which one class, each of the first few in turn, has 0 … 1 and the others share."""
+    own = np.linspace(0, 1, ROWS_A_CLASS)
+    blocks = []
+    for number in range(min(n_classes, MOST_CLASSES)):
+        block = np.repeat((1 - own)[:, None] / (n_classes - 1), n_classes, axis=1)
+        block[:, number] = own
+        blocks.append(block)
+    return np.concatenate(blocks)

@@ -13,7 +13,7 @@ key that says what it is:
 ``recalibrator``      ``class``, ``parameters`` and ``learned``
 ====================  =============================================================================
 
-A file can only name the classes listed here: nothing is imported or called by its word.
+A file can only name the public recalibrators: nothing is imported or called by its word.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -29,26 +30,6 @@ from numpy.typing import NDArray
 
 from trueup.errors import must_be
 
-RECALIBRATORS = {
-    "AutoCalibration": "trueup.recalibrate.auto.auto_calibration",
-    "BayesianBinning": "trueup.recalibrate.binning.bayesian",
-    "BetaCalibration": "trueup.recalibrate.scaling.beta",
-    "DirichletCalibration": "trueup.recalibrate.scaling.dirichlet",
-    "GroupwiseCalibration": "trueup.recalibrate.compose.groupwise",
-    "HistogramBinning": "trueup.recalibrate.binning.histogram",
-    "IsotonicCalibration": "trueup.recalibrate.isotonic",
-    "LocalCalibration": "trueup.recalibrate.local_calibration",
-    "MMCEScaling": "trueup.recalibrate.scaling.mmce",
-    "MatrixScaling": "trueup.recalibrate.scaling.matrix",
-    "IdentityCalibration": "trueup.recalibrate.identity",
-    "OneVsRestCalibration": "trueup.recalibrate.compose.wrappers",
-    "PlattScaling": "trueup.recalibrate.scaling.platt",
-    "ScalingBinning": "trueup.recalibrate.binning.scaling_binning",
-    "TemperatureScaling": "trueup.recalibrate.scaling.temperature",
-    "TopLabelCalibration": "trueup.recalibrate.compose.wrappers",
-    "VectorScaling": "trueup.recalibrate.scaling.vector",
-    "VennAbers": "trueup.recalibrate.venn_abers",
-}
 DEEPEST = 20
 """Levels of lists in lists that are written and read."""
 MOST_AXES = 8
@@ -56,10 +37,19 @@ DTYPE = re.compile(r"\|b1|[|<][iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,6}")
 PLAIN = "plain values: numbers, strings, arrays, lists, dictionaries with strings as keys"
 
 
+@cache
+def recalibrators() -> dict[str, Any]:
+    """Every public recalibrator by its name: the only classes that a file can name."""
+    public = import_module("trueup.recalibrate")  # which imports this module
+    named = {name: getattr(public, name) for name in public.__all__}
+    base = named.pop("Recalibrator")
+    kinds = (kind for kind in named.values() if isinstance(kind, type))
+    return {kind.__name__: kind for kind in kinds if issubclass(kind, base)}
+
+
 def is_recalibrator(value: object) -> bool:
     """Whether a value is a recalibrator of this library, and of no class derived from one."""
-    home = RECALIBRATORS.get(type(value).__name__)
-    return home is not None and type(value) is getattr(import_module(home), type(value).__name__)
+    return recalibrators().get(type(value).__name__) is type(value)
 
 
 class Encoder:

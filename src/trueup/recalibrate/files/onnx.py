@@ -47,7 +47,8 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
         raise must_be("recalibrator", rule, recalibrator)
     check_is_fitted(recalibrator)
     graph = Graph(onnx)
-    ANSWERS[name](graph, recalibrator)
+    rows = ANSWERS[name](graph, recalibrator)
+    graph("Cast", rows, named=OUTPUT, to=onnx.TensorProto.FLOAT)
     model = graph.model(recalibrator)
     onnx.checker.check_model(model, full_check=True)
     write_atomically(path, model.SerializeToString())
@@ -126,12 +127,16 @@ def _logits(graph: Graph, recalibrator: Any) -> str:
     if recalibrator.n_features_in_ == 1:
         if recalibrator.logits:
             return graph("Mul", rows, graph.constant([[0.0, 1.0]]))
-        # p (-1, 1) + (1, 0) is (1 - p, p)
-        signed = graph("Mul", rows, graph.constant([[-1.0, 1.0]]))
-        rows = graph("Add", signed, graph.constant([[1.0, 0.0]]))
+        rows = _both(graph, rows)
     if recalibrator.logits:
         return rows
     return graph("Log", graph("Max", rows, graph.constant(LEAST)))
+
+
+def _both(graph: Graph, second: str) -> str:
+    """(1 - p, p) of the second class, as p (-1, 1) + (1, 0)."""
+    signed = graph("Mul", second, graph.constant([[-1.0, 1.0]]))
+    return graph("Add", signed, graph.constant([[1.0, 0.0]]))
 
 
 def _log_odds(graph: Graph, recalibrator: Any) -> str:
@@ -168,40 +173,32 @@ def _log_sum_of_others(graph: Graph, rows: str, columns: int) -> str:
     return graph("Where", is_top, graph("Add", second, graph("Log", others)), of_most)
 
 
-def _finish(graph: Graph, rows: str) -> None:
-    graph("Cast", rows, named=OUTPUT, to=graph.onnx.TensorProto.FLOAT)
-
-
-def _tempered(graph: Graph, recalibrator: Any) -> None:
+def _tempered(graph: Graph, recalibrator: Any) -> str:
     inverse = graph.constant(1 / recalibrator.temperature_)
     tempered = graph("Mul", _logits(graph, recalibrator), inverse)
-    _finish(graph, graph("Softmax", tempered, axis=1))
+    return graph("Softmax", tempered, axis=1)
 
 
-def _scaled(graph: Graph, recalibrator: Any) -> None:
+def _scaled(graph: Graph, recalibrator: Any) -> str:
     scaled = graph("Mul", _logits(graph, recalibrator), graph.constant(recalibrator.coefficients_))
     moved = graph("Add", scaled, graph.constant(recalibrator.intercept_))
-    _finish(graph, graph("Softmax", moved, axis=1))
+    return graph("Softmax", moved, axis=1)
 
 
-def _matrix(graph: Graph, recalibrator: Any) -> None:
-    _affine(graph, recalibrator, _logits(graph, recalibrator))
-
-
-def _dirichlet(graph: Graph, recalibrator: Any) -> None:
+def _dirichlet(graph: Graph, recalibrator: Any) -> str:
     logits = _logits(graph, recalibrator)
     if recalibrator.logits:
         logits = graph("LogSoftmax", logits, axis=1)
-    _affine(graph, recalibrator, logits)
+    return _affine(graph, recalibrator, logits)
 
 
-def _affine(graph: Graph, recalibrator: Any, features: str) -> None:
+def _affine(graph: Graph, recalibrator: Any, features: str) -> str:
     mixed = graph("MatMul", features, graph.constant(recalibrator.coefficients_.T))
     moved = graph("Add", mixed, graph.constant(recalibrator.intercept_))
-    _finish(graph, graph("Softmax", moved, axis=1))
+    return graph("Softmax", moved, axis=1)
 
 
-def _sigmoids(graph: Graph, recalibrator: Any, covariates: list[str]) -> None:
+def _sigmoids(graph: Graph, recalibrator: Any, covariates: list[str]) -> str:
     """σ(intercept + Σ slope · covariate) of each class, rows divided by their sum."""
     maps = recalibrator.maps_
     answer = graph.constant([[learned["intercept"] for learned in maps]])
@@ -210,21 +207,14 @@ def _sigmoids(graph: Graph, recalibrator: Any, covariates: list[str]) -> None:
         answer = graph("Add", answer, graph("Mul", covariate, slopes))
     positive = graph("Sigmoid", answer)
     if len(recalibrator.classes_) == 2:
-        signed = graph("Mul", positive, graph.constant([[-1.0, 1.0]]))
-        rows = graph("Add", signed, graph.constant([[1.0, 0.0]]))
-    else:
-        total = graph.total(positive)
-        original = graph("Softmax", _logits(graph, recalibrator), axis=1)
-        some = graph("Greater", total, graph.constant(0.0))
-        rows = graph("Where", some, graph("Div", positive, total), original)
-    _finish(graph, rows)
+        return _both(graph, positive)
+    total = graph.total(positive)
+    original = graph("Softmax", _logits(graph, recalibrator), axis=1)
+    some = graph("Greater", total, graph.constant(0.0))
+    return graph("Where", some, graph("Div", positive, total), original)
 
 
-def _platt(graph: Graph, recalibrator: Any) -> None:
-    _sigmoids(graph, recalibrator, [_log_odds(graph, recalibrator)])
-
-
-def _beta(graph: Graph, recalibrator: Any) -> None:
+def _beta(graph: Graph, recalibrator: Any) -> str:
     log_odds = _log_odds(graph, recalibrator)
     if recalibrator.parameters == "am":
         return _sigmoids(graph, recalibrator, [log_odds])
@@ -241,12 +231,12 @@ def _beta(graph: Graph, recalibrator: Any) -> None:
     return _sigmoids(graph, recalibrator, ends)
 
 
-ANSWERS: dict[str, Callable[[Graph, Any], None]] = {
+ANSWERS: dict[str, Callable[[Graph, Any], str]] = {
     "BetaCalibration": _beta,
     "DirichletCalibration": _dirichlet,
     "MMCEScaling": _tempered,
-    "MatrixScaling": _matrix,
-    "PlattScaling": _platt,
+    "MatrixScaling": lambda graph, of: _affine(graph, of, _logits(graph, of)),
+    "PlattScaling": lambda graph, of: _sigmoids(graph, of, [_log_odds(graph, of)]),
     "TemperatureScaling": _tempered,
     "VectorScaling": _scaled,
 }

@@ -12,7 +12,7 @@ that holds them and has the JSON in its metadata under "trueup". The JSON is an 
 
 Reading runs no code and imports nothing that a file names. The checksum finds accidents; a file
 made on purpose meets checks of every name, type and size, and what it holds must then give
-probabilities for a few rows of scores (`restored`).
+probabilities for a few rows of scores.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 
 from trueup.atomic_write import checked_path, write_atomically
 from trueup.errors import InputError, Verbatim, must_be
-from trueup.recalibrate.files.decoding import Decoder
+from trueup.recalibrate.files.decoding import Decoder, UnreadableError
 from trueup.recalibrate.files.encoding import DEEPEST, Encoder, is_recalibrator
-from trueup.recalibrate.files.load_checks import UnreadableError
 
 FORMAT = "trueup recalibrator"
 SCHEMA = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from trueup._typing import Floats
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, must_be
-from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.fit_input import check_options
-from trueup.recalibrate.model.cross_fit import cross_fitted
-from trueup.recalibrate.model.fit_metadata import Metadata
-from trueup.recalibrate.model.responses import Response
+from trueup.recalibrate.model.parts import Metadata, Response, cross_fitted
 
 FROZEN = ("frozen", "prefit")
 
 
+@with_parameters
 class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a classifier and recalibrate it on predictions of rows it has not seen.
 
@@ -93,25 +93,16 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     True
     """
 
-    classes_: NDArray[Any]
-    classifiers_: list[Any]
-    recalibrators_: list[Recalibrator]
-    notes_: list[str]
+    classifier: Any = field(kw_only=False)
+    recalibrator: Any = field(kw_only=False)
+    cv: Any = 5
+    ensemble: bool = False
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        classifier: Any,
-        recalibrator: Any,
-        *,
-        cv: Any = 5,
-        ensemble: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.classifier = classifier
-        self.recalibrator = recalibrator
-        self.cv = cv
-        self.ensemble = ensemble
-        self.n_jobs = n_jobs
+    classes_: NDArray[Any] = field(init=False)
+    classifiers_: list[Any] = field(init=False)
+    recalibrators_: list[Recalibrator] = field(init=False)
+    notes_: list[str] = field(init=False)
 
     def fit(
         self, X: Any, y: object = None, sample_weight: object = None, groups: object = None
@@ -152,13 +143,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def predict_proba(self, X: Any, groups: object = None) -> Floats:
         """Return (n, K) recalibrated probabilities of the classifier; rows sum to 1."""
-        check_is_fitted(self)
-        beside = {} if groups is None else {"groups": groups}
-        pairs = zip(self.classifiers_, self.recalibrators_, strict=True)
-        answers = [
-            recalibrator.predict_proba(self._scores(classifier, recalibrator, X), **beside)
-            for classifier, recalibrator in pairs
-        ]
+        answers: list[Floats] = self._answers("predict_proba", X, groups)
         return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
     def predict(self, X: Any, groups: object = None) -> NDArray[Any]:
@@ -166,15 +151,19 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_is_fitted(self)
         if len(self.classifiers_) > 1:
             return np.asarray(self.classes_[self.predict_proba(X, groups).argmax(axis=1)])
-        beside = {} if groups is None else {"groups": groups}
-        recalibrator = self.recalibrators_[0]
-        scores = self._scores(self.classifiers_[0], recalibrator, X)
-        return np.asarray(recalibrator.predict(scores, **beside))
+        return np.asarray(self._answers("predict", X, groups)[0])
 
-    def _scores(self, classifier: Any, recalibrator: Recalibrator, X: Any) -> Any:
-        if classifier is None:
-            return X
-        return Response(recalibrator.logits).of(classifier, X, self.classes_)
+    def _answers(self, method: str, X: Any, groups: object) -> list[Any]:
+        """What each recalibrator answers to the scores of its classifier."""
+        check_is_fitted(self)
+        beside = {} if groups is None else {"groups": groups}
+        answers = []
+        for classifier, recalibrator in zip(self.classifiers_, self.recalibrators_, strict=True):
+            scores = X
+            if classifier is not None:
+                scores = Response(recalibrator.logits).of(classifier, X, self.classes_)
+            answers.append(getattr(recalibrator, method)(scores, **beside))
+        return answers
 
     def _check(self) -> None:
         if not isinstance(self.recalibrator, Recalibrator):
@@ -212,9 +201,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def _fit_folds(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
         self.classes_ = np.unique(labels)
         response = Response.for_both(self.classifier, self.recalibrator)
-        folds = cross_fitted(
-            self.classifier, response, X, labels, self.classes_, beside, self.cv, self.n_jobs
-        )
+        folds = cross_fitted(self, response, X, labels, beside)
         unknown = sum(len(fold.left_out) for fold in folds)
         if unknown:
             self.notes_.append(
@@ -226,24 +213,19 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             hint = "use fewer folds, or more rows of each class"
             got = Verbatim("none whose class another fold holds")
             raise must_be("y", "have rows to fit the recalibrator", got, hint=hint)
-        if self.ensemble:
-            self.classifiers_ = [fold.classifier for fold in parts]
-            self.recalibrators_ = [
-                self._recalibrator(response).fit(
-                    fold.scores, labels[fold.rows], **beside.recalibrator(fold.rows)
-                )
-                for fold in parts
-            ]
-            return
-        # In the order of the rows: what is fitted does not depend on which fold came first.
-        rows = np.concatenate([fold.rows for fold in parts])
-        order = np.argsort(rows, kind="stable")
-        scores = np.concatenate([fold.scores for fold in parts])[order]
-        rows = rows[order]
-        recalibrator = self._recalibrator(response)
-        recalibrator.fit(scores, labels[rows], **beside.recalibrator(rows))
-        classifier = clone(self.classifier).fit(X, labels, **beside.classifier())
-        self.classifiers_, self.recalibrators_ = [classifier], [recalibrator]
+        scored = [(fold.scores, fold.rows) for fold in parts]
+        if not self.ensemble:
+            # In the order of the rows: what is fitted does not depend on which fold came first.
+            scores, rows = (np.concatenate(every) for every in zip(*scored, strict=True))
+            order = np.argsort(rows, kind="stable")
+            scored = [(scores[order], rows[order])]
+        self.recalibrators_ = [
+            self._recalibrator(response).fit(scores, labels[rows], **beside.recalibrator(rows))
+            for scores, rows in scored
+        ]
+        self.classifiers_ = [fold.classifier for fold in parts]
+        if not self.ensemble:
+            self.classifiers_ = [clone(self.classifier).fit(X, labels, **beside.classifier())]
 
     def _recalibrator(self, response: Response) -> Recalibrator:
         """An unfitted copy that knows what it is given, and the names of the classes."""

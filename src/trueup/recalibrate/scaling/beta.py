@@ -8,10 +8,12 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.checks import check_choice
-from trueup.recalibrate.scaling.sigmoid.base import SigmoidRecalibrator
+from trueup.recalibrate.base import with_parameters
+from trueup.recalibrate.scaling.sigmoid import SigmoidRecalibrator
 from trueup.recalibrate.score_forms import Scores
 
 
+@with_parameters
 class BetaCalibration(SigmoidRecalibrator):
     r"""Fit the curve that is right when scores of each outcome have a beta distribution.
 
@@ -68,16 +70,7 @@ class BetaCalibration(SigmoidRecalibrator):
     array([[0.5, 0.5]])
     """
 
-    def __init__(
-        self,
-        *,
-        parameters: str = "abm",
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.parameters = parameters
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    parameters: str = "abm"
 
     @property
     def coefficients_(self) -> Floats:

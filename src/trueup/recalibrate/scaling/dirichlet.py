@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.recalibrate.scaling.affine.base import AffineRecalibrator
+from trueup.recalibrate.base import with_parameters
+from trueup.recalibrate.scaling.matrix import AffineRecalibrator
 from trueup.recalibrate.score_forms import Scores, log_sum_exp
 
 
+@with_parameters
 class DirichletCalibration(AffineRecalibrator):
     r"""Fit a matrix and intercepts on log-probabilities, held near the diagonal.
 
@@ -77,26 +79,10 @@ class DirichletCalibration(AffineRecalibrator):
     array([[0.16, 0.56, 0.28]])
     """
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = "odir",
-        strength: float | str = "auto",
-        intercept_strength: float | str = "auto",
-        n_folds: int = 5,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        super().__init__(
-            penalty=penalty,
-            strength=strength,
-            intercept_strength=intercept_strength,
-            n_folds=n_folds,
-            logits=logits,
-            normalize=normalize,
-            classes=classes,
-        )
+    penalty: str | None = "odir"
+    strength: float | str = "auto"
+    intercept_strength: float | str = "auto"
+    n_folds: int = 5
 
     def _features(self, scores: Scores) -> Floats:
         logits = scores.logits().astype(np.float64)

@@ -8,14 +8,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.checks import is_number
 from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.estimators import MMCE
 from trueup.lens import Pairs
-from trueup.recalibrate.base import Losses, Recalibrator
-from trueup.recalibrate.scaling.inverse_temperature import (
+from trueup.recalibrate.base import Losses, Recalibrator, with_parameters
+from trueup.recalibrate.scaling.temperature import (
     NOT_BETTER,
     InverseTemperature,
     LossCurve,
@@ -28,6 +28,7 @@ PRECISION = 1e-8  # of log T
 FURTHEST = 60  # doublings
 
 
+@with_parameters
 class MMCEScaling(Recalibrator):
     r"""Divide logits by one number, chosen for log loss and calibration error together.
 
@@ -84,21 +85,8 @@ class MMCEScaling(Recalibrator):
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
-    temperature_: float
-    mmce_: float
-
-    def __init__(
-        self,
-        *,
-        mmce_weight: float = 1.0,
-        bandwidth: float = 0.4,
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.mmce_weight = mmce_weight
-        self.bandwidth = bandwidth
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    mmce_weight: float = 1.0
+    bandwidth: float = 0.4
 
     def _check(self) -> None:
         if not is_number(self.mmce_weight) or not 0 <= self.mmce_weight < math.inf:
@@ -118,9 +106,6 @@ class MMCEScaling(Recalibrator):
 
     def _probs_of(self, scores: Scores) -> Floats:
         return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
-
-    def _top_of(self, scores: Scores) -> Ints:
-        return scores.top()
 
 
 class _Sum(NamedTuple):

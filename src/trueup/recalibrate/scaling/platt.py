@@ -6,10 +6,12 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.checks import check_choice
-from trueup.recalibrate.scaling.sigmoid.base import SigmoidRecalibrator
+from trueup.recalibrate.base import with_parameters
+from trueup.recalibrate.scaling.sigmoid import SigmoidRecalibrator
 from trueup.recalibrate.score_forms import Scores
 
 
+@with_parameters
 class PlattScaling(SigmoidRecalibrator):
     r"""Fit a slope and an intercept to the log-odds of each class.
 
@@ -67,18 +69,8 @@ class PlattScaling(SigmoidRecalibrator):
     array([[0.215, 0.785]])
     """
 
-    def __init__(
-        self,
-        *,
-        target: str = "labels",
-        loss: str = "log",
-        logits: bool = False,
-        normalize: bool = False,
-        classes: object = None,
-    ) -> None:
-        self.target = target
-        self.loss = loss
-        super().__init__(logits=logits, normalize=normalize, classes=classes)
+    target: str = "labels"
+    loss: str = "log"
 
     @property
     def slope_(self) -> Floats:

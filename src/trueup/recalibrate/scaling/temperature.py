@@ -1,14 +1,46 @@
-"""Temperature scaling: one number for all logits."""
+"""Temperature scaling: one number for all logits, whose inverse β has a convex log loss."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
+from trueup.engines.types import Tempered
 from trueup.recalibrate.base import Losses, Recalibrator
-from trueup.recalibrate.scaling.inverse_temperature import LossCurve, fit_inverse_temperature
 from trueup.recalibrate.score_forms import FitData, Scores
+
+TOLERANCE = 1e-10  # of the derivative of the mean log loss by log β
+MOST_STEPS = 100
+LARGEST_FACTOR = 10.0  # by which β changes without a look at the size of logits
+MOST_BEND = 100.0  # of a parabola: its root is trusted to be this near
+ROUNDED_AWAY = 1e-7  # points so near to each other say nothing about the bend
+SMALLEST_SPREAD = 1e-150  # of logits: squares of smaller ones are 0
+LEAST_SPREAD = 1e-3  # standard deviation of the logits of a row that β may leave
+STARTING_ENTRIES = 1 << 20  # of a larger matrix, some rows say where to start
+ALL_BUT_INFINITE = 1e200  # times any difference of logits: its exponential is 0
+
+SAME_SCORES = "all scores of every row are the same, so every temperature gives the same answer"
+ALL_RIGHT = (
+    "every prediction is right, so the lower the temperature the smaller the log loss; "
+    "it was lowered until the mean log loss was log((n + 2)/(n + 1)), with n the total weight"
+)
+ALL_RIGHT_AS_IT_IS = (
+    "every prediction is right, so the lower the temperature the smaller the log loss; it was "
+    "left at 1, where the mean log loss already is below log((n + 2)/(n + 1)), with n the total "
+    "weight"
+)
+NOT_BETTER = (
+    "the scores are no better than chance, so the higher the temperature the smaller the log "
+    "loss; it is such that the logits of a row have a standard deviation of at most "
+    f"{LEAST_SPREAD:g}, in the mean square"
+)
 
 
 class TemperatureScaling(Recalibrator):
@@ -67,9 +99,6 @@ class TemperatureScaling(Recalibrator):
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
-    temperature_: float
-    gradient_norm_: float
-
     def _fit(self, data: FitData) -> Losses:
         found = fit_inverse_temperature(LossCurve.of(data))
         self.temperature_ = 1 / found.best.inverse
@@ -81,5 +110,178 @@ class TemperatureScaling(Recalibrator):
     def _probs_of(self, scores: Scores) -> Floats:
         return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
 
-    def _top_of(self, scores: Scores) -> Ints:
-        return scores.top()
+
+class Point(NamedTuple):
+    """The mean log loss at one β, its derivatives by β, and whether every prediction is right."""
+
+    inverse: float
+    loss: float
+    slope: float
+    curvature: float
+    all_right: bool
+
+    @property
+    def gradient(self) -> float:
+        """Size of the derivative by log β, which has no unit."""
+        return abs(self.inverse * self.slope)
+
+
+class InverseTemperature(NamedTuple):
+    """Where the search ended, what it started from, and a note if that is not a minimum."""
+
+    best: Point
+    before: float  # mean log loss at β = 1
+    note: str = ""
+
+
+class LossCurve:
+    """Mean log loss of softmax(βz) as a function of β, on rows of fit data."""
+
+    def __init__(self, logits: NDArray[Any], labels: Ints, weights: Floats | None) -> None:
+        self.logits, self.labels, self.weights = logits, labels, weights
+
+    @classmethod
+    def of(cls, data: FitData) -> LossCurve:
+        """The curve of all rows."""
+        return cls(data.scores.logits(), data.labels, data.weights)
+
+    def at(self, inverse: float) -> Point:
+        """Loss and derivatives at one β."""
+        return self.point(self.rows(inverse), inverse)
+
+    def rows(self, inverse: float) -> Tempered:
+        """What each row adds up to at one β."""
+        return engine.softmax.temper(self.logits, self.labels, inverse)
+
+    def point(self, rows: Tempered, inverse: float) -> Point:
+        """Loss and derivatives from the sums of rows."""
+        mean = rows.first / rows.total
+        return Point(
+            inverse,
+            self.mean(np.log(rows.total) + inverse * rows.gap),
+            self.mean(mean + rows.gap),
+            self.mean(rows.second / rows.total - mean * mean),
+            not rows.gap.any(),
+        )
+
+    def mean(self, values: Floats) -> float:
+        """Weighted mean over rows."""
+        if self.weights is None:
+            return float(np.sum(values)) / len(values)
+        return float(np.sum(self.weights * values)) / self.total_weight
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Σw, the number of rows without weights."""
+        return float(len(self.labels) if self.weights is None else np.sum(self.weights))
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the logits of a row, in the mean square over rows."""
+        variance = np.concatenate(
+            [
+                np.var(self.logits[rows], axis=1, dtype=np.float64)
+                for rows in row_blocks(*self.logits.shape)
+            ]
+        )
+        return max(math.sqrt(self.mean(variance)), SMALLEST_SPREAD)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest logit by absolute value."""
+        return max(float(self.logits.max()), -float(self.logits.min()))
+
+    @property
+    def least(self) -> float:
+        """The smallest β that is looked at; never more than 1."""
+        return LEAST_SPREAD / max(LEAST_SPREAD, self.spread)
+
+    def some(self) -> LossCurve | None:
+        """The curve of a few evenly spaced rows; None where all rows are few enough."""
+        step = self.logits.size // STARTING_ENTRIES
+        if step < 2:
+            return None
+        weights = None if self.weights is None else self.weights[::step]
+        return LossCurve(np.ascontiguousarray(self.logits[::step]), self.labels[::step], weights)
+
+
+def fit_inverse_temperature(curve: LossCurve) -> InverseTemperature:
+    """Find the β > 0 with the lowest mean log loss, or the bound that stands for none."""
+    one = curve.at(1.0)
+    if one.all_right:
+        return _without_errors(curve, one)
+    best, _ = _descend(curve, *_start(curve, one))
+    if best.gradient <= TOLERANCE or best.slope < 0 or best.inverse > curve.least:
+        return InverseTemperature(best, one.loss)
+    return InverseTemperature(best, one.loss, NOT_BETTER)
+
+
+def _start(curve: LossCurve, one: Point) -> tuple[Point, float]:
+    """A point near the minimum, found on some of the rows, and the bend of the curve there."""
+    few = curve.some()
+    if few is None or (first := few.at(1.0)).all_right:
+        return one, 0.0
+    found, bend = _descend(few, first, 0.0)
+    return curve.at(found.inverse), bend
+
+
+def _descend(curve: LossCurve, here: Point, bend: float) -> tuple[Point, float]:
+    """Newton's method, held between a point where the loss falls and one where it rises.
+
+    ``bend`` is the third derivative as far as it is known. Returns the point and the bend there.
+    """
+    low, high = 0.0, math.inf
+    for _ in range(MOST_STEPS):
+        if here.gradient <= TOLERANCE:
+            break
+        low, high = (here.inverse, high) if here.slope < 0 else (low, here.inverse)
+        inverse = _further(curve, here, here.inverse + _step(here, bend))
+        if not low < inverse < high:
+            inverse = math.sqrt(low) * math.sqrt(high)
+        if not low < inverse < high:
+            break  # the bound, or two neighbouring numbers
+        before, here = here, curve.at(inverse)
+        apart = here.inverse - before.inverse
+        if abs(apart) > ROUNDED_AWAY * here.inverse:
+            bend = (here.curvature - before.curvature) / apart
+    return here, bend
+
+
+def _step(here: Point, bend: float) -> float:
+    """To where the slope is 0, if it is a parabola of that curvature and bend."""
+    if here.curvature <= 0:
+        return -math.copysign(math.inf, here.slope)
+    newton = here.slope / here.curvature
+    root = 1 - 2 * newton * (bend / here.curvature)
+    return -2 * newton / (1 + math.sqrt(min(max(root, 0.0), MOST_BEND)))
+
+
+def _further(curve: LossCurve, here: Point, inverse: float) -> float:
+    """Where to look next: as asked, unless that is far away or below the bound."""
+    if inverse > here.inverse * LARGEST_FACTOR:
+        return min(inverse, max(here.inverse * LARGEST_FACTOR, 1 / curve.spread))
+    if inverse < here.inverse / LARGEST_FACTOR:  # only then is the bound worth a pass
+        inverse = max(inverse, math.sqrt(curve.least * here.inverse))
+        return inverse if inverse > curve.least * LARGEST_FACTOR else curve.least
+    return inverse
+
+
+def _without_errors(curve: LossCurve, one: Point) -> InverseTemperature:
+    """Where no prediction is wrong, by the rule of succession: one row more, and it is wrong."""
+    from scipy.optimize import brentq
+
+    ties = curve.rows(ALL_BUT_INFINITE).total
+    if (ties == curve.logits.shape[1]).all():
+        return InverseTemperature(one, one.loss, SAME_SCORES)
+    target = curve.mean(np.log(ties)) + math.log1p(1 / (1 + curve.total_weight))
+    if one.loss <= target:
+        return InverseTemperature(one, one.loss, ALL_RIGHT_AS_IT_IS)
+    enough = 1.0
+    while curve.at(enough).loss > target:
+        enough *= LARGEST_FACTOR
+
+    def excess(log_inverse: float) -> float:
+        return curve.at(math.exp(log_inverse)).loss - target
+
+    log_inverse = brentq(excess, 0.0, math.log(enough), xtol=1e-12)
+    return InverseTemperature(curve.at(math.exp(log_inverse)), one.loss, ALL_RIGHT)

@@ -72,7 +72,7 @@ def test_folds_spread_classes_and_keep_equal_rows_together():
 
 
 def test_a_search_that_would_take_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr("trueup.recalibrate.scaling.affine.base.MOST_TO_SEARCH", 100)
+    monkeypatch.setattr("trueup.recalibrate.scaling.matrix.MOST_TO_SEARCH", 100)
     z, y = world(50, 3)
     with pytest.raises(InputError, match="`strength` must be a number for 50 rows of 3 classes"):
         DirichletCalibration(logits=True).fit(z, y)

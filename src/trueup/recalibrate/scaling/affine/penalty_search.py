@@ -61,12 +61,7 @@ def search_strengths(
     Both are made weaker together until that no longer helps; then one power of ten at a time in
     either is tried from the best pair, until no neighbour is better.
     """
-    k = data.n_classes
-    entries = k * (k + 1) if kind == "l2" else k * (k - 1)
-    ladders = (
-        _ladder(entries * data.size**2) if strength is None else [strength],
-        _ladder(k) if mu is None else [mu],
-    )
+    ladders = _ladders(data, kind, strength, mu)
     table = _Table(data, fold, kind, ladders)
     best, worse = (0, 0), 0
     for step in range(1, max(len(ladder) for ladder in ladders)):
@@ -87,16 +82,23 @@ def search_strengths(
 
 def strongest(data: AffineData, kind: str, strength: float | None, mu: float | None) -> Strengths:
     """Strengths where rows are too few to be split."""
+    largest, largest_mu = (ladder[0] for ladder in _ladders(data, kind, strength, mu))
+    return Strengths(largest, largest_mu, [])
+
+
+def _ladders(
+    data: AffineData, kind: str, strength: float | None, mu: float | None
+) -> tuple[list[float], list[float]]:
+    """What λ and μ may be: as given, or powers of ten down from what weighs an entry with 1."""
+
+    def ladder(given: float | None, unit: float) -> list[float]:
+        top = math.ceil(math.log10(unit))
+        powers = range(top, top - DECADES, -1)
+        return [10.0**power for power in powers] if given is None else [given]
+
     k = data.n_classes
     entries = k * (k + 1) if kind == "l2" else k * (k - 1)
-    largest = _ladder(entries * data.size**2)[0] if strength is None else strength
-    return Strengths(largest, _ladder(k)[0] if mu is None else mu, [])
-
-
-def _ladder(unit: float) -> list[float]:
-    """Powers of ten from the first above ``unit``, the strength that weighs an entry with 1."""
-    top = math.ceil(math.log10(unit))
-    return [10.0**power for power in range(top, top - DECADES, -1)]
+    return ladder(strength, entries * data.size**2), ladder(mu, k)
 
 
 class _Table:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from trueup.recalibrate.compose.top_label_rows import rescaled_rows, top_scores
 from trueup.recalibrate.score_forms import Scores
 
 
@@ -18,9 +17,9 @@ def test_rows_by_definition(logits, new: float) -> None:
     z = np.array([logits])
     p = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
     for scores in (Scores(z, True), Scores(p, False)):
-        found_top, score = top_scores(scores)
+        found_top, score = scores.top_label()
         top = int(scores.values[0].argmax())
-        row = rescaled_rows(scores, found_top, np.array([new]))[0]
+        row = scores.rescaled(found_top, np.array([new]))[0]
         assert found_top[0] == top
         assert row[top] == new
         assert row.sum() == pytest.approx(1, abs=1e-12)
@@ -34,21 +33,21 @@ def test_rows_by_definition(logits, new: float) -> None:
 
 
 def test_ties_go_to_the_lowest_class() -> None:
-    assert top_scores(Scores(np.array([[0.4, 0.4, 0.2]]), False))[0].tolist() == [0]
-    assert top_scores(Scores(np.array([0.5]), False))[0].tolist() == [0]
-    assert top_scores(Scores(np.array([0.0]), True))[0].tolist() == [0]
+    assert Scores(np.array([[0.4, 0.4, 0.2]]), False).top_label()[0].tolist() == [0]
+    assert Scores(np.array([0.5]), False).top_label()[0].tolist() == [0]
+    assert Scores(np.array([0.0]), True).top_label()[0].tolist() == [0]
 
 
 def test_others_that_are_all_zero_get_the_same() -> None:
     scores = Scores(np.array([[0.0, 1.0, 0.0]]), False)
-    row = rescaled_rows(scores, np.array([1]), np.array([0.8]))
+    row = scores.rescaled(np.array([1]), np.array([0.8]))
     assert row[0] == pytest.approx([0.1, 0.8, 0.1])
     logits = Scores(np.array([[0.0, 2000.0, 1000.0]]), True)
-    row = rescaled_rows(logits, np.array([1]), np.array([0.8]))
+    row = logits.rescaled(np.array([1]), np.array([0.8]))
     assert row[0] == pytest.approx([0.0, 0.8, 0.2])  # their ratio is known, however small they are
 
 
 def test_scores_are_left_alone() -> None:
     values = np.array([[0.2, 0.5, 0.3]])
-    rescaled_rows(Scores(values, False), np.array([1]), np.array([0.1]))
+    Scores(values, False).rescaled(np.array([1]), np.array([0.1]))
     assert values.tolist() == [[0.2, 0.5, 0.3]]

@@ -1,16 +1,20 @@
-"""Fitting σ(intercept + Σ slope · covariate) with slopes that are not negative, to any data."""
+"""The base of Platt scaling and beta calibration: σ(intercept + Σ slope · covariate), fitted."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats
+from trueup.engines.select import engine
 from trueup.newton import Maximum, Terms, climb
-from trueup.recalibrate.scaling.sigmoid.loss import SigmoidProblem
+from trueup.recalibrate.one_vs_rest import OneVsRestRecalibrator
+from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 
 POLISH = 4
 ENOUGH = 1e-13  # of the gradient of the mean loss
@@ -27,6 +31,135 @@ KEPT = "so the scores were kept: they fit better than Platt's smoothed labels wo
 SAME_SCORE = "all scores are the same and say nothing about a slope, so it was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
 BACKWARDS = "larger scores do not go with more positive outcomes, so all get the same"
+WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
+
+
+class SigmoidRecalibrator(OneVsRestRecalibrator):
+    """Probabilities σ(intercept + Σ slope · covariate), with slopes that are not negative.
+
+    A subclass gives the covariates of a problem in `_covariates`, each of which grows with the
+    score; slopes of 1 and an intercept of 0 must give the score back.
+    """
+
+    monotone: ClassVar[bool] = True
+
+    def _covariates(self, scores: Scores, number: int) -> Floats:
+        """Return (slopes, n) covariates of one problem."""
+        raise NotImplementedError
+
+    def _with_intercept(self) -> bool:
+        """Whether there is an intercept to fit."""
+        return True
+
+    def _asked(self) -> tuple[bool, bool]:
+        """Whether labels are smoothed and whether the loss is squared."""
+        return False, False
+
+    def _fit(self, data: FitData) -> None:
+        super()._fit(data)
+        found = [[learned["note"]] if learned["note"] else [] for learned in self.maps_]
+        self._note_problems(found)
+        binary = data.n_classes == 2 and not data.scores.are_logits  # what is best is no worse
+        if binary or self._asked() != (False, False):
+            return
+        if self._is_worse(data):
+            slopes = len(self.maps_[0]["slopes"])
+            same = {"slopes": np.ones(slopes), "intercept": 0.0, "gradient": 0.0, "note": ""}
+            self.maps_ = [dict(same) for _ in self.maps_]
+            self.notes_ = [WORSE]
+
+    def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
+        smooth, squared = self._asked()
+        problem = SigmoidProblem(
+            self._covariates(data.scores, number),
+            self._with_intercept(),
+            data.scores.log_odds(number),
+            data.outcomes(number),
+            data.weights,
+        )
+        point, gradient, note = fit_sigmoid(problem, smooth=smooth, squared=squared)
+        slopes, intercept = point[:-1], float(point[-1])
+        return {"slopes": slopes, "intercept": intercept, "gradient": gradient, "note": note}
+
+    def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
+        covariates = self._covariates(scores, number)
+        terms = zip(learned["slopes"], covariates, strict=True)
+        return sigmoid(np.asarray(learned["intercept"] + sum(a * x for a, x in terms)))
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidProblem:
+    """Covariates that grow with the score, one for each slope, and outcomes with weights.
+
+    Points are slopes with the intercept behind them, which stays 0 if there is none to fit. Slopes
+    of 1 and an intercept of 0 give ``log_odds``, those of the score.
+    """
+
+    covariates: Floats
+    has_intercept: bool
+    log_odds: Floats
+    outcomes: NDArray[np.bool_]
+    weights: Floats | None
+
+    @cached_property
+    def weight(self) -> Floats | None:
+        """Weights that sum to 1; None where all are the same."""
+        return None if self.weights is None else np.asarray(self.weights / self.weights.sum())
+
+    @property
+    def labels(self) -> Floats:
+        """Outcomes as targets."""
+        return self.outcomes.astype(np.float64)
+
+    def smoothed(self) -> Floats:
+        """(N₊ + 1)/(N₊ + 2) for positive outcomes and 1/(N₋ + 2) for others (Platt 1999)."""
+        weights = np.ones(len(self.outcomes)) if self.weights is None else self.weights
+        positive, negative = weights[self.outcomes].sum(), weights[~self.outcomes].sum()
+        high, low = (positive + 1) / (positive + 2), 1 / (negative + 2)
+        return np.where(self.outcomes, float(high), float(low))
+
+    def rows(self, step: int) -> SigmoidProblem:
+        """Every so many-th row."""
+        return replace(
+            self,
+            covariates=self.covariates[:, ::step],
+            log_odds=self.log_odds[::step],
+            outcomes=self.outcomes[::step],
+            weights=None if self.weights is None else self.weights[::step],
+        )
+
+    def mean(self, values: Floats) -> float:
+        """Weighted mean."""
+        # A plain sum, not a product of arrays, which may round differently on more threads.
+        if self.weight is None:
+            return float(values.sum()) / len(values)
+        return float((self.weight * values).sum())
+
+    def constant(self, targets: Floats) -> Floats:
+        """Return the best point with all slopes 0, whatever the loss."""
+        point = np.zeros(len(self.covariates) + 1)
+        if self.has_intercept:
+            point[-1] = math.log(self.mean(targets)) - math.log(self.mean(1 - targets))
+        return point
+
+    def line(self, point: Floats) -> Floats:
+        """Log-odds of every row."""
+        terms = zip(point[:-1], self.covariates, strict=True)
+        first, *others = (slope * row for slope, row in terms)
+        for other in others:
+            first += other
+        first += point[-1]
+        return np.asarray(first)
+
+    def value(self, targets: Floats, point: Floats, *, squared: bool) -> float:
+        """Minus the mean loss."""
+        return self.terms(targets, point, squared=squared).value
+
+    def terms(self, targets: Floats, point: Floats, *, squared: bool) -> Terms:
+        """Minus the mean loss, with its derivatives by slopes and intercept."""
+        sums = engine.sigmoid.sigmoid_sums(self.covariates, targets, self.weight, point, squared)
+        whole = -(len(targets) if self.weight is None else 1.0)
+        return Terms(sums.loss / whole, sums.gradient / whole, sums.hessian / whole)
 
 
 class SigmoidFit(NamedTuple):

@@ -1,0 +1,164 @@
+"""What the parts of a model are given: weights and groups, scores, and folds of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
+from sklearn.utils.validation import has_fit_parameter
+
+from trueup._typing import Ints
+from trueup.errors import Argument, InputError, must_be
+from trueup.forecasts.arrays import as_numpy, describe
+from trueup.forecasts.sample_data import same_length, weights_of
+from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.fit_input import policy_of
+from trueup.recalibrate.score_forms import LEAST, log_sum_exp
+
+ByRow = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """Keyword arguments of the parts of a model, one entry for each row."""
+
+    for_classifier: ByRow
+    for_splitter: ByRow
+    for_recalibrator: ByRow
+
+    @classmethod
+    def of(cls, model: Any, n: int, sample_weight: object, groups: object) -> Metadata:
+        """Check, and share out: as metadata routing says where it is on."""
+        given: ByRow = {}
+        if (weights := weights_of(sample_weight, n, policy_of(model))) is not None:
+            given["sample_weight"] = weights
+        if groups is not None:
+            given["groups"] = as_numpy("groups", groups)
+            same_length("groups", given["groups"], n, "X")
+        learns = dict(given)
+        if not has_fit_parameter(model.recalibrator, "groups"):
+            learns.pop("groups", None)
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(model, "fit", **given)
+            fits = routed.get("classifier", {"fit": {}})["fit"]
+            return cls(dict(fits), dict(routed.splitter.split), learns)
+        return cls(_fits(model, given), _splits(model, given), learns)
+
+    def classifier(self, rows: Ints | slice = slice(None)) -> ByRow:
+        """Arguments of its `fit` on all rows, or on some."""
+        return {name: values[rows] for name, values in self.for_classifier.items()}
+
+    def recalibrator(self, rows: Ints | slice = slice(None)) -> ByRow:
+        """Arguments of its `fit` on all rows, or on some."""
+        return {name: values[rows] for name, values in self.for_recalibrator.items()}
+
+
+def _fits(model: Any, given: ByRow) -> ByRow:
+    if "sample_weight" not in given or model.is_frozen:
+        return {}
+    if not has_fit_parameter(model.classifier, "sample_weight"):
+        name = type(model.classifier).__name__
+        rule = (f"{name}.fit does not support ", Argument("sample_weight"))
+        hint = "use metadata routing to pass weights to the recalibrator only"
+        raise InputError("sample_weight", rule, hint=hint)
+    return {"sample_weight": given["sample_weight"]}
+
+
+def _splits(model: Any, given: ByRow) -> ByRow:
+    if "groups" not in given:
+        return {}
+    splitter = None if model.is_frozen else model.cv
+    # A splitter that says nothing about metadata may want them: those of scikit-learn all do.
+    silent = hasattr(splitter, "split") and not hasattr(splitter, "get_metadata_routing")
+    if silent or get_routing_for_object(splitter).consumes("split", {"groups"}):
+        return {"groups": given["groups"]}
+    if not has_fit_parameter(model.recalibrator, "groups"):
+        rule = "cannot be used: neither the folds nor the recalibrator take them"
+        hint = "pass cv=GroupKFold() to keep groups together"
+        raise InputError("groups", rule, hint=hint)
+    return {}
+
+
+@dataclass(frozen=True)
+class Response:
+    """`predict_proba`, or `decision_function` for a recalibrator of logits."""
+
+    logits: bool
+
+    @classmethod
+    def for_both(cls, classifier: Any, recalibrator: Recalibrator) -> Response:
+        """Choose what the recalibrator asks for, of what the classifier has."""
+        gives_logits = hasattr(classifier, "decision_function")
+        if recalibrator.logits and not gives_logits:
+            rule = (f"takes logits, but {type(classifier).__name__} has no decision_function",)
+            hint = ("leave out ", Argument("logits", True))
+            raise InputError("recalibrator", rule, hint=hint)
+        if not recalibrator.logits and hasattr(classifier, "predict_proba"):
+            return cls(False)
+        if gives_logits:
+            return cls(True)
+        raise must_be("classifier", "have predict_proba or decision_function", classifier)
+
+    def of(self, classifier: Any, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return (n, K) scores, or (n,) of the second of two, in the order of ``classes``.
+
+        Classes that the classifier does not know get probability 0, or the logit of next to 0.
+        """
+        answer = classifier.decision_function(X) if self.logits else classifier.predict_proba(X)
+        values = as_numpy("X", answer)
+        known = np.asarray(classifier.classes_)
+        if values.ndim == 1 and len(known) == 2 and len(classes) > 2:
+            values = np.column_stack([np.zeros(len(values)), values])
+        columns = 2 if values.ndim == 1 else values.shape[1]
+        if columns != len(known):
+            rule = f"give a score for each of its {len(known)} classes"
+            hint = 'decision_function_shape="ovr" gives them, in scikit-learn'
+            raise must_be("classifier", rule, describe(values), hint=hint)
+        if len(known) == len(classes):
+            return values
+        filled = np.zeros((len(values), len(classes)))
+        if self.logits:
+            filled += (log_sum_exp(values) + np.log(LEAST))[:, None]
+        filled[:, np.searchsorted(classes, known)] = values
+        return filled
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Scores of the ``rows`` of a fold, and the classifier they come from.
+
+    Rows of a class that the classifier does not know are not among them, but in ``left_out``.
+    """
+
+    classifier: Any
+    rows: Ints
+    left_out: Ints
+    scores: NDArray[Any]
+
+
+def cross_fitted(
+    model: Any, response: Response, X: Any, labels: NDArray[Any], beside: Metadata
+) -> list[Fold]:
+    """Fit a clone of the classifier on all folds but one, and let it score that one; for each."""
+    from sklearn.model_selection import check_cv
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils.parallel import Parallel, delayed
+
+    classifier, classes = model.classifier, model.classes_
+
+    def fold(train: Ints, test: Ints) -> Fold:
+        copy = clone(classifier)
+        copy.fit(_safe_indexing(X, train), labels[train], **beside.classifier(train))
+        known = np.isin(labels[test], copy.classes_)
+        rows, left_out = test[known], test[~known]
+        if not len(rows):
+            return Fold(copy, rows, left_out, np.empty((0, len(classes))))
+        return Fold(copy, rows, left_out, response.of(copy, _safe_indexing(X, rows), classes))
+
+    splits = check_cv(model.cv, labels, classifier=True).split(X, labels, **beside.for_splitter)
+    return list(Parallel(n_jobs=model.n_jobs)(delayed(fold)(train, test) for train, test in splits))
