@@ -8,21 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-__all__ = [
-    "Argument",
-    "CapabilityError",
-    "InputError",
-    "Text",
-    "Verbatim",
-    "called",
-    "conflict",
-    "internal_error",
-    "must_be",
-    "printable",
-    "required",
-    "short",
-]
-
 # A rule that begins with one of these is said as it is: "must sum to 1". Others follow "must be".
 VERBS = frozenset(
     [

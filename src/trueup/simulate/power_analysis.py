@@ -21,8 +21,6 @@ from trueup.simulate.studies.run_study import study
 from trueup.simulate.world_with_error import with_error, world_like
 from trueup.simulate.worlds.world import World
 
-__all__ = ["power", "sample_size"]
-
 DEFAULT = rmsce_debiased.estimator()
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from trueup.notebook import FieldsShown
 
-__all__ = ["Detection", "SampleSize"]
-
 
 @dataclass(frozen=True)
 class Detection(FieldsShown):

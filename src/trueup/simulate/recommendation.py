@@ -17,8 +17,6 @@ from trueup.simulate.studies.run_study import study
 from trueup.simulate.studies.study_result import StudyRow
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Advice", "recommend_estimator"]
-
 MOST_DRAWS = 10_000_000
 FEW_ROWS = 100
 

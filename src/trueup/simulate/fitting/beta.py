@@ -18,16 +18,6 @@ from trueup.errors import Verbatim, must_be
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fitting.rounding import Rounding
 
-__all__ = [
-    "ScoreSums",
-    "fit_beta",
-    "log_likelihood",
-    "log_tail",
-    "reads_0",
-    "reads_1",
-    "sums_of",
-]
-
 LOG_MOST = math.log(1e7)  # a larger shape is a point, a smaller one than its inverse two points
 
 Flags = NDArray[np.bool_]

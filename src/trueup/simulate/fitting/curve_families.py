@@ -18,8 +18,6 @@ from trueup._typing import Floats
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fitting.censored_ends import End, Outcomes
 
-__all__ = ["FAMILIES", "Family", "FamilyFit", "fit_family"]
-
 LEAST = 1e-150  # a probability is cut here; its square is still a normal number
 EDGE = 1e-12  # how far inside the limit a curve that touches it is kept
 SEPARATED = 1e-6  # minus a log-likelihood this small: the curve is a step without a best slope

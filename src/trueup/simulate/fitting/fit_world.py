@@ -24,8 +24,6 @@ from trueup.simulate.worlds.score_distributions import Beta
 from trueup.simulate.worlds.world import World
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Fitted", "ScoresFit", "fit"]
-
 
 @dataclass(frozen=True)
 class ScoresFit(FieldsShown):

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.simulate.fitting.rounding import Rounding
 
-__all__ = ["Quality", "curve_quality", "scores_quality"]
-
 SCORE_LIMITS = (0.03, 0.08)
 CURVE_LIMITS = (0.01, 0.03)
 CHANCE = 1.36  # 5 % of Kolmogorov's distances are larger

@@ -24,8 +24,6 @@ from trueup.forecasts.probs import Vector
 from trueup.lens import Binary, Pairs
 from trueup.simulate.worlds.world import DataSets
 
-__all__ = ["Measure", "Numbers", "draw_sets", "score_sets"]
-
 Measure = Callable[..., Any]
 Numbers = dict[str, Floats]
 """The numbers of every measure, by name: one of each data set."""

@@ -18,8 +18,6 @@ import numpy as np
 from trueup.engines.blocks import Chunk
 from trueup.simulate.worlds.world import World
 
-__all__ = ["batches", "identity", "stream", "world_identity"]
-
 BATCH_ROWS = 1 << 16  # scores and labels of a batch stay in cache
 BATCH_SETS = 100  # so that small data sets with slow measures are shared out, and saved, too
 LONGEST = 2000  # characters of an identity that are written out

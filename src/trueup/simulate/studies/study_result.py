@@ -12,8 +12,6 @@ from trueup._typing import Floats
 from trueup.notebook import FieldsShown
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Study", "StudyRow"]
-
 SHOWN = 40
 
 

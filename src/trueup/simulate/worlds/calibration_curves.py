@@ -12,8 +12,6 @@ from trueup.checks import check_finite
 from trueup.errors import must_be
 from trueup.specification import Specification
 
-__all__ = ["Curve", "Glm", "Identity", "LogOdds", "Logistic", "Noisy", "Power", "Steps"]
-
 SCALES = ("logit", "log", "logflip")
 
 

@@ -23,8 +23,6 @@ from trueup.simulate.worlds.world import DataSets
 from trueup.specification import Specification
 from trueup.variance_tree import Leaf
 
-__all__ = ["DirichletWorld", "TableWorld"]
-
 Distance = str | Callable[[Any, Any], Any]
 SAME = 1e-12  # induced predictions closer than this are one prediction
 

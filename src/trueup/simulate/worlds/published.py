@@ -28,8 +28,6 @@ from trueup.simulate.worlds.score_distributions import (
 )
 from trueup.simulate.worlds.world import World
 
-__all__ = ["PUBLISHED", "PublishedWorld"]
-
 
 @dataclass(frozen=True, repr=False)
 class PublishedWorld(World):

@@ -20,8 +20,6 @@ from trueup.simulate.worlds.calibration_curves import Curve, Identity
 from trueup.simulate.worlds.score_distributions import Drawn, Points, ScoreDistribution, Uniform
 from trueup.specification import Specification
 
-__all__ = ["BinTruth", "DataSets", "World"]
-
 
 class DataSets(NamedTuple):
     """Many simulated data sets at once: row r of each array is data set r."""
