@@ -188,7 +188,7 @@ class Estimator(Specification):
     @property
     def takes_ties(self) -> bool:
         """Whether `power_of_ties` is written: resamples then need no sort."""
-        return False
+        return type(self).power_of_ties is not Estimator.power_of_ties
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the power of counted rows, hard labels without weights, sorted before."""

@@ -68,6 +68,7 @@ class ProperScore(Estimator):
     """
 
     analytic: ClassVar[str] = "mean"
+    additive: ClassVar[bool] = True
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
@@ -76,11 +77,6 @@ class ProperScore(Estimator):
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return `Canonical` for a matrix, whose rows are scored whole, else `Binary`."""
         return Canonical() if forecasts.is_matrix else Binary()
-
-    @property
-    def additive(self) -> bool:
-        """Whether sums of batches can be added up: those of a mean can."""
-        return True
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
         """Return for what `interval` needs a bootstrap: nothing, it is a mean."""
@@ -93,10 +89,6 @@ class ProperScore(Estimator):
     def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
         """Return the loss of each row with its label: for soft labels a mean over classes."""
         return np.asarray(np.einsum("ij,ij->i", forecasts.one_hot(where), possible))
-
-    def statistics(self, forecasts: Forecasts) -> ScoreSums:
-        """Return the sums of the mean score."""
-        raise NotImplementedError
 
     def from_table(self, statistics: ScoreSums) -> Estimate:
         """Return the mean of added-up sums."""

@@ -81,10 +81,6 @@ class Lens(Specification):
         """The same lens without a region."""
         return replace(self, where=None)
 
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return how many outcomes a row of the induced problem has."""
-        return 2
-
     def outcomes(self, rows: Floats) -> Ints:
         """Return the induced outcome of each row, were its label each of the classes, (n, K)."""
         raise NotImplementedError

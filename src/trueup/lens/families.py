@@ -67,10 +67,6 @@ class ClassWise(FamilyLens):
         """Return the classes themselves: each label is the outcome of its class."""
         return np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
 
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return the number of classes: of all one-vs-rest outcomes of a row one is 1."""
-        return forecasts.n_classes
-
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the one-vs-rest problem of every class."""
         yield from self._some_members(forecasts, 0, len(self.shares(forecasts)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,8 +17,14 @@ from trueup.forecasts.arrays import as_numpy
 from trueup.lens import Lens, check_lens
 from trueup.local.bandwidth import KERNELS, check_bandwidth
 from trueup.local.device import Device, device_of
-from trueup.local.features import check_reduce
-from trueup.local.residual_bins import LocalProblem, LocalSums
+from trueup.local.features import check_reduce, fit_map
+from trueup.local.residual_bins import (
+    LocalProblem,
+    LocalSums,
+    features_of,
+    group_numbers,
+    pairs_and_rows,
+)
 from trueup.results import Estimate
 from trueup.tables import ResultTable
 
@@ -153,10 +159,8 @@ class LocalError(Estimator):
         logits: bool = False,
     ) -> ResultTable:
         """Return the landscape."""
-        table: ResultTable = self.measure(
-            probs, labels, features, weights=weights, logits=logits
-        ).table
-        return table
+        found = self.measure(probs, labels, features, weights=weights, logits=logits)
+        return cast(ResultTable, found.table)
 
     def gaps(
         self,
@@ -196,15 +200,16 @@ class LocalError(Estimator):
 
     def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
         """Return residuals and points of checked data, which serve any bandwidth on any device."""
-        return LocalProblem.of(
-            forecasts,
-            lens=self.lens,
-            binning=self.binning,
-            by_group=self.kernel == "group",
-            standardize=self.standardize,
-            reduce=self.reduce,
-            device=device,
-        )
+        pairs, rows = pairs_and_rows(self.lens_for(forecasts), forecasts)
+        edges = self.binning.inner_edges(pairs)
+        bins = np.searchsorted(edges, pairs.p.astype(np.float64))
+        if self.kernel == "group":
+            groups = group_numbers(forecasts)[rows]
+            return LocalProblem(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
+        # Features are scaled by all rows, in a region or not.
+        how: dict[str, Any] = {"standardize": self.standardize, "reduce": self.reduce}
+        _, points = fit_map(features_of(forecasts), forecasts.weights, **how)
+        return LocalProblem(rows, pairs, edges, bins, points[rows], None, device)
 
     def _forecasts(
         self, probs: object, labels: object, features: object, weights: object, logits: bool

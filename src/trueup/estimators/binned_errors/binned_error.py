@@ -16,7 +16,7 @@ from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError, must_be
-from trueup.estimators.base import Ends, check_norm, reason_of_bins
+from trueup.estimators.base import Ends, Estimator, check_norm, reason_of_bins
 from trueup.estimators.binned_errors.bias_correction import (
     debiased_power,
     debiased_powers,
@@ -113,22 +113,13 @@ class BinnedError(PairsEstimator):
         if not (callable(self.distance) or _is(self.distance, "tv", "squared")):
             raise must_be("distance", '"tv", "squared" or a function', self.distance)
 
-    def power_of_average(self) -> float:
-        """Return the norm."""
-        return self.norm
-
     def bounds(self, forecasts: Forecasts) -> Ends:
         """Return 0 and the largest distance: 1, or 2 for squared distances."""
         if callable(self.distance):
             return Ends(-math.inf, math.inf)
         return Ends(0.0, 2.0 if self.distance == "squared" else 1.0)
 
-    def __call__(
-        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
-    ) -> float:
-        """Return the estimate as a float."""
-        # The table comes at no cost.
-        return self.measure(probs, labels, weights=weights, logits=logits).value
+    __call__ = Estimator.__call__  # the table comes at no cost
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""

@@ -75,10 +75,6 @@ class SweepError(PairsEstimator):
         check_norm(self.norm)
         check_choice("bins", self.bins, "mass", "width")
 
-    def power_of_average(self) -> float:
-        """Return the norm."""
-        return self.norm
-
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
         """Return for what `interval` needs a bootstrap; empty if it needs none."""
         return reason_of_bins(self, forecasts, target)
@@ -88,11 +84,6 @@ class SweepError(PairsEstimator):
         table, chosen = self._swept(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
-
-    @property
-    def takes_ties(self) -> bool:
-        """Sorted groups are all it needs."""
-        return True
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Sweep over counted rows."""
