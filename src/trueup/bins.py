@@ -24,7 +24,7 @@ from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
 from trueup.specification import Specification
 from trueup.tables import BinTable
-from trueup.variance_tree import Leaf, grow
+from trueup.variance_tree import Leaf, Rule, grow
 
 __all__ = [
     "Binning",
@@ -182,12 +182,13 @@ class VarianceTree(Binning):
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the means at which scores were split."""
         scores = pairs.p.astype(np.float64)[:, None]
-        leaves = grow(lambda which: scores[which], np.arange(len(pairs)), 1, pairs.w, self)
+        rule = Rule(self.min_samples, self.min_leaf)
+        leaves = grow(lambda which: scores[which], np.arange(len(pairs)), 1, pairs.w, rule)
         return np.sort([leaf.high[0] for leaf in leaves if leaf.high[0] < 1])
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the leaves of the tree grown on these points."""
-        return grow(cells.rows, cells.kept, cells.m, cells.w, self)
+        return grow(cells.rows, cells.kept, cells.m, cells.w, Rule(self.min_samples, self.min_leaf))
 
 
 @dataclass(frozen=True, repr=False)

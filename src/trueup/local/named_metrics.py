@@ -11,7 +11,7 @@ from trueup.bins import EqualWidth
 from trueup.checks import check_choice
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
-from trueup.local.bandwidth import checked_bandwidths, default_bandwidth
+from trueup.local.bandwidth import KERNELS, checked_bandwidths, default_bandwidth
 from trueup.local.device import device_of
 from trueup.local.local_error import LocalError, summary_of
 from trueup.tables import ResultTable
@@ -116,7 +116,7 @@ def mlce_over_bandwidths(
     >>> table["max"].round(3)
     array([0.7  , 0.205])
     """
-    check_choice("kernel", kernel, "laplacian", "gaussian")
+    check_choice("kernel", kernel, *KERNELS)
     binning = EqualWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
     forecasts = Forecasts.from_arrays(

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
-from trueup.checks import is_number
+from trueup.checks import check_choice, is_number
 from trueup.engines.select import engine, in_use
 from trueup.engines.threads import get_threads
 from trueup.engines.types import KernelSet, KernelTotals
 from trueup.errors import Argument, InputError, Verbatim, must_be
-from trueup.local.bandwidth import WITHIN, steepness
+from trueup.local.bandwidth import KERNELS, WITHIN, steepness
 
 Kernel = Literal["laplacian", "gaussian"]
 
@@ -260,8 +260,7 @@ def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
 
 
 def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) -> None:
-    if kernel not in ("laplacian", "gaussian"):
-        raise must_be("kernel", '"laplacian" or "gaussian"', kernel)
+    check_choice("kernel", kernel, *KERNELS)
     for name, each in (("points", points), ("values", values), ("queries", queries)):
         if each is not None and not hasattr(each, "ndim"):
             raise must_be(name, "an array", type(each))

@@ -100,7 +100,7 @@ class ResultTable(Table):
 class Curve(ResultTable):
     """Columns with one row per point, in increasing order of the score.
 
-    Curves of several classes stand below each other, told apart by the column ``class``.
+    Curves of several classes stand below each other, with their ``class`` in a column.
     """
 
     kind: ClassVar[str] = "curve"

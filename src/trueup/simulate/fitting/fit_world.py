@@ -12,7 +12,6 @@ from trueup.codec import plain
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
-from trueup.newton import Maximum
 from trueup.notebook import FieldsShown
 from trueup.simulate.fitting.beta import fit_beta, reads_0, reads_1, sums_of
 from trueup.simulate.fitting.censored_ends import outcomes_of, rate_of_rows
@@ -156,7 +155,8 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
 
     at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
     counts = (len(score), int(at_0.sum()), int(at_1.sum()))
-    found = _scores_fit(beta, counts, rounding)
+    settled = (beta.converged, *counts, rounding.name, float(beta.terms.value))
+    found = ScoresFit(*shapes, float(beta.errors[0]), float(beta.errors[1]), *settled)
     of_scores = scores_quality(score, weight, ~(at_0 | at_1), rounding, *shapes)
     truth = rate_of_rows(curve, score, rounding, outcomes)
     of_curve = curve_quality(score, label, weight, truth)
@@ -167,13 +167,6 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
 def _moments(score: Floats, weight: Floats) -> tuple[float, float]:
     mean = float(np.average(score, weights=weight))
     return mean, float(np.average((score - mean) ** 2, weights=weight))
-
-
-def _scores_fit(beta: Maximum, counts: tuple[int, int, int], rounding: Rounding) -> ScoresFit:
-    (alpha, b), (alpha_error, b_error) = beta.point.tolist(), beta.errors.tolist()
-    value = float(beta.terms.value)
-    found = (alpha, b, alpha_error, b_error, beta.converged)
-    return ScoresFit(*found, *counts, rounding.name, value)
 
 
 def _words(

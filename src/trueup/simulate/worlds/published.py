@@ -52,11 +52,7 @@ ROELOFS: dict[str, tuple[tuple[float, float], tuple[str, str, float, float], str
     "resnet_wide32_c100": ((1.0611, 0.0650), ("logflip", "logflip", -0.15, 0.21), UNREADABLE),
     "densenet40_c100": ((1.0805, 0.0808), ("logit", "logit", -0.97, 0.34), ""),
     "resnet152_imgnet": ((1.1359, 0.2069), ("logflip", "logflip", -0.12, 0.58), ""),
-    "densenet161_imgnet": (
-        (1.1928, 0.2206),
-        ("log", "log", -0.03, 1.27),
-        UNSURE,
-    ),
+    "densenet161_imgnet": ((1.1928, 0.2206), ("log", "log", -0.03, 1.27), UNSURE),
 }
 
 TABLE_1 = TableWorld(
