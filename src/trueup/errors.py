@@ -20,21 +20,11 @@ class Verbatim(str):
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that a message mentions, so that each caller can be told its own name for it.
+    """An argument that a message mentions, so that each caller can be told its own name for it."""
 
-    Attributes
-    ----------
-    name
-        Its name in Python.
-    value
-        What to pass, where the message proposes a value.
-    to
-        The function that takes it, if that is not the one that was called.
-    """
-
-    name: str
-    value: object = None
-    to: str = ""
+    name: str  # in Python
+    value: object = None  # what to pass, where the message proposes a value
+    to: str = ""  # the function that takes it, if that is not the one that was called
 
     def __str__(self) -> str:
         """Return it as one writes it in Python."""

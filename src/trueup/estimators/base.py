@@ -62,12 +62,7 @@ class Estimator(Specification):
     most_rows_resampled: ClassVar[float] = math.inf
 
     def __call__(
-        self,
-        probs: object,
-        labels: object = None,
-        *,
-        weights: object = None,
-        logits: bool = False,
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> float:
         """Return the estimate as a float."""
         return self.measure(probs, labels, weights=weights, logits=logits).value

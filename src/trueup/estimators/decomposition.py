@@ -22,18 +22,11 @@ from trueup.estimators.base import Estimator
 from trueup.estimators.bin_free.isotonic_fit import IsotonicFit
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
-from trueup.lens import (
-    Binary,
-    Canonical,
-    ClassWise,
-    Lens,
-    Member,
-    Pairs,
-    check_lens,
-)
+from trueup.lens import Binary, Canonical, ClassWise, Lens, Member, Pairs, check_lens
 from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, BinTables, Curve
 
+TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
 CHUNK_ROWS = 1 << 14  # a few arrays of so many rows stay in the second-level cache
 
 
@@ -257,12 +250,8 @@ class ProperScore(Estimator):
         uncertainty = self.uncertainty(base, pairs)
         remainder = math.fsum([found.value, -reliability, resolution, -uncertainty])
         within, terms = self.within(inside, remainder)
-        notes = {
-            "n_bins_requested": table.n_bins_requested,
-            "n_bins": table.n_bins,
-            **terms,
-            **found.notes,
-        }
+        notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
+        notes |= terms | found.notes
         return Decomposition(
             found.value, reliability, resolution, uncertainty, within, table, notes=notes
         )
@@ -311,10 +300,9 @@ def _average(
     parts: tuple[tuple[Any, float, Decomposition], ...], table: Curve | BinTables | None
 ) -> Decomposition:
     """Average the terms of all classes with their shares; rows clipped are counted."""
-
-    def mean(term: str) -> float:
-        return math.fsum(share * getattr(part, term) for _, share, part in parts)
-
+    terms = {
+        term: math.fsum(share * getattr(part, term) for _, share, part in parts) for term in TERMS
+    }
     notes: dict[str, Any] = {}
     for _, share, part in parts:
         for name, note in part.notes.items():
@@ -322,13 +310,4 @@ def _average(
                 notes[name] = notes.get(name, 0) + note
             elif name.startswith("within"):
                 notes[name] = notes.get(name, 0.0) + share * note
-    return Decomposition(
-        mean("score"),
-        mean("miscalibration"),
-        mean("discrimination"),
-        mean("uncertainty"),
-        mean("within"),
-        table,
-        parts,
-        notes,
-    )
+    return Decomposition(**terms, table=table, parts=parts, notes=notes)

@@ -81,12 +81,8 @@ def plain_labels(
         raise must_be(name, "one class per row", describe(labels), hint=hint)
     missing = _missing(labels) if labels.dtype.kind in "fO" else np.zeros(0, bool)
     if missing.any():
-        hint = (
-            "pass ",
-            policy.option("ignore_label", Verbatim("float('nan')")),
-            " to drop such rows",
-        )
-        hint = "drop such rows" if policy.scikit_learn else hint
+        ignored = policy.option("ignore_label", Verbatim("float('nan')"))
+        hint = "drop such rows" if policy.scikit_learn else ("pass ", ignored, " to drop such rows")
         refuse(name, "present in every row", labels, missing, rows, hint)
     return _plain(labels)
 
@@ -221,11 +217,8 @@ def _hint_outside(labels: NDArray[Any], label: Any, n_classes: int, policy: Poli
         names = policy.option("classes", ["negative", "positive"])
         return ("pass ", names, " if labels have other names")
     if label < 0 and not policy.scikit_learn:
-        return (
-            "pass ",
-            policy.option("ignore_label", Verbatim(f"{label:.0f}")),
-            " to drop such rows",
-        )
+        ignored = policy.option("ignore_label", Verbatim(f"{label:.0f}"))
+        return ("pass ", ignored, " to drop such rows")
     if label == n_classes and labels.min() >= 1:
         return "subtract 1 from labels that count from 1"
     names = policy.option("classes")

@@ -107,11 +107,7 @@ class Lens(Specification):
         return np.asarray((exact > low) & (exact <= high))
 
     def _restrict(self, pairs: Pairs) -> Pairs:
-        if self.where is None:
-            return pairs
-        inside = self.inside(pairs.p)
-        w = None if pairs.w is None else pairs.w[inside]
-        return Pairs(pairs.p[inside], pairs.y[inside], w)
+        return pairs if self.where is None else pairs.take(self.inside(pairs.p))
 
     def _pairs(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Pairs:
         pairs = self._restrict(Pairs(p, y, w))

@@ -28,21 +28,12 @@ class Scaling:
 
     The center goes first: the difference of near values is exact, so that an offset, however
     large, costs distances nothing. Halves of values have no differences that overflow.
-
-    Attributes
-    ----------
-    n_columns
-        Columns of what comes in.
-    kept
-        Numbers of the columns that vary.
-    center, scale
-        Mean and population standard deviation of these columns.
     """
 
-    n_columns: int
-    kept: Ints
-    center: Floats
-    scale: Floats
+    n_columns: int  # of what comes in
+    kept: Ints  # numbers of the columns that vary
+    center: Floats  # their means
+    scale: Floats  # their population standard deviations
 
     @classmethod
     def fit(cls, rows: Floats, weights: Floats | None) -> Scaling:
@@ -77,14 +68,9 @@ class FeatureMap:
 
     A row goes through ``before``, then ``axes`` (columns of principal components) or
     ``transformer``, then ``after``; each of them may be None.
-
-    Attributes
-    ----------
-    n_columns
-        Columns of features.
     """
 
-    n_columns: int
+    n_columns: int  # of features
     before: Scaling | None = None
     axes: Floats | None = None
     transformer: Any = None
@@ -161,7 +147,8 @@ def some_columns(features: Any) -> Floats:
 
 def check_reduce(reduce: object) -> None:
     """Refuse what is neither the name of a reduction nor a transformer."""
-    if reduce is None or is_named(reduce) or _is_transformer(reduce):
+    transforms = hasattr(reduce, "transform") and not isinstance(reduce, type)
+    if reduce is None or is_named(reduce) or transforms:
         return
     rule = '"pca", "tsne", one of them with a number of dimensions, a transformer, or None'
     raise must_be("reduce", rule, reduce, hint='("pca", 20) leaves 20 dimensions')
@@ -208,10 +195,6 @@ def _tsne(points: Floats, n_dims: int) -> Floats:
     embedding = TSNE(n_dims, perplexity=perplexity, init=start, method=method, random_state=0)
     with threadpool_limits(1):  # the same coordinates on any number of cores
         return np.asarray(embedding.fit_transform(points), np.float64)
-
-
-def _is_transformer(reduce: object) -> bool:
-    return hasattr(reduce, "transform") and not isinstance(reduce, type)
 
 
 def _fitted(transformer: Any, features: Floats) -> Any:

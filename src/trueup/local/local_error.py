@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.bins import Binning, EqualWidth, check_binning
 from trueup.checks import check_choice, check_flag, is_number
 from trueup.errors import called, must_be
@@ -145,9 +145,7 @@ class LocalError(Estimator):
         Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
         own features, or groups.
         """
-        forecasts = self._forecasts(probs, labels, features, weights, logits)
-        problem = self.problem(forecasts, device_of(features))
-        return self._estimate(replace(problem, rows=_as_given(problem.rows, weights)))
+        return self._estimate(self._given(probs, labels, features, weights, logits)[0])
 
     def table(
         self,
@@ -172,12 +170,9 @@ class LocalError(Estimator):
         logits: bool = False,
     ) -> Floats:
         """Return observed − predicted around each row; NaN for rows that were left out."""
-        forecasts = self._forecasts(probs, labels, features, weights, logits)
-        problem = self.problem(forecasts, device_of(features))
-        n = forecasts.n if weights is None else len(as_numpy("weights", weights))
+        problem, n = self._given(probs, labels, features, weights, logits)
         found = np.full(n, np.nan)
-        rows = _as_given(problem.rows, weights)
-        found[rows] = problem.sums(self.kernel, self.bandwidth).gap
+        found[problem.rows] = problem.sums(self.kernel, self.bandwidth).gap
         return found
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
@@ -211,17 +206,20 @@ class LocalError(Estimator):
         _, points = fit_map(features_of(forecasts), forecasts.weights, **how)
         return LocalProblem(rows, pairs, edges, bins, points[rows], None, device)
 
-    def _forecasts(
+    def _given(
         self, probs: object, labels: object, features: object, weights: object, logits: bool
-    ) -> Forecasts:
+    ) -> tuple[LocalProblem, int]:
+        """Return the problem, and how many rows were given; its rows are numbered among those."""
         beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
         with called({"groups": "features"}):
-            return Forecasts.from_arrays(probs, labels, weights=weights, logits=logits, **beside)
-
-
-def _as_given(rows: Ints, weights: object) -> Ints:
-    """Numbers of rows among all that were given, those of weight 0 included."""
-    return rows if weights is None else np.flatnonzero(as_numpy("weights", weights) > 0)[rows]
+            forecasts = Forecasts.from_arrays(
+                probs, labels, weights=weights, logits=logits, **beside
+            )
+        problem = self.problem(forecasts, device_of(features))
+        if weights is None:
+            return problem, forecasts.n
+        every = as_numpy("weights", weights)
+        return replace(problem, rows=np.flatnonzero(every > 0)[problem.rows]), len(every)
 
 
 def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:

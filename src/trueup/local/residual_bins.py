@@ -29,33 +29,15 @@ class LocalSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LocalProblem:
-    """Scores and outcomes in confidence bins, with a point, or a group, for each.
+    """Scores and outcomes in confidence bins, with a point, or a group, for each."""
 
-    Attributes
-    ----------
-    rows
-        Numbers of the rows of the forecasts that are looked at.
-    pairs
-        Their scores, outcomes and weights.
-    edges
-        Inner edges of the bins.
-    bins
-        The bin of each row.
-    points
-        (n, d) standardised and reduced features; no columns where groups are looked at.
-    groups
-        The number of each row's group, for the kernel of groups; else None.
-    device
-        Where the sums are found; None for here.
-    """
-
-    rows: Ints
+    rows: Ints  # numbers of the rows of the forecasts that are looked at
     pairs: Pairs
-    edges: Floats
-    bins: Ints
-    points: Floats
-    groups: Ints | None
-    device: Device | None = None
+    edges: Floats  # inner edges of the bins
+    bins: Ints  # the bin of each row
+    points: Floats  # (n, d) standardised and reduced features; no columns for groups
+    groups: Ints | None  # the number of each row's group, for the kernel of groups
+    device: Device | None = None  # where the sums are found; None for here
 
     @property
     def n_dims(self) -> int:
@@ -131,5 +113,4 @@ def pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
     rows = np.flatnonzero(lens.inside(every.p))
     if len(rows) == 0:
         raise InputError("where", "selects no predictions")
-    w = None if every.w is None else every.w[rows]
-    return Pairs(every.p[rows], every.y[rows], w), rows
+    return every.take(rows), rows

@@ -43,7 +43,8 @@ def tensor_sums(
     import torch
 
     _check(points, values, queries)
-    steep = _steep(scale, kernel, points)
+    within = torch.finfo(points.dtype)
+    steep = min(max(steepness(scale, kernel), within.tiny), within.max)
     at, at_bins = (points, bins) if queries is None or query_bins is None else (queries, query_bins)
     sums = torch.zeros((len(at), values.shape[1]), dtype=torch.float64, device=points.device)
     nearest = torch.full((len(at),), torch.inf, dtype=points.dtype, device=points.device)
@@ -147,14 +148,6 @@ def _zeros(x: Tensor, values: Tensor) -> Tensor:
     import torch
 
     return torch.zeros((x.shape[1], values.shape[1]), dtype=torch.float64, device=x.device)
-
-
-def _steep(scale: float, kernel: str, points: Tensor) -> float:
-    """1/h or 1/(2γ²) within the range of the type."""
-    import torch
-
-    within = torch.finfo(points.dtype)
-    return min(max(steepness(scale, kernel), within.tiny), within.max)
 
 
 def _rows(bins: Any, b: int, device: Any) -> Tensor:

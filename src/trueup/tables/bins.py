@@ -44,9 +44,7 @@ class BinTable(Table):
     ) -> BinTable:
         """Put statistics and the inner edges they were taken with together."""
         edges = np.concatenate([[0.0], inner_edges, [1.0]])
-        return cls(
-            edges, len(inner_edges) + 1 if n_bins_requested is None else n_bins_requested, sums
-        )
+        return cls(edges, n_bins_requested or len(edges) - 1, sums)
 
     @property
     def n_bins(self) -> int:

@@ -18,7 +18,6 @@ from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, check_norm, reason_of_bins
 from trueup.estimators.binned_errors.bias_correction import (
-    debiased_power,
     debiased_powers,
     label_binned_power,
     plugin_power,
@@ -254,18 +253,16 @@ class BinnedError(PairsEstimator):
         """Averaged p-th power of one table, and how many bins were merged for it."""
         if self.debias:
             table, merged = table.without_singles()
-            return debiased_power(table, self.norm, residual=self.debias == "residual"), merged
+            residual = self.debias == "residual"
+            return float(debiased_powers(table.sums, self.norm, residual=residual)), merged
         if self.label_binned:
             assert pairs is not None
             return label_binned_power(table, pairs, self.norm), 0
         return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
 
     def _part_of_cells(self, table: CellTable, n_bins_requested: int) -> Part:
-        return Part(
-            self.power_of_cells(table),
-            table,
-            {"n_bins_requested": n_bins_requested, "n_bins": table.n_bins},
-        )
+        notes = {"n_bins_requested": n_bins_requested, "n_bins": table.n_bins}
+        return Part(self.power_of_cells(table), table, notes)
 
     def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
         """Whether the tables of all classes can be made in one pass over the matrix."""

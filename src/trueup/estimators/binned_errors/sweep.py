@@ -81,7 +81,8 @@ class SweepError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Sweep over one set of pairs."""
-        table, chosen = self._swept(TiedScores.of(pairs), len(pairs))
+        sweep = _most_equal_width if self.bins == "width" else _most_equal_mass
+        table, chosen = sweep(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
 
@@ -90,9 +91,6 @@ class SweepError(PairsEstimator):
         if self.bins == "width":
             return plugin_power(_most_equal_width(ties, int(ties.total))[0], self.norm)
         return residual_power(*ties.swept, self.norm)
-
-    def _swept(self, groups: TiedScores, n: int) -> tuple[BinTable, int]:
-        return (_most_equal_width if self.bins == "width" else _most_equal_mass)(groups, n)
 
 
 def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:

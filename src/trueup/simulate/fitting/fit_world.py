@@ -78,9 +78,8 @@ class Fitted(FieldsShown):
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Return the AIC table as a data frame, best first."""
-        columns = zip(*self.aic, strict=True)
-        names = FamilyFit._fields
-        return frame_of({k: list(v) for k, v in zip(names, columns, strict=True)}, library)
+        rows = self.table()
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]}, library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON; a standard error that is missing is None."""
@@ -155,8 +154,11 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
 
     at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
     counts = (len(score), int(at_0.sum()), int(at_1.sum()))
-    settled = (beta.converged, *counts, rounding.name, float(beta.terms.value))
-    found = ScoresFit(*shapes, float(beta.errors[0]), float(beta.errors[1]), *settled)
+    alpha_error, beta_error = beta.errors.tolist()
+    value = float(beta.terms.value)
+    found = ScoresFit(
+        *shapes, alpha_error, beta_error, beta.converged, *counts, rounding.name, value
+    )
     of_scores = scores_quality(score, weight, ~(at_0 | at_1), rounding, *shapes)
     truth = rate_of_rows(curve, score, rounding, outcomes)
     of_curve = curve_quality(score, label, weight, truth)

@@ -35,12 +35,8 @@ def check_measures(measures: Any) -> None:
         raise must_be("measures", "a mapping of names to functions", measures, hint=hint)
     for name, measure in measures.items():
         if isinstance(measure, type):
-            raise must_be(
-                "measures",
-                "contain instances, not classes",
-                measure,
-                hint=f"call the class of {name!r}",
-            )
+            hint = f"call the class of {name!r}"
+            raise must_be("measures", "contain instances, not classes", measure, hint=hint)
 
 
 def sizes_of(n: Any) -> list[int]:

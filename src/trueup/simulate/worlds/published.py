@@ -37,6 +37,7 @@ class PublishedWorld(World):
     approximate: str = field(default="", kw_only=True)
 
 
+MIXTURE = "Vaicenavicius et al. 2019, §5.1, the"
 UNREADABLE = "the best family's row of Table 2 is garbled in print and was read from its context"
 UNSURE = f"{UNREADABLE}; b0 may be −0.05"
 NOT_NESTED = "Table 2 gives b1 alone a far better AIC than b0 and b1 together, which cannot be"
@@ -96,18 +97,14 @@ def _others() -> dict[str, PublishedWorld]:
         "gaussian_mixture_perfect": (
             LogisticMixture(0, -2),
             Identity(),
-            "Vaicenavicius et al. 2019, §5.1, the perfect model",
+            f"{MIXTURE} perfect model",
         ),
-        "gaussian_mixture_constant": (
-            Points((0.5,)),
-            Identity(),
-            "Vaicenavicius et al. 2019, §5.1, the constant model",
-        ),
+        "gaussian_mixture_constant": (Points((0.5,)), Identity(), f"{MIXTURE} constant model"),
         # With score σ(1 + x) and P(Y = −1 | x) = σ(−2x): x = logit(c) − 1.
         "gaussian_mixture_uncalibrated": (
             LogisticMixture(1, 1),
             LogOdds(-2, 2),
-            "Vaicenavicius et al. 2019, §5.1, the model with β0 = β1 = 1",
+            f"{MIXTURE} model with β0 = β1 = 1",
         ),
     }
     return {
