@@ -62,6 +62,12 @@ class Binning(Specification):
         """Return the increasing inner edges between the bins of these scores."""
         raise must_be("binning", "a binning of scores, such as EqualWidth(15)", self)
 
+    def bin_table(self, pairs: Pairs) -> BinTable:
+        """Return what fell into each bin of these scores."""
+        inner = self.inner_edges(pairs)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        return BinTable.of_sums(inner, sums, self.n_bins_for(len(pairs)))
+
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the cells of the simplex that hold these points."""
         raise must_be(

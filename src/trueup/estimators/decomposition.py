@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.bins import Binning, check_binning
 from trueup.engines.blocks import cut
-from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
@@ -238,12 +237,10 @@ class ProperScore(Estimator):
     def _by_bins(
         self, pairs: Pairs, found: Estimate, binning: Binning, tiny: float
     ) -> Decomposition:
-        inner = binning.inner_edges(pairs)
-        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        table = BinTable.of_sums(inner, sums, binning.n_bins_for(len(pairs)))
+        table = binning.bin_table(pairs)
         inside, filled = _inside(pairs, table), table.count > 0
         weight, rate = table.weight[filled], table.mean_label[filled]
-        base = _mean_label(pairs, float(np.sum(sums.label) / np.sum(sums.weight)))
+        base = _mean_label(pairs, float(np.sum(table.sums.label) / np.sum(table.weight)))
         apart = self.divergence(rate, table.mean_score[filled], inside.rest[filled], tiny)
         reliability = max(0.0, float(np.sum(weight * apart) / np.sum(weight)))
         resolution = self._spread(weight, rate, base, tiny)

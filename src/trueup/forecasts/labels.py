@@ -49,7 +49,8 @@ def class_numbers(
         as_probs = ("pass 1-D confidences as ", Argument(policy.probs))
         hint: Text = (*as_probs, " if these are True where the predicted class is right")
         raise must_be(name, _numbers(n_classes), Verbatim("booleans"), hint=hint)
-    if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
+    by_numbers = classes is not None and not any(isinstance(name, str) for name in classes)
+    if labels.dtype.kind in "OUST" or by_numbers:
         return _look_up(labels, n_classes, classes, rows, policy)
     _refuse_fractions(labels, rows, policy)
     if labels.dtype.kind not in "fiub":
@@ -153,10 +154,6 @@ def _plain(labels: NDArray[Any]) -> NDArray[Any]:
     except ValueError:  # rows of different lengths
         return labels
     return plain if plain.shape == labels.shape and plain.dtype.kind in "fiub" else labels
-
-
-def _named_by_numbers(classes: Sequence[Any] | None) -> bool:
-    return classes is not None and not any(isinstance(name, str) for name in classes)
 
 
 def _look_up(

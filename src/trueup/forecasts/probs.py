@@ -84,7 +84,7 @@ class Matrix:
         return block
 
     def columns(self, first: int, last: int) -> Floats:
-        """ResultTable first … last−1 as rows of a contiguous array, made block by block."""
+        """Columns first … last−1 as rows of a contiguous array, made block by block."""
         n = len(self.top)
         out = np.empty((last - first, n))
         for where in row_blocks(n, 4 * (last - first)):

@@ -29,8 +29,7 @@ class Canonical(SimplexLens):
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
-        m = forecasts.n_classes
-        return self._cells(forecasts, forecasts.rows, forecasts.one_hot, m)
+        return self._cells(forecasts, forecasts.rows, forecasts.one_hot, forecasts.n_classes)
 
 
 @dataclass(frozen=True, repr=False)

@@ -122,7 +122,8 @@ class BinnedError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""
-        return self._part(self._table(pairs), pairs)
+        made = pairs.once(("table", self.binning), lambda: self.binning.bin_table(pairs))
+        return self._part(made, pairs)
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return the power over cells of a simplex, with their table."""
@@ -236,14 +237,6 @@ class BinnedError(PairsEstimator):
         return simplex_power(table, self.distance, self.norm)
 
     # The sums.
-
-    def _table(self, pairs: Pairs) -> BinTable:
-        return pairs.once(("table", self.binning), lambda: self._made(pairs))
-
-    def _made(self, pairs: Pairs) -> BinTable:
-        inner = self.binning.inner_edges(pairs)
-        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return BinTable.of_sums(inner, sums, self.binning.n_bins_for(len(pairs)))
 
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
         power, merged = self._power(table, pairs)

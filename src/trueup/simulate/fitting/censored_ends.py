@@ -91,7 +91,7 @@ def end_nodes(a: float, b: float, log_x: float) -> tuple[Floats, Floats]:
 def _spread(a: float, b: float, log_x: float) -> tuple[Floats, Floats, Floats]:
     """Nodes as log(t) and log(1 − t), with shares."""
     log_t, share = end_nodes(a, b, log_x)
-    # KeptRows off 0, where a log link has no likelihood.
+    # Kept off 0, where a log link has no likelihood.
     return log_t, np.log1p(-np.exp(np.maximum(log_t, LOG_TINY))), share
 
 

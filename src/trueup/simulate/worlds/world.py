@@ -104,9 +104,8 @@ class World(Specification):
         truth = self.bin_truth(inner_edges)
         full = truth.share > 0
         gaps = np.abs(truth.mean_score[full] - truth.mean_label[full])
-        if math.isinf(norm):
-            return float(gaps.max())
-        return root_of(float(np.sum(truth.share[full] * gaps**norm)), norm)
+        power = gaps.max() if math.isinf(norm) else np.sum(truth.share[full] * gaps**norm)
+        return root_of(power, norm)
 
     def calibrated(self) -> World:
         """Return the twin with the same scores and no error at all."""
