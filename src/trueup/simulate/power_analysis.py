@@ -1,4 +1,4 @@
-"""How likely is a given calibration error to be found, and how many samples would find it?"""
+"""The probability that a given calibration error is found, and the samples that finding it takes."""
 
 from __future__ import annotations
 
