@@ -1,4 +1,4 @@
-"""The probability that a given calibration error is found, and the samples that finding it takes."""
+"""The probability of finding a given calibration error, and the samples that it takes."""
 
 from __future__ import annotations
 
