@@ -24,7 +24,7 @@ from trueup.errors import must_be
 from trueup.lens import Cells, Pairs
 from trueup.specification import Specification
 from trueup.tables import BinTable
-from trueup.variance_tree import Leaf, grow
+from trueup.variance_tree import Leaf, Rule, grow
 
 __all__ = [
     "Binning",
@@ -61,6 +61,12 @@ class Binning(Specification):
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the increasing inner edges between the bins of these scores."""
         raise must_be("binning", "a binning of scores, such as EqualWidth(15)", self)
+
+    def bin_table(self, pairs: Pairs) -> BinTable:
+        """Return what fell into each bin of these scores."""
+        inner = self.inner_edges(pairs)
+        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
+        return BinTable.of_sums(inner, sums, self.n_bins_for(len(pairs)))
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the cells of the simplex that hold these points."""
@@ -182,12 +188,13 @@ class VarianceTree(Binning):
     def inner_edges(self, pairs: Pairs) -> Floats:
         """Return the means at which scores were split."""
         scores = pairs.p.astype(np.float64)[:, None]
-        leaves = grow(lambda which: scores[which], np.arange(len(pairs)), 1, pairs.w, self)
+        rule = Rule(self.min_samples, self.min_leaf)
+        leaves = grow(lambda which: scores[which], np.arange(len(pairs)), 1, pairs.w, rule)
         return np.sort([leaf.high[0] for leaf in leaves if leaf.high[0] < 1])
 
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the leaves of the tree grown on these points."""
-        return grow(cells.rows, cells.kept, cells.m, cells.w, self)
+        return grow(cells.rows, cells.kept, cells.m, cells.w, Rule(self.min_samples, self.min_leaf))
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,42 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-__all__ = [
-    "Argument",
-    "CapabilityError",
-    "InputError",
-    "Text",
-    "Verbatim",
-    "called",
-    "conflict",
-    "internal_error",
-    "must_be",
-    "printable",
-    "required",
-    "short",
-]
-
 # A rule that begins with one of these is said as it is: "must sum to 1". Others follow "must be".
-VERBS = frozenset(
-    [
-        "accept",
-        "come",
-        "contain",
-        "cover",
-        "differ",
-        "give",
-        "have",
-        "hold",
-        "match",
-        "name",
-        "not",
-        "return",
-        "select",
-        "sum",
-        "use",
-        "yield",
-    ]
-)
+VERBS = "accept come contain cover differ give have hold match name not return select sum use yield"
 RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
 """Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
 
@@ -54,21 +20,11 @@ class Verbatim(str):
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that a message mentions, so that each caller can be told its own name for it.
+    """An argument that a message mentions, so that each caller can be told its own name for it."""
 
-    Attributes
-    ----------
-    name
-        Its name in Python.
-    value
-        What to pass, where the message proposes a value.
-    to
-        The function that takes it, if that is not the one that was called.
-    """
-
-    name: str
-    value: object = None
-    to: str = ""
+    name: str  # in Python
+    value: object = None  # what to pass, where the message proposes a value
+    to: str = ""  # the function that takes it, if that is not the one that was called
 
     def __str__(self) -> str:
         """Return it as one writes it in Python."""
@@ -208,7 +164,7 @@ def must_be(
     parts = (rule,) if isinstance(rule, str) else rule
     first = parts[0].split(" ", 1)[0] if isinstance(parts[0], str) else ""
     return InputError(
-        name, ("must " if first in VERBS else "must be ", *parts), got, row, hint=hint
+        name, ("must " if first in VERBS.split() else "must be ", *parts), got, row, hint=hint
     )
 
 

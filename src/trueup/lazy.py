@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-__all__ = ["module_of_names"]
-
 
 def module_of_names(init: str) -> dict[str, str]:
     """Return the module of every name that a package's stub, ``__init__.pyi``, re-exports.

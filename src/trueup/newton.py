@@ -9,8 +9,6 @@ import numpy as np
 
 from trueup._typing import Floats
 
-__all__ = ["Maximum", "Terms", "climb"]
-
 MOST_STEPS = 200
 ENOUGH = 1e-14  # what a further step promises to add to the log-likelihood
 NEARLY = 1e-6  # the same, where rounding errors of the value hide any further step

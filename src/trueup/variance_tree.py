@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,16 +31,11 @@ class Leaf:
     high: Floats
 
 
-class Rule(Protocol):
-    """When to stop splitting."""
+class Rule(NamedTuple):
+    """When to stop splitting: in a small cell, and where a side would have too few rows."""
 
-    @property
-    def min_samples(self) -> int:
-        """A cell of so many rows or fewer is not split."""
-
-    @property
-    def min_leaf(self) -> int:
-        """No side of a split has fewer rows."""
+    min_samples: int
+    min_leaf: int
 
 
 def grow(

@@ -11,8 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import trueup as tu
-from trueup.local.feature_scaling import Scaling
-from trueup.local.features import FeatureMap, fit_map, principal_axes, read_features
+from trueup.local.features import FeatureMap, Scaling, fit_map, principal_axes, read_features
 from trueup.local.local_error import LocalError
 
 

@@ -15,7 +15,7 @@ import trueup as tu
 from trueup.codec import plain
 from trueup.inference import compare_many, group_errors
 from trueup.results import CalibrationTestResult, Decomposition, Estimate, Interval
-from trueup.simulate.power_results import Detection, SampleSize
+from trueup.simulate.power_analysis import Detection, SampleSize
 
 LEVEL = np.float32(0.9)
 CERTAIN_AND_WRONG = ([0.0, 1.0, 0.4], [1, 0, 1])

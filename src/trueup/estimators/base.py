@@ -62,12 +62,7 @@ class Estimator(Specification):
     most_rows_resampled: ClassVar[float] = math.inf
 
     def __call__(
-        self,
-        probs: object,
-        labels: object = None,
-        *,
-        weights: object = None,
-        logits: bool = False,
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> float:
         """Return the estimate as a float."""
         return self.measure(probs, labels, weights=weights, logits=logits).value
@@ -188,7 +183,7 @@ class Estimator(Specification):
     @property
     def takes_ties(self) -> bool:
         """Whether `power_of_ties` is written: resamples then need no sort."""
-        return False
+        return type(self).power_of_ties is not Estimator.power_of_ties
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the power of counted rows, hard labels without weights, sorted before."""

@@ -15,25 +15,17 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.bins import Binning, check_binning
 from trueup.engines.blocks import cut
-from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
 from trueup.estimators.bin_free.isotonic_fit import IsotonicFit
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
-from trueup.lens import (
-    Binary,
-    Canonical,
-    ClassWise,
-    Lens,
-    Member,
-    Pairs,
-    check_lens,
-)
+from trueup.lens import Binary, Canonical, ClassWise, Lens, Member, Pairs, check_lens
 from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, BinTables, Curve
 
+TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
 CHUNK_ROWS = 1 << 14  # a few arrays of so many rows stay in the second-level cache
 
 
@@ -68,6 +60,7 @@ class ProperScore(Estimator):
     """
 
     analytic: ClassVar[str] = "mean"
+    additive: ClassVar[bool] = True
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
         """Return the estimate for checked data."""
@@ -76,11 +69,6 @@ class ProperScore(Estimator):
     def default_lens(self, forecasts: Forecasts) -> Lens:
         """Return `Canonical` for a matrix, whose rows are scored whole, else `Binary`."""
         return Canonical() if forecasts.is_matrix else Binary()
-
-    @property
-    def additive(self) -> bool:
-        """Whether sums of batches can be added up: those of a mean can."""
-        return True
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
         """Return for what `interval` needs a bootstrap: nothing, it is a mean."""
@@ -93,10 +81,6 @@ class ProperScore(Estimator):
     def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
         """Return the loss of each row with its label: for soft labels a mean over classes."""
         return np.asarray(np.einsum("ij,ij->i", forecasts.one_hot(where), possible))
-
-    def statistics(self, forecasts: Forecasts) -> ScoreSums:
-        """Return the sums of the mean score."""
-        raise NotImplementedError
 
     def from_table(self, statistics: ScoreSums) -> Estimate:
         """Return the mean of added-up sums."""
@@ -253,24 +237,18 @@ class ProperScore(Estimator):
     def _by_bins(
         self, pairs: Pairs, found: Estimate, binning: Binning, tiny: float
     ) -> Decomposition:
-        inner = binning.inner_edges(pairs)
-        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        table = BinTable.of_sums(inner, sums, binning.n_bins_for(len(pairs)))
+        table = binning.bin_table(pairs)
         inside, filled = _inside(pairs, table), table.count > 0
         weight, rate = table.weight[filled], table.mean_label[filled]
-        base = _mean_label(pairs, float(np.sum(sums.label) / np.sum(sums.weight)))
+        base = _mean_label(pairs, float(np.sum(table.sums.label) / np.sum(table.weight)))
         apart = self.divergence(rate, table.mean_score[filled], inside.rest[filled], tiny)
         reliability = max(0.0, float(np.sum(weight * apart) / np.sum(weight)))
         resolution = self._spread(weight, rate, base, tiny)
         uncertainty = self.uncertainty(base, pairs)
         remainder = math.fsum([found.value, -reliability, resolution, -uncertainty])
         within, terms = self.within(inside, remainder)
-        notes = {
-            "n_bins_requested": table.n_bins_requested,
-            "n_bins": table.n_bins,
-            **terms,
-            **found.notes,
-        }
+        notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
+        notes |= terms | found.notes
         return Decomposition(
             found.value, reliability, resolution, uncertainty, within, table, notes=notes
         )
@@ -319,10 +297,9 @@ def _average(
     parts: tuple[tuple[Any, float, Decomposition], ...], table: Curve | BinTables | None
 ) -> Decomposition:
     """Average the terms of all classes with their shares; rows clipped are counted."""
-
-    def mean(term: str) -> float:
-        return math.fsum(share * getattr(part, term) for _, share, part in parts)
-
+    terms = {
+        term: math.fsum(share * getattr(part, term) for _, share, part in parts) for term in TERMS
+    }
     notes: dict[str, Any] = {}
     for _, share, part in parts:
         for name, note in part.notes.items():
@@ -330,13 +307,4 @@ def _average(
                 notes[name] = notes.get(name, 0) + note
             elif name.startswith("within"):
                 notes[name] = notes.get(name, 0.0) + share * note
-    return Decomposition(
-        mean("score"),
-        mean("miscalibration"),
-        mean("discrimination"),
-        mean("uncertainty"),
-        mean("within"),
-        table,
-        parts,
-        notes,
-    )
+    return Decomposition(**terms, table=table, parts=parts, notes=notes)

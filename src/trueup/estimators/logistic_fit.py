@@ -141,11 +141,16 @@ def _slope(point: Floats) -> float:
     return float(point[1]) if len(point) == 2 else 1.0
 
 
-def _residual(data: Outcomes, eta: Floats) -> Floats:
-    """Return w (y − p), without the digits that 1 − p loses near 1."""
+def both_sides(eta: Floats) -> tuple[Floats, Floats]:
+    """Return σ(eta) and 1 − σ(eta), without the digits that a difference loses near 1."""
     small = np.exp(-np.abs(eta))
     high, low = 1 / (1 + small), small / (1 + small)
-    p, q = np.where(eta >= 0, high, low), np.where(eta >= 0, low, high)
+    return np.where(eta >= 0, high, low), np.where(eta >= 0, low, high)
+
+
+def _residual(data: Outcomes, eta: Floats) -> Floats:
+    """Return w (y − p)."""
+    p, q = both_sides(eta)
     return np.asarray(data.weight * (data.label * q - (1 - data.label) * p))
 
 

@@ -54,8 +54,8 @@ class PairsEstimator(Estimator):
         raise must_be("lens", "yield scores, not points on the simplex", lens)
 
     def power_of_average(self) -> float:
-        """Return the p of the powers that `measure_pairs` returns."""
-        return 1
+        """Return the p of the powers that `measure_pairs` returns: the norm, where there is one."""
+        return getattr(self, "norm", 1)
 
     def value_of(self, power: float) -> float:
         """Return the value on the scale users read."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from trueup._typing import Floats
 from trueup.errors import must_be
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, ClassWise, Member, TopLabel
 from trueup.tables.columns import ResultTable
+
+ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
+COLUMNS = ("class", "share", "mean_score", "mean_label", "gap", "error")
 
 
 def class_errors(
@@ -76,30 +78,14 @@ def class_errors(
     family: Any = lens
     found = family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
     columns = zip(*found, strict=True)
-    data = {name: np.array(column) for name, column in zip(_Row._fields, columns, strict=True)}
-    return ResultTable({"class" if name == "name" else name: col for name, col in data.items()})
+    return ResultTable({name: np.array(col) for name, col in zip(COLUMNS, columns, strict=True)})
 
 
-ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
-
-
-class _Row(NamedTuple):
-    name: Any
-    share: float
-    mean_score: float
-    mean_label: float
-    gap: float
-    error: float
-
-
-def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> _Row:
+def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> tuple[Any, ...]:
     pairs = member.pairs
     if len(pairs) == 0:
-        return _Row(member.name, member.share, np.nan, np.nan, np.nan, np.nan)
-    score, label = (_mean(x.astype(np.float64), pairs.w) for x in (pairs.p, pairs.y))
+        return member.name, member.share, np.nan, np.nan, np.nan, np.nan
+    sides = (pairs.p.astype(np.float64), pairs.y.astype(np.float64))
+    score, label = (float(np.average(side, weights=pairs.w)) for side in sides)
     error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
-    return _Row(member.name, member.share, score, label, label - score, error)
-
-
-def _mean(values: Floats, weights: Floats | None) -> float:
-    return float(np.average(values, weights=weights))
+    return member.name, member.share, score, label, label - score, error

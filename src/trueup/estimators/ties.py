@@ -48,18 +48,14 @@ class TiedScores:
         order = np.lexsort((y, w, pairs.p))  # sums must not depend on the order of rows
         p, w, y = pairs.p[order].astype(np.float64), w[order], y[order]
         first = np.flatnonzero(np.r_[True, p[1:] != p[:-1]])
-
-        def total(terms: NDArray[Any]) -> NDArray[Any]:
-            return np.add.reduceat(terms, first)
-
         count = np.diff(np.r_[first, len(p)]).astype(np.int64)
         moments = (w, w * w, w * p, w * p * p, w * y, w * y * y, w * p * y)
-        sums = Sums(count, *(total(moment) for moment in moments))
+        sums = Sums(count, *(np.add.reduceat(moment, first) for moment in moments))
         rank = whole_weights(w)
         hits = rank * y
         if rank.dtype == np.int64 and not pairs.soft:
             hits = hits.astype(np.int64)
-        return cls(p[first], total(rank), total(hits), sums)
+        return cls(p[first], np.add.reduceat(rank, first), np.add.reduceat(hits, first), sums)
 
     @cached_property
     def sums(self) -> Sums:

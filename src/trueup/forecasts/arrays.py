@@ -111,9 +111,8 @@ def _unmasked(name: str, value: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 def _from_torch(name: str, value: Any) -> NDArray[Any]:
     tensor = value.detach()
     if str(tensor.layout) != "torch.strided":
-        raise must_be(
-            name, "dense", Verbatim("a sparse tensor"), hint="call .to_dense() on it first"
-        )
+        hint = "call .to_dense() on it first"
+        raise must_be(name, "dense", Verbatim("a sparse tensor"), hint=hint)
     known = ("torch.float16", "torch.float32", "torch.float64")
     if tensor.is_floating_point() and str(tensor.dtype) not in known:
         tensor = tensor.float()  # NumPy has no bfloat16; float32 holds it exactly
@@ -146,10 +145,8 @@ def _from_sequence(name: str, value: Any) -> NDArray[Any]:
         if array.ndim == 0 and hasattr(value, "__dlpack__"):
             array = np.from_dlpack(value)
     except ValueError:
-        hint = "check for missing entries"
-        raise must_be(
-            name, "rectangular", Verbatim("rows of different lengths"), hint=hint
-        ) from None
+        got, hint = Verbatim("rows of different lengths"), "check for missing entries"
+        raise must_be(name, "rectangular", got, hint=hint) from None
     return array
 
 

@@ -115,9 +115,8 @@ class Forecasts:
             data = (labels, weights, groups, features, clusters, classes, ignore_label)
             if logits or normalize or soft_labels or any(each is not None for each in data):
                 rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")
-                raise InputError(
-                    "probs", rule, hint="pass labels and weights to Forecasts.from_arrays"
-                )
+                hint = "pass labels and weights to Forecasts.from_arrays"
+                raise InputError("probs", rule, hint=hint)
             return probs
         given = door.values_of(probs, logits)
         if labels is None:

@@ -49,7 +49,8 @@ def class_numbers(
         as_probs = ("pass 1-D confidences as ", Argument(policy.probs))
         hint: Text = (*as_probs, " if these are True where the predicted class is right")
         raise must_be(name, _numbers(n_classes), Verbatim("booleans"), hint=hint)
-    if labels.dtype.kind in "OUST" or _named_by_numbers(classes):
+    by_numbers = classes is not None and not any(isinstance(name, str) for name in classes)
+    if labels.dtype.kind in "OUST" or by_numbers:
         return _look_up(labels, n_classes, classes, rows, policy)
     _refuse_fractions(labels, rows, policy)
     if labels.dtype.kind not in "fiub":
@@ -81,12 +82,8 @@ def plain_labels(
         raise must_be(name, "one class per row", describe(labels), hint=hint)
     missing = _missing(labels) if labels.dtype.kind in "fO" else np.zeros(0, bool)
     if missing.any():
-        hint = (
-            "pass ",
-            policy.option("ignore_label", Verbatim("float('nan')")),
-            " to drop such rows",
-        )
-        hint = "drop such rows" if policy.scikit_learn else hint
+        ignored = policy.option("ignore_label", Verbatim("float('nan')"))
+        hint = "drop such rows" if policy.scikit_learn else ("pass ", ignored, " to drop such rows")
         refuse(name, "present in every row", labels, missing, rows, hint)
     return _plain(labels)
 
@@ -159,10 +156,6 @@ def _plain(labels: NDArray[Any]) -> NDArray[Any]:
     return plain if plain.shape == labels.shape and plain.dtype.kind in "fiub" else labels
 
 
-def _named_by_numbers(classes: Sequence[Any] | None) -> bool:
-    return classes is not None and not any(isinstance(name, str) for name in classes)
-
-
 def _look_up(
     labels: NDArray[Any],
     n_classes: int,
@@ -221,11 +214,8 @@ def _hint_outside(labels: NDArray[Any], label: Any, n_classes: int, policy: Poli
         names = policy.option("classes", ["negative", "positive"])
         return ("pass ", names, " if labels have other names")
     if label < 0 and not policy.scikit_learn:
-        return (
-            "pass ",
-            policy.option("ignore_label", Verbatim(f"{label:.0f}")),
-            " to drop such rows",
-        )
+        ignored = policy.option("ignore_label", Verbatim(f"{label:.0f}"))
+        return ("pass ", ignored, " to drop such rows")
     if label == n_classes and labels.min() >= 1:
         return "subtract 1 from labels that count from 1"
     names = policy.option("classes")

@@ -127,9 +127,8 @@ def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] |
     except TypeError:
         raise must_be("classes", f"a list of {n_classes} names", classes) from None
     if len(names) != n_classes:
-        raise must_be(
-            "classes", f"a list of {n_classes} names", Verbatim(_count(len(names), "name"))
-        )
+        got = Verbatim(_count(len(names), "name"))
+        raise must_be("classes", f"a list of {n_classes} names", got)
     if distinct != n_classes:
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise must_be("classes", "a list of different names", Verbatim(f"{twice!r} twice"))

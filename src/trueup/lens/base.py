@@ -81,10 +81,6 @@ class Lens(Specification):
         """The same lens without a region."""
         return replace(self, where=None)
 
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return how many outcomes a row of the induced problem has."""
-        return 2
-
     def outcomes(self, rows: Floats) -> Ints:
         """Return the induced outcome of each row, were its label each of the classes, (n, K)."""
         raise NotImplementedError
@@ -111,11 +107,7 @@ class Lens(Specification):
         return np.asarray((exact > low) & (exact <= high))
 
     def _restrict(self, pairs: Pairs) -> Pairs:
-        if self.where is None:
-            return pairs
-        inside = self.inside(pairs.p)
-        w = None if pairs.w is None else pairs.w[inside]
-        return Pairs(pairs.p[inside], pairs.y[inside], w)
+        return pairs if self.where is None else pairs.take(self.inside(pairs.p))
 
     def _pairs(self, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Pairs:
         pairs = self._restrict(Pairs(p, y, w))

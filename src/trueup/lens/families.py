@@ -67,10 +67,6 @@ class ClassWise(FamilyLens):
         """Return the classes themselves: each label is the outcome of its class."""
         return np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
 
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return the number of classes: of all one-vs-rest outcomes of a row one is 1."""
-        return forecasts.n_classes
-
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the one-vs-rest problem of every class."""
         yield from self._some_members(forecasts, 0, len(self.shares(forecasts)))
@@ -111,15 +107,13 @@ class TopLabelByClass(FamilyLens):
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
         """Yield the top-label problem of every class that is predicted."""
         p, predicted, y = top_label(forecasts)
-        w = forecasts.weights
+        pairs = Pairs(p, y, forecasts.weights)
         if self.where is not None:
             inside = self.inside(p)
-            p, predicted, y = p[inside], predicted[inside], y[inside]
-            w = None if w is None else w[inside]
-        if len(p) == 0:
+            pairs, predicted = pairs.take(inside), predicted[inside]
+        if len(pairs) == 0:
             raise InputError("where", "selects no predictions")
-        mass = np.bincount(predicted, w, minlength=forecasts.n_classes)
+        mass = np.bincount(predicted, pairs.w, minlength=forecasts.n_classes)
         for k in np.flatnonzero(mass):
-            rows = np.flatnonzero(predicted == k)
-            pairs = Pairs(p[rows], y[rows], None if w is None else w[rows])
-            yield Member(forecasts.class_name(int(k)), float(mass[k] / mass.sum()), pairs)
+            part = pairs.take(np.flatnonzero(predicted == k))
+            yield Member(forecasts.class_name(int(k)), float(mass[k] / mass.sum()), part)

@@ -46,6 +46,10 @@ class Pairs:
         """Whether outcomes are probabilities."""
         return self.y.dtype.kind == "f"
 
+    def take(self, rows: NDArray[Any]) -> Pairs:
+        """Return some of the pairs, by their numbers or by which of them are true."""
+        return Pairs(self.p[rows], self.y[rows], None if self.w is None else self.w[rows])
+
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returns, made once; for many rows it is not kept."""
         return once(self, key, make, keep=len(self) <= MOST_ROWS_KEPT)

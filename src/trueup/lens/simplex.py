@@ -23,18 +23,13 @@ class Canonical(SimplexLens):
     words: ClassVar[str] = "whole distribution"
     tells_outcomes: ClassVar[bool] = True
 
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return the number of classes."""
-        return forecasts.n_classes
-
     def outcomes(self, rows: Floats) -> Ints:
         """Return the classes themselves."""
         return np.broadcast_to(np.arange(rows.shape[1]), rows.shape)
 
     def cells(self, forecasts: Forecasts) -> Cells:
         """Return the induced points and outcomes."""
-        m = forecasts.n_classes
-        return self._cells(forecasts, forecasts.rows, forecasts.one_hot, m)
+        return self._cells(forecasts, forecasts.rows, forecasts.one_hot, forecasts.n_classes)
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,10 +45,6 @@ class Partition(SimplexLens):
         if len(groups) < 2 or not all(groups):
             raise must_be("groups", "two groups of classes or more, none of them empty", groups)
         object.__setattr__(self, "groups", groups)
-
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return the number of groups."""
-        return len(self.groups)
 
     def outcomes(self, rows: Floats) -> Ints:
         """Return the group of each class."""
@@ -89,10 +80,6 @@ class TopK(SimplexLens):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole("k", self.k, 1)
-
-    def n_outcomes(self, forecasts: Forecasts) -> int:
-        """Return k, and one for the rest."""
-        return self.k + 1
 
     def outcomes(self, rows: Floats) -> Ints:
         """Return the rank of each class in its row, or k for the rest."""

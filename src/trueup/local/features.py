@@ -3,22 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from trueup._typing import Floats
+from trueup._typing import Floats, Ints
 from trueup.checks import is_whole
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.sample_data import beside, features_of
-from trueup.local.feature_scaling import Scaling
 
 REDUCTIONS = {"pca": 20, "tsne": 2}
 """Reductions by name, and how many dimensions they leave where none are asked for."""
 FEWEST_ROWS = 4  # t-SNE of fewer has no neighbours to speak of
 PERPLEXITY = 30.0
+FURTHEST = 1e100  # new rows further out are put here: distances to them stay finite
+ROUNDING = 1e-14  # of its largest value: what varies less than this does not vary
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Columns ``kept``, less ``center``, divided by ``scale``; those that never vary are left out.
+
+    The center goes first: the difference of near values is exact, so that an offset, however
+    large, costs distances nothing. Halves of values have no differences that overflow.
+    """
+
+    n_columns: int  # of what comes in
+    kept: Ints  # numbers of the columns that vary
+    center: Floats  # their means
+    scale: Floats  # their population standard deviations
+
+    @classmethod
+    def fit(cls, rows: Floats, weights: Floats | None) -> Scaling:
+        """Measure rows; a weight of 3 counts as three rows."""
+        largest = np.abs(rows).max(axis=0)
+        unit = np.exp2(np.frexp(largest)[1] - 1.0)  # a power of 2, so that dividing rounds nothing
+        inside = rows / unit  # in (-2, 2), so that squares neither overflow nor vanish
+        mean = np.average(inside, axis=0, weights=weights)
+        away = inside - mean
+        missed = np.average(away, axis=0, weights=weights)  # what a mean far from 0 has rounded off
+        variance = np.average(away**2, axis=0, weights=weights) - missed**2
+        spread = np.sqrt(np.maximum(variance, 0))
+        varies = (spread > ROUNDING) & (inside.max(axis=0) > inside.min(axis=0))
+        kept = np.flatnonzero(varies)
+        return cls(rows.shape[1], kept, (mean * unit)[kept], (spread * unit)[kept])
+
+    def __call__(self, rows: Floats) -> Floats:
+        """Return the kept columns on their scale; one column of zeros where none varies."""
+        if len(self.kept) == 0:
+            return np.zeros((len(rows), 1))
+        columns = rows if len(self.kept) == self.n_columns else rows[:, self.kept]
+        with np.errstate(over="ignore"):
+            points = columns / 2
+            points -= self.center / 2
+            points /= self.scale / 2
+        return np.clip(points, -FURTHEST, FURTHEST, out=points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +68,9 @@ class FeatureMap:
 
     A row goes through ``before``, then ``axes`` (columns of principal components) or
     ``transformer``, then ``after``; each of them may be None.
-
-    Attributes
-    ----------
-    n_columns
-        Columns of features.
     """
 
-    n_columns: int
+    n_columns: int  # of features
     before: Scaling | None = None
     axes: Floats | None = None
     transformer: Any = None
@@ -51,18 +87,15 @@ class FeatureMap:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that `of` reads back; not of a transformer."""
-        return {
-            "n_columns": self.n_columns,
-            "before": None if self.before is None else self.before.to_dict(),
-            "axes": self.axes,
-            "after": None if self.after is None else self.after.to_dict(),
-        }
+        learned = asdict(replace(self, transformer=None))
+        del learned["transformer"]
+        return learned
 
     @classmethod
     def of(cls, learned: Mapping[str, Any], transformer: Any = None) -> FeatureMap:
         """Read what `to_dict` wrote."""
         scalings = [learned[name] for name in ("before", "after")]
-        before, after = (None if each is None else Scaling.of(each) for each in scalings)
+        before, after = (None if each is None else Scaling(**each) for each in scalings)
         return cls(learned["n_columns"], before, learned["axes"], transformer, after)
 
 
@@ -114,7 +147,8 @@ def some_columns(features: Any) -> Floats:
 
 def check_reduce(reduce: object) -> None:
     """Refuse what is neither the name of a reduction nor a transformer."""
-    if reduce is None or is_named(reduce) or _is_transformer(reduce):
+    transforms = hasattr(reduce, "transform") and not isinstance(reduce, type)
+    if reduce is None or is_named(reduce) or transforms:
         return
     rule = '"pca", "tsne", one of them with a number of dimensions, a transformer, or None'
     raise must_be("reduce", rule, reduce, hint='("pca", 20) leaves 20 dimensions')
@@ -161,10 +195,6 @@ def _tsne(points: Floats, n_dims: int) -> Floats:
     embedding = TSNE(n_dims, perplexity=perplexity, init=start, method=method, random_state=0)
     with threadpool_limits(1):  # the same coordinates on any number of cores
         return np.asarray(embedding.fit_transform(points), np.float64)
-
-
-def _is_transformer(reduce: object) -> bool:
-    return hasattr(reduce, "transform") and not isinstance(reduce, type)
 
 
 def _fitted(transformer: Any, features: Floats) -> Any:

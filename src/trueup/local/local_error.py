@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from trueup._typing import Floats, Ints
+from trueup._typing import Floats
 from trueup.bins import Binning, EqualWidth, check_binning
 from trueup.checks import check_choice, check_flag, is_number
 from trueup.errors import called, must_be
@@ -17,8 +17,14 @@ from trueup.forecasts.arrays import as_numpy
 from trueup.lens import Lens, check_lens
 from trueup.local.bandwidth import KERNELS, check_bandwidth
 from trueup.local.device import Device, device_of
-from trueup.local.features import check_reduce
-from trueup.local.residual_bins import LocalProblem, LocalSums
+from trueup.local.features import check_reduce, fit_map
+from trueup.local.residual_bins import (
+    LocalProblem,
+    LocalSums,
+    features_of,
+    group_numbers,
+    pairs_and_rows,
+)
 from trueup.results import Estimate
 from trueup.tables import ResultTable
 
@@ -139,9 +145,7 @@ class LocalError(Estimator):
         Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
         own features, or groups.
         """
-        forecasts = self._forecasts(probs, labels, features, weights, logits)
-        problem = self.problem(forecasts, device_of(features))
-        return self._estimate(replace(problem, rows=_as_given(problem.rows, weights)))
+        return self._estimate(self._given(probs, labels, features, weights, logits)[0])
 
     def table(
         self,
@@ -153,10 +157,8 @@ class LocalError(Estimator):
         logits: bool = False,
     ) -> ResultTable:
         """Return the landscape."""
-        table: ResultTable = self.measure(
-            probs, labels, features, weights=weights, logits=logits
-        ).table
-        return table
+        found = self.measure(probs, labels, features, weights=weights, logits=logits)
+        return cast(ResultTable, found.table)
 
     def gaps(
         self,
@@ -168,12 +170,9 @@ class LocalError(Estimator):
         logits: bool = False,
     ) -> Floats:
         """Return observed − predicted around each row; NaN for rows that were left out."""
-        forecasts = self._forecasts(probs, labels, features, weights, logits)
-        problem = self.problem(forecasts, device_of(features))
-        n = forecasts.n if weights is None else len(as_numpy("weights", weights))
+        problem, n = self._given(probs, labels, features, weights, logits)
         found = np.full(n, np.nan)
-        rows = _as_given(problem.rows, weights)
-        found[rows] = problem.sums(self.kernel, self.bandwidth).gap
+        found[problem.rows] = problem.sums(self.kernel, self.bandwidth).gap
         return found
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
@@ -196,27 +195,31 @@ class LocalError(Estimator):
 
     def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
         """Return residuals and points of checked data, which serve any bandwidth on any device."""
-        return LocalProblem.of(
-            forecasts,
-            lens=self.lens,
-            binning=self.binning,
-            by_group=self.kernel == "group",
-            standardize=self.standardize,
-            reduce=self.reduce,
-            device=device,
-        )
+        pairs, rows = pairs_and_rows(self.lens_for(forecasts), forecasts)
+        edges = self.binning.inner_edges(pairs)
+        bins = np.searchsorted(edges, pairs.p.astype(np.float64))
+        if self.kernel == "group":
+            groups = group_numbers(forecasts)[rows]
+            return LocalProblem(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
+        # Features are scaled by all rows, in a region or not.
+        how: dict[str, Any] = {"standardize": self.standardize, "reduce": self.reduce}
+        _, points = fit_map(features_of(forecasts), forecasts.weights, **how)
+        return LocalProblem(rows, pairs, edges, bins, points[rows], None, device)
 
-    def _forecasts(
+    def _given(
         self, probs: object, labels: object, features: object, weights: object, logits: bool
-    ) -> Forecasts:
+    ) -> tuple[LocalProblem, int]:
+        """Return the problem, and how many rows were given; its rows are numbered among those."""
         beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
         with called({"groups": "features"}):
-            return Forecasts.from_arrays(probs, labels, weights=weights, logits=logits, **beside)
-
-
-def _as_given(rows: Ints, weights: object) -> Ints:
-    """Numbers of rows among all that were given, those of weight 0 included."""
-    return rows if weights is None else np.flatnonzero(as_numpy("weights", weights) > 0)[rows]
+            forecasts = Forecasts.from_arrays(
+                probs, labels, weights=weights, logits=logits, **beside
+            )
+        problem = self.problem(forecasts, device_of(features))
+        if weights is None:
+            return problem, forecasts.n
+        every = as_numpy("weights", weights)
+        return replace(problem, rows=np.flatnonzero(every > 0)[problem.rows]), len(every)
 
 
 def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:

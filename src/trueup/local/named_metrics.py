@@ -11,7 +11,7 @@ from trueup.bins import EqualWidth
 from trueup.checks import check_choice
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
-from trueup.local.bandwidth import checked_bandwidths, default_bandwidth
+from trueup.local.bandwidth import KERNELS, checked_bandwidths, default_bandwidth
 from trueup.local.device import device_of
 from trueup.local.local_error import LocalError, summary_of
 from trueup.tables import ResultTable
@@ -116,7 +116,7 @@ def mlce_over_bandwidths(
     >>> table["max"].round(3)
     array([0.7  , 0.205])
     """
-    check_choice("kernel", kernel, "laplacian", "gaussian")
+    check_choice("kernel", kernel, *KERNELS)
     binning = EqualWidth(n_bins)
     estimator = LocalError(lens, binning, kernel, standardize=standardize, reduce=reduce)
     forecasts = Forecasts.from_arrays(
@@ -125,15 +125,9 @@ def mlce_over_bandwidths(
     problem = estimator.problem(forecasts, device_of(features))
     if bandwidths is None:
         bandwidths = (default_bandwidth(problem.n_dims, kernel) * 2.0**OCTAVES).tolist()
-    columns: dict[str, list[float]] = {}
+    rows, w = [], problem.pairs.w
     for gamma in checked_bandwidths(bandwidths):
         sums = problem.sums(kernel, gamma)
-        absolute, w = np.abs(sums.gap), problem.pairs.w
-        row = {"bandwidth": float(gamma)} | {
-            name: summary_of(absolute, w, summary)
-            for name, summary in (("max", "max"), ("mean", "mean"), ("median", 0.5), ("q90", 0.9))
-        }
-        row["mass"] = summary_of(sums.mass, w, 0.5)
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
-    return ResultTable({name: np.array(values) for name, values in columns.items()})
+        found = (summary_of(np.abs(sums.gap), w, each) for each in ("max", "mean", 0.5, 0.9))
+        rows.append([float(gamma), *found, summary_of(sums.mass, w, 0.5)])
+    return ResultTable.of_rows(rows, ("bandwidth", "max", "mean", "median", "q90", "mass"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +17,12 @@ FAR = 0.01
 """A row is far from the data where even the nearest row of its bin is less similar than this."""
 
 
-@dataclass(frozen=True, eq=False)
-class Around:
-    """What is around new rows, in their bins, relative to the nearest row there.
+class Around(NamedTuple):
+    """What is around new rows, in their bins, relative to the nearest row there."""
 
-    Attributes
-    ----------
-    weight, total
-        Sums of weights and of values × weights, each times k(x, x_i) / k(x, nearest).
-    nearest
-        Distance of the nearest row of the bin; infinite where the bin is empty.
-    """
-
-    weight: Floats
-    total: Floats
-    nearest: Floats
+    weight: Floats  # sum of weights, each times k(x, x_i) / k(x, nearest)
+    total: Floats  # sum of values × weights, times the same
+    nearest: Floats  # distance of the nearest row of the bin; infinite where the bin is empty
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.bins import Binning
 from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import describe, is_missing
-from trueup.lens import Lens, Pairs, chosen_lens
+from trueup.lens import Lens, Pairs
 from trueup.local.bandwidth import default_bandwidth, scale_of
 from trueup.local.device import Device, sums_on
-from trueup.local.features import fit_map, some_columns
+from trueup.local.features import some_columns
 
 
 class LocalSums(NamedTuple):
@@ -30,56 +29,15 @@ class LocalSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LocalProblem:
-    """Scores and outcomes in confidence bins, with a point, or a group, for each.
+    """Scores and outcomes in confidence bins, with a point, or a group, for each."""
 
-    Attributes
-    ----------
-    rows
-        Numbers of the rows of the forecasts that are looked at.
-    pairs
-        Their scores, outcomes and weights.
-    edges
-        Inner edges of the bins.
-    bins
-        The bin of each row.
-    points
-        (n, d) standardised and reduced features; no columns where groups are looked at.
-    groups
-        The number of each row's group, for the kernel of groups; else None.
-    device
-        Where the sums are found; None for here.
-    """
-
-    rows: Ints
+    rows: Ints  # numbers of the rows of the forecasts that are looked at
     pairs: Pairs
-    edges: Floats
-    bins: Ints
-    points: Floats
-    groups: Ints | None
-    device: Device | None = None
-
-    @classmethod
-    def of(
-        cls,
-        forecasts: Forecasts,
-        *,
-        lens: Lens | None,
-        binning: Binning,
-        by_group: bool,
-        standardize: bool,
-        reduce: Any,
-        device: Device | None = None,
-    ) -> LocalProblem:
-        """Look at forecasts through a lens; features are scaled by all rows, in a region or not."""
-        pairs, rows = _pairs_and_rows(chosen_lens(lens, forecasts), forecasts)
-        edges = binning.inner_edges(pairs)
-        bins = np.searchsorted(edges, pairs.p.astype(np.float64))
-        if by_group:
-            groups = group_numbers(forecasts)[rows]
-            return cls(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
-        features = some_columns(_features_of(forecasts))
-        _, points = fit_map(features, forecasts.weights, standardize=standardize, reduce=reduce)
-        return cls(rows, pairs, edges, bins, points[rows], None, device)
+    edges: Floats  # inner edges of the bins
+    bins: Ints  # the bin of each row
+    points: Floats  # (n, d) standardised and reduced features; no columns for groups
+    groups: Ints | None  # the number of each row's group, for the kernel of groups
+    device: Device | None = None  # where the sums are found; None for here
 
     @property
     def n_dims(self) -> int:
@@ -123,12 +81,8 @@ class LocalProblem:
 def group_numbers(forecasts: Forecasts) -> Ints:
     """Numbers 0 … G−1 of the groups, which must be known for every row."""
     if forecasts.groups is None:
-        hint = (
-            "pass the group of each row, or set ",
-            Argument("groups"),
-            " in Forecasts.from_arrays",
-        )
-        raise required("features", hint)
+        set_in = (Argument("groups"), " in Forecasts.from_arrays")
+        raise required("features", ("pass the group of each row, or set ", *set_in))
     if forecasts.groups.ndim != 1:
         raise must_be("features", "one group per row", describe(forecasts.groups))
     numbers: dict[Any, int] = {}
@@ -140,15 +94,16 @@ def group_numbers(forecasts: Forecasts) -> Ints:
     return found
 
 
-def _features_of(forecasts: Forecasts) -> Any:
+def features_of(forecasts: Forecasts) -> Floats:
+    """Return the features, which there must be, in float64."""
     if forecasts.features is None:
         name = Argument("features")
         raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.from_arrays"))
-    return forecasts.features
+    return some_columns(forecasts.features)
 
 
-def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
-    """Pairs in the region of a lens, and the rows they come from."""
+def pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
+    """Return the pairs in the region of a lens, and the rows they come from."""
     if not lens.one_score:
         hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
         raise must_be("lens", "yield one score per row", lens, hint=hint)
@@ -158,5 +113,4 @@ def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
     rows = np.flatnonzero(lens.inside(every.p))
     if len(rows) == 0:
         raise InputError("where", "selects no predictions")
-    w = None if every.w is None else every.w[rows]
-    return Pairs(every.p[rows], every.y[rows], w), rows
+    return every.take(rows), rows

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
-from trueup.checks import is_number
+from trueup.checks import check_choice, is_number
 from trueup.engines.select import engine, in_use
 from trueup.engines.threads import get_threads
 from trueup.engines.types import KernelSet, KernelTotals
 from trueup.errors import Argument, InputError, Verbatim, must_be
-from trueup.local.bandwidth import WITHIN, steepness
+from trueup.local.bandwidth import KERNELS, WITHIN, steepness
 
 Kernel = Literal["laplacian", "gaussian"]
 
@@ -125,9 +125,8 @@ def kernel_sums_by_bin(
         if each is not None and rows is not None and each.shape != (len(rows),):
             raise must_be(name, f"{len(rows)} whole numbers", _shape(each))
     if (queries is None) != (query_bins is None):
-        raise InputError(
-            "query_bins", ("is required exactly if ", Argument("queries"), " is passed")
-        )
+        rule = ("is required exactly if ", Argument("queries"), " is passed")
+        raise InputError("query_bins", rule)
     if _is_tensor(points):
         from trueup.local.torch_sums import tensor_sums
 
@@ -213,13 +212,8 @@ def _divided(sets: list[KernelSet], steep: float, relative: bool) -> list[Kernel
     nearest = [np.zeros(len(s.points)) if s.queries is None else nearest_l1(s) for s in sets]
     far = [np.flatnonzero(distance > SEEN / steep) for distance in nearest]
     lost = [
-        KernelSet(
-            one.points,
-            one.values,
-            one.at[rows],
-            distance[rows] * (1 + 1e-12) + FORGOTTEN / steep,
-        )
-        for one, distance, rows in zip(sets, nearest, far, strict=True)
+        KernelSet(s.points, s.values, s.at[rows], away[rows] * (1 + 1e-12) + FORGOTTEN / steep)
+        for s, away, rows in zip(sets, nearest, far, strict=True)
     ]
     again = engine.kernel_sums.block_sums(lost, steep, gaussian=False, relative=True)
     for sums, distance, rows, found in zip(plain, nearest, far, again, strict=True):
@@ -260,8 +254,7 @@ def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
 
 
 def _check(points: Any, values: Any, queries: Any, kernel: str, scale: float) -> None:
-    if kernel not in ("laplacian", "gaussian"):
-        raise must_be("kernel", '"laplacian" or "gaussian"', kernel)
+    check_choice("kernel", kernel, *KERNELS)
     for name, each in (("points", points), ("values", values), ("queries", queries)):
         if each is not None and not hasattr(each, "ndim"):
             raise must_be(name, "an array", type(each))

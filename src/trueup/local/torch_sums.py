@@ -2,10 +2,9 @@
 
 The differences of the pairs in a block take a fixed amount of memory, whatever the number of
 points: much on a GPU, where every block costs some launches; on a CPU one coordinate at a time, as
-much as stays in a cache. Distances are taken
-from differences (|a|² + |b|² − 2ab would lose close points) in the precision of the tensors;
-blocks are added in float64. Products are taken column by column: a matrix product might be
-rounded to TF32.
+much as stays in a cache. Distances are taken from differences (|a|² + |b|² − 2ab would lose close
+points) in the precision of the tensors; blocks are added in float64. Products are taken column by
+column: a matrix product might be rounded to TF32.
 """
 
 from __future__ import annotations
@@ -44,11 +43,12 @@ def tensor_sums(
     import torch
 
     _check(points, values, queries)
-    steep = _steep(scale, kernel, points)
+    within = torch.finfo(points.dtype)
+    steep = min(max(steepness(scale, kernel), within.tiny), within.max)
     at, at_bins = (points, bins) if queries is None or query_bins is None else (queries, query_bins)
     sums = torch.zeros((len(at), values.shape[1]), dtype=torch.float64, device=points.device)
     nearest = torch.full((len(at),), torch.inf, dtype=points.dtype, device=points.device)
-    for b in np.unique(_host(at_bins)):
+    for b in np.unique(at_bins if isinstance(at_bins, np.ndarray) else at_bins.cpu().numpy()):
         rows, others = (_rows(which, b, points.device) for which in (at_bins, bins))
         if len(others) == 0:
             continue
@@ -150,24 +150,12 @@ def _zeros(x: Tensor, values: Tensor) -> Tensor:
     return torch.zeros((x.shape[1], values.shape[1]), dtype=torch.float64, device=x.device)
 
 
-def _steep(scale: float, kernel: str, points: Tensor) -> float:
-    """1/h or 1/(2γ²) within the range of the type."""
-    import torch
-
-    within = torch.finfo(points.dtype)
-    return min(max(steepness(scale, kernel), within.tiny), within.max)
-
-
 def _rows(bins: Any, b: int, device: Any) -> Tensor:
     import torch
 
     if isinstance(bins, torch.Tensor):
         return torch.nonzero(bins == int(b))[:, 0].to(device)
     return torch.as_tensor(np.flatnonzero(bins == b), device=device)
-
-
-def _host(bins: Any) -> NDArray[Any]:
-    return bins if isinstance(bins, np.ndarray) else bins.cpu().numpy()
 
 
 def _check(points: Tensor, values: Tensor, queries: Tensor | None) -> None:

@@ -107,7 +107,7 @@ def with_local_errors(
     given = weights_of(weights, len(names), Policy(probs="groups"))
     weight = np.ones(len(names)) if given is None else given
     rows = dict(rows_of_groups(names))
-    columns: dict[str, list[float]] = {}
+    found = []
     for name in table["group"].tolist():
         if name not in rows:
             rule = ("must contain the groups of ", Argument("table"), f"; {name!r} is missing")
@@ -117,16 +117,16 @@ def with_local_errors(
         part, w = part[used], w[used]
         if len(part) == 0:
             raise InputError("gaps", f"must have a value in a row of group {name!r}")
-        row = {
-            "mean_local_gap": np.average(part, weights=w),
-            "mean_lce": np.average(np.abs(part), weights=w),
-            "max_lce": np.abs(part).max(),
-            "over": np.average(part < 0, weights=w),
-            "under": np.average(part > 0, weights=w),
-        }
-        for column, value in row.items():
-            columns.setdefault(column, []).append(float(value))
-    return ResultTable(table.columns() | {name: np.array(found) for name, found in columns.items()})
+        found.append(
+            {
+                "mean_local_gap": float(np.average(part, weights=w)),
+                "mean_lce": float(np.average(np.abs(part), weights=w)),
+                "max_lce": float(np.abs(part).max()),
+                "over": float(np.average(part < 0, weights=w)),
+                "under": float(np.average(part > 0, weights=w)),
+            }
+        )
+    return ResultTable(table.columns() | ResultTable.of_rows(found).columns())
 
 
 def mlce_group_correlation(

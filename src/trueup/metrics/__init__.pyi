@@ -103,12 +103,7 @@ class _Clinical(_Named, Protocol):
 
 class _Plain(_Named, Protocol):
     def __call__(
-        self,
-        probs: object,
-        labels: object = None,
-        *,
-        weights: object = None,
-        logits: bool = False,
+        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> float: ...
 
 class _Sweep(_Plain, Protocol):

@@ -9,8 +9,6 @@ from typing import Any
 
 from trueup.estimators.base import Estimator
 
-__all__ = ["NAMED", "metric"]
-
 NAMED: dict[str, Any] = {}
 """Every named metric by its name, in the order of declaration."""
 

@@ -17,10 +17,9 @@ from trueup.simulate.studies.run_study import study
 from trueup.simulate.studies.study_result import StudyRow
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Advice", "recommend_estimator"]
-
 MOST_DRAWS = 10_000_000
 FEW_ROWS = 100
+COLUMNS = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_datasets")
 
 CANDIDATES: dict[str, Estimator] = {
     "ece": metrics.ece.estimator(),
@@ -60,17 +59,15 @@ class Advice(FieldsShown):
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Return a data frame with one line per estimator, best first."""
-        names = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_datasets")
-        return frame_of({k: [getattr(row, k) for row in self.rows] for k in names}, library)
+        return frame_of({k: [getattr(row, k) for row in self.rows] for k in COLUMNS}, library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
-        keys = ("measure", "truth", "mean", "bias", "sd", "rmse", "rmse_se", "n", "n_datasets")
         return {
             "best": self.best,
             "text": self.text,
             "unreliable": self.unreliable,
-            "rows": [{key: getattr(row, key) for key in keys} for row in self.rows],
+            "rows": [{key: getattr(row, key) for key in COLUMNS} for row in self.rows],
             "fitted": self.fitted.to_dict(),
         }
 

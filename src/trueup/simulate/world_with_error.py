@@ -17,8 +17,6 @@ from trueup.simulate.worlds.calibration_curves import Curve, Identity, LogOdds
 from trueup.simulate.worlds.score_distributions import Empirical
 from trueup.simulate.worlds.world import World
 
-__all__ = ["Between", "with_error", "world_like"]
-
 OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
 

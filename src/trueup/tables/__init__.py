@@ -2,8 +2,7 @@
 
 from trueup.tables.bins import BinTable
 from trueup.tables.cells import CellTable
-from trueup.tables.columns import ResultTable
-from trueup.tables.curve import Curve
+from trueup.tables.columns import Curve, ResultTable
 from trueup.tables.families import BinTables
 from trueup.tables.fine import FineBinTable
 

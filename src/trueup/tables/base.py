@@ -41,6 +41,14 @@ class Table(TableShown, Stored):
         check_version(data)
         return super().from_dict(data)
 
+    def columns(self) -> dict[str, Any]:
+        """Return what a reader wants of every row of the table, by name."""
+        raise NotImplementedError
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the columns as a data frame (pandas, polars or pyarrow)."""
+        return frame_of(self.columns(), library)
+
     @classmethod
     def expect(cls, value: object, name: str = "table", rule: str = "", hint: str = "") -> Self:
         """Return the argument ``name``; raise InputError unless it is a table of this kind."""

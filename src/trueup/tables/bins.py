@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
-from trueup.tables.base import Library, Table, frame_of
+from trueup.tables.base import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,9 +44,7 @@ class BinTable(Table):
     ) -> BinTable:
         """Put statistics and the inner edges they were taken with together."""
         edges = np.concatenate([[0.0], inner_edges, [1.0]])
-        return cls(
-            edges, len(inner_edges) + 1 if n_bins_requested is None else n_bins_requested, sums
-        )
+        return cls(edges, n_bins_requested or len(edges) - 1, sums)
 
     @property
     def n_bins(self) -> int:
@@ -167,10 +165,6 @@ class BinTable(Table):
             "mean_label": self.mean_label,
             "gap": self.gap,
         }
-
-    def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame with one row per bin (pandas, polars or pyarrow)."""
-        return frame_of(self.columns(), library)
 
     def __repr__(self) -> str:
         """Print the table as a person would read it."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.errors import must_be
-from trueup.tables.base import Library, Table, frame_of
+from trueup.tables.base import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,10 +88,6 @@ class CellTable(Table):
             columns[f"mean_score_{j}"] = self.mean_score[:, j]
             columns[f"mean_label_{j}"] = self.mean_label[:, j]
         return columns
-
-    def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame with one row per cell (pandas, polars or pyarrow)."""
-        return frame_of(self.columns(), library)
 
     def __repr__(self) -> str:
         """Say how many rows, cells and outcomes there are."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trueup.codec import column_of
 from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
-from trueup.tables.base import Library, Table, frame_of
+from trueup.tables.base import Table
 
 ROWS_SHOWN = 20
 
@@ -73,10 +73,6 @@ class ResultTable(Table):
         """Return all columns by name."""
         return dict(self.data)
 
-    def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame (pandas, polars or pyarrow)."""
-        return frame_of(self.columns(), library)
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values that `from_dict` reads back, ready for JSON.
 
@@ -98,6 +94,28 @@ class ResultTable(Table):
         if len(self) > ROWS_SHOWN:
             lines.append(f"… and {len(self) - ROWS_SHOWN} more")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(ResultTable):
+    """Columns with one row per point, in increasing order of the score.
+
+    Curves of several classes stand below each other, with their ``class`` in a column.
+    """
+
+    kind: ClassVar[str] = "curve"
+
+    @classmethod
+    def stacked(cls, names: Sequence[Any], curves: Sequence[Curve | None]) -> Curve | None:
+        """Put the curves of several classes together; classes without one are left out."""
+        present = [(n, c) for n, c in zip(names, curves, strict=True) if c is not None]
+        if not present:
+            return None
+        label = np.array([name for name, _ in present])
+        data = {"class": np.repeat(label, [len(curve) for _, curve in present])}
+        for key in present[0][1].data:
+            data[key] = np.concatenate([curve[key] for _, curve in present])
+        return cls(data)
 
 
 def _plain(value: Any) -> Any:

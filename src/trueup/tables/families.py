@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.tables.base import Library, Table, frame_of
+from trueup.tables.base import Table
 from trueup.tables.bins import BinTable
-from trueup.tables.curve import Curve
+from trueup.tables.columns import Curve
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,10 +93,6 @@ class BinTables(Table):
         for key in full[0][1].columns() if full else ():
             columns[key] = np.concatenate([t.columns()[key] for _, t in full])
         return columns
-
-    def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame with one row per class and bin (pandas, polars or pyarrow)."""
-        return frame_of(self.columns(), library)
 
     def __repr__(self) -> str:
         """Print one line per member."""

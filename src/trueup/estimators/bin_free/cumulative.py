@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class CumulativeError(PairsEstimator):
     """
 
     statistic: str = "ks"
+    of_residuals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,16 +91,6 @@ class CumulativeError(PairsEstimator):
         low, high = groups.value[min(first, len(groups) - 1)], groups.value[max(last - 1, 0)]
         at = {"low": float(low), "high": float(high)}
         return Part(float(abs(difference[last] - difference[first])), curve, at)
-
-    @property
-    def of_residuals(self) -> bool:
-        """Whether only score − label counts: it does."""
-        return True
-
-    @property
-    def takes_ties(self) -> bool:
-        """Sorted groups are all it needs."""
-        return True
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the largest sum, or the range of sums, alone."""

@@ -112,9 +112,6 @@ def quantile_of(errors: Floats, rank: NDArray[Any], level: float) -> float:
         where = np.searchsorted(end, level * end[-1] * (1 - ROUNDING))
         return float(errors[min(int(where), len(errors) - 1)])
     place = level * (int(end[-1]) - 1)
-    below, above = (errors[np.searchsorted(end, whole, side="right")] for whole in _around(place))
+    around = (int(place), math.ceil(place))
+    below, above = (errors[np.searchsorted(end, whole, side="right")] for whole in around)
     return float(below + (place - int(place)) * (above - below))
-
-
-def _around(place: float) -> tuple[int, int]:
-    return int(place), int(np.ceil(place))

@@ -93,10 +93,6 @@ class DensityError(PairsEstimator):
         if given is not None and not (is_number(given) and 0 < given <= 1):
             raise must_be("bandwidth", "a number above 0 and at most 1, or None", given)
 
-    def power_of_average(self) -> float:
-        """Return the norm."""
-        return self.norm
-
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Compare the densities of one set of pairs."""
         width = _rule_of_thumb(pairs) if self.bandwidth is None else float(self.bandwidth)

@@ -24,15 +24,6 @@ class IsotonicFit:
     neighbouring scores it is their mean label. Neighbouring blocks of the same mean are one, so
     the means rise strictly. As a reliability diagram it needs no choice of bins (CORP).
 
-    Attributes
-    ----------
-    low, high
-        Lowest and highest score of each block, in increasing order.
-    weight
-        Σw of each block: the number of its rows where there are no weights.
-    mean_label
-        Value of the fit on each block.
-
     Notes
     -----
     It is fitted to the very labels it is compared with, so it shows some discrimination, and
@@ -54,10 +45,10 @@ class IsotonicFit:
     ([0.1, 0.3, 0.8], [0.1, 0.4, 0.8], [0.0, 0.5, 1.0])
     """
 
-    low: Floats
-    high: Floats
-    weight: Floats
-    mean_label: Floats
+    low: Floats  # lowest score of each block, in increasing order
+    high: Floats  # highest score of each block
+    weight: Floats  # Σw of each block: the number of its rows where there are no weights
+    mean_label: Floats  # value of the fit on each block
 
     @classmethod
     def of(cls, pairs: Pairs) -> IsotonicFit:

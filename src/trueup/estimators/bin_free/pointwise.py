@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.checks import is_number
-from trueup.engines.blocks import Chunk
+from trueup.engines.blocks import steps
 from trueup.engines.threads import run
 from trueup.errors import must_be
 from trueup.estimators.pairs_estimator import PairsEstimator, Part
@@ -22,7 +23,7 @@ STEP = 0.01
 POINTS = np.arange(101) / 100
 BEFORE = np.r_[-1.0, POINTS[:-1]]  # the point below each, one below 0 for the first
 LEAST_DECAY = 1e-100  # no weight inside one step underflows
-BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 16  # they fit a cache, and their sums do not drift
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +94,7 @@ class PointwiseError(PairsEstimator):
             return float(np.sum(away if pairs.w is None else away * pairs.w[start:stop]))
 
         weight = len(pairs) if pairs.w is None else float(pairs.w.sum())
-        return Part(math.fsum(run(total, _blocks(len(pairs)))) / weight, curve)
+        return Part(math.fsum(run(total, steps(len(pairs), BLOCK_ROWS))) / weight, curve)
 
     def errors(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
@@ -115,17 +116,13 @@ class PointwiseError(PairsEstimator):
 
     def _errors(self, pairs: Pairs) -> Floats:
         accuracy = self._curve(pairs)["accuracy"]
-
-        def some(start: int, stop: int) -> Floats:
-            return _distances(pairs, accuracy, start, stop)
-
-        return np.concatenate(run(some, _blocks(len(pairs))))
+        some = partial(_distances, pairs, accuracy)
+        return np.concatenate(run(some, steps(len(pairs), BLOCK_ROWS)))
 
     def _curve(self, pairs: Pairs) -> Curve:
         # Weights of at most 1: the heaviest row's cannot underflow, so some side has a mean.
         unit = 1.0 if pairs.w is None else float(pairs.w.max())
-        blocks = _blocks(len(pairs))
-        sums = run(lambda start, stop: self._sums(pairs, unit, start, stop), blocks)
+        sums = run(partial(self._sums, pairs, unit), steps(len(pairs), BLOCK_ROWS))
         below, hits_below, above, hits_above, at = np.sum(sums, axis=0)
         decay = float(self.decay)
         left = _carried(below, hits_below, decay)
@@ -198,8 +195,3 @@ def _distances(pairs: Pairs, accuracy: Floats, start: int, stop: int) -> Floats:
     slope = np.diff(accuracy, prepend=accuracy[0]) / (POINTS - BEFORE)
     distances: Floats = np.abs(p - (accuracy[upper] - slope[upper] * (POINTS[upper] - p)))
     return distances
-
-
-def _blocks(n: int) -> list[Chunk]:
-    """Blocks of rows that fit a cache and whose sums do not drift."""
-    return [(start, min(start + BLOCK_ROWS, n)) for start in range(0, n, BLOCK_ROWS)]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,6 +74,8 @@ class SmoothError(PairsEstimator):
     0.15
     """
 
+    of_residuals: ClassVar[bool] = True
+
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Find the width that fits one set of pairs."""
         sums = spread(pairs)
@@ -87,16 +90,6 @@ class SmoothError(PairsEstimator):
     def power_of_pairs(self, pairs: Pairs) -> float:
         """Find the width alone: a third of the additions, and no curve."""
         return _coefficients_and_width(spread_residual(pairs))[1]
-
-    @property
-    def of_residuals(self) -> bool:
-        """Whether only score − label counts: it does."""
-        return True
-
-    @property
-    def takes_ties(self) -> bool:
-        """Sorted groups are all it needs."""
-        return True
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Find the width alone, to six digits."""

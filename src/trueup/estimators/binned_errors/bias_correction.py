@@ -71,8 +71,10 @@ def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
     return max(power, plugin_power(table, norm))  # by Jensen; rounding must not break it
 
 
-def debiased_power(table: BinTable, norm: float, *, residual: bool) -> float:
-    """Plug-in power less the part that chance alone gives; may be negative.
+def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
+    """Plug-in powers of tables, bins along the last axis, less what chance alone gives.
+
+    They may be negative.
 
     Norm 2 (Kumar et al. Def. 5.2, in the form of Lemma F.7): each squared gap less
     v_b·q_b/(1 − q_b). Norm 1 (Def. G.3): 2·plug-in − Σ s_b E|f_b − R_b| with
@@ -81,11 +83,6 @@ def debiased_power(table: BinTable, norm: float, *, residual: bool) -> float:
     Every bin holds two rows or more (`BinTable.without_singles`), a lone one aside: it has no
     correction.
     """
-    return float(debiased_powers(table.sums, norm, residual=residual))
-
-
-def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
-    """Debiased powers of many tables at once: bins are along the last axis of the sums."""
     weight = sums.weight
     share = weight / weight.sum(axis=-1, keepdims=True)
     gap = sums.score / weight - sums.label / weight

@@ -16,9 +16,8 @@ from trueup.checks import check_flag
 from trueup.engines.select import engine
 from trueup.engines.types import Sums
 from trueup.errors import Argument, InputError, must_be
-from trueup.estimators.base import Ends, check_norm, reason_of_bins
+from trueup.estimators.base import Ends, Estimator, check_norm, reason_of_bins
 from trueup.estimators.binned_errors.bias_correction import (
-    debiased_power,
     debiased_powers,
     label_binned_power,
     plugin_power,
@@ -113,26 +112,18 @@ class BinnedError(PairsEstimator):
         if not (callable(self.distance) or _is(self.distance, "tv", "squared")):
             raise must_be("distance", '"tv", "squared" or a function', self.distance)
 
-    def power_of_average(self) -> float:
-        """Return the norm."""
-        return self.norm
-
     def bounds(self, forecasts: Forecasts) -> Ends:
         """Return 0 and the largest distance: 1, or 2 for squared distances."""
         if callable(self.distance):
             return Ends(-math.inf, math.inf)
         return Ends(0.0, 2.0 if self.distance == "squared" else 1.0)
 
-    def __call__(
-        self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
-    ) -> float:
-        """Return the estimate as a float."""
-        # The table comes at no cost.
-        return self.measure(probs, labels, weights=weights, logits=logits).value
+    __call__ = Estimator.__call__  # the table comes at no cost
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""
-        return self._part(self._table(pairs), pairs)
+        made = pairs.once(("table", self.binning), lambda: self.binning.bin_table(pairs))
+        return self._part(made, pairs)
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return the power over cells of a simplex, with their table."""
@@ -247,14 +238,6 @@ class BinnedError(PairsEstimator):
 
     # The sums.
 
-    def _table(self, pairs: Pairs) -> BinTable:
-        return pairs.once(("table", self.binning), lambda: self._made(pairs))
-
-    def _made(self, pairs: Pairs) -> BinTable:
-        inner = self.binning.inner_edges(pairs)
-        sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return BinTable.of_sums(inner, sums, self.binning.n_bins_for(len(pairs)))
-
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
         power, merged = self._power(table, pairs)
         return Part(power, table, _notes(table, merged))
@@ -263,18 +246,16 @@ class BinnedError(PairsEstimator):
         """Averaged p-th power of one table, and how many bins were merged for it."""
         if self.debias:
             table, merged = table.without_singles()
-            return debiased_power(table, self.norm, residual=self.debias == "residual"), merged
+            residual = self.debias == "residual"
+            return float(debiased_powers(table.sums, self.norm, residual=residual)), merged
         if self.label_binned:
             assert pairs is not None
             return label_binned_power(table, pairs, self.norm), 0
         return plugin_power(table, self.norm, equal_shares=self.equal_shares), 0
 
     def _part_of_cells(self, table: CellTable, n_bins_requested: int) -> Part:
-        return Part(
-            self.power_of_cells(table),
-            table,
-            {"n_bins_requested": n_bins_requested, "n_bins": table.n_bins},
-        )
+        notes = {"n_bins_requested": n_bins_requested, "n_bins": table.n_bins}
+        return Part(self.power_of_cells(table), table, notes)
 
     def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
         """Whether the tables of all classes can be made in one pass over the matrix."""

@@ -75,33 +75,22 @@ class SweepError(PairsEstimator):
         check_norm(self.norm)
         check_choice("bins", self.bins, "mass", "width")
 
-    def power_of_average(self) -> float:
-        """Return the norm."""
-        return self.norm
-
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
         """Return for what `interval` needs a bootstrap; empty if it needs none."""
         return reason_of_bins(self, forecasts, target)
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Sweep over one set of pairs."""
-        table, chosen = self._swept(TiedScores.of(pairs), len(pairs))
+        sweep = _most_equal_width if self.bins == "width" else _most_equal_mass
+        table, chosen = sweep(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
-
-    @property
-    def takes_ties(self) -> bool:
-        """Sorted groups are all it needs."""
-        return True
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Sweep over counted rows."""
         if self.bins == "width":
             return plugin_power(_most_equal_width(ties, int(ties.total))[0], self.norm)
         return residual_power(*ties.swept, self.norm)
-
-    def _swept(self, groups: TiedScores, n: int) -> tuple[BinTable, int]:
-        return (_most_equal_width if self.bins == "width" else _most_equal_mass)(groups, n)
 
 
 def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:

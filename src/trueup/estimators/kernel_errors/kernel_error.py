@@ -136,14 +136,9 @@ class KernelError(PairsEstimator):
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the error of one set of pairs."""
         if self.form == "block":
-            bandwidth = self.bandwidth
-            if bandwidth is None:
-                bandwidth = score_bandwidth(np.sort(pairs.p).astype(np.float64), None)
+            bandwidth = self.bandwidth or score_bandwidth(np.sort(pairs.p).astype(np.float64), None)
             return self._in_blocks(RowResiduals.of_pairs(pairs), float(bandwidth), False)
-        scores = ScoreResiduals.of(pairs)
-        return self._of_scores(
-            scores, float(self.bandwidth or score_bandwidth(scores.value, scores.count))
-        )
+        return self._of_scores(ScoreResiduals.of(pairs))
 
     @property
     def takes_ties(self) -> bool:
@@ -153,41 +148,36 @@ class KernelError(PairsEstimator):
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
         scores = ScoreResiduals.of_counts(ScoreCounts(ties.value, ties.rank, ties.hits))
-        bandwidth = self.bandwidth or score_bandwidth(scores.value, scores.count)
-        return self._of_scores(scores, float(bandwidth)).pth_power
+        return self._of_scores(scores).pth_power
 
-    def _of_scores(self, scores: ScoreResiduals, bandwidth: float) -> Part:
-        kernel = self._kernel_at(bandwidth)
+    def _of_scores(self, scores: ScoreResiduals, scale: float = 1.0) -> Part:
+        """Take distances as ``scale`` times those of the scores."""
+        wide = float(self.bandwidth or score_bandwidth(scores.value, scores.count, scale))
+        kernel = Kernel(self.kernel, wide / scale)
         if self.form == "biased":
             total = score_total(scores, kernel)
         else:
             total = scores.within + 2 * score_cross(scores, kernel)
-        return self._mean(total, scores.mass, kernel, definite=True)
+        return self._mean(total, scores.mass, wide, definite=True)
 
     def _of_two_columns(self, pairs: Pairs) -> Part:
         """Take (1 − p, p) as scores: products of residuals are twice theirs, distances √2 times."""
         scale = 1.0 if self.distance == "tv" else math.sqrt(2)
-        scores = ScoreResiduals.of(pairs)
-        wide = float(self.bandwidth or score_bandwidth(scores.value, scores.count, scale))
-        found = self._of_scores(scores, wide / scale)
-        return Part(2 * found.pth_power, None, found.notes | {"bandwidth": wide})
+        found = self._of_scores(ScoreResiduals.of(pairs), scale)
+        return Part(2 * found.pth_power, None, found.notes)
 
     def _measure_rows(self, rows: RowResiduals) -> Part:
         by_tv = self.distance == "tv"
         bandwidth = float(self.bandwidth or row_bandwidth(rows, by_tv))
         if self.form == "block":
             return self._in_blocks(rows, bandwidth, by_tv)
-        kernel = self._kernel_at(bandwidth)
-        own, cross = row_sums(rows, kernel, by_tv)
+        own, cross = row_sums(rows, Kernel(self.kernel, bandwidth), by_tv)
         total = 2 * cross + (own if self.form == "biased" else 0.0)
         definite = not (by_tv and self.kernel == "gaussian")
-        return self._mean(total, PairMass.of(rows.n, rows.w), kernel, definite=definite)
+        return self._mean(total, PairMass.of(rows.n, rows.w), bandwidth, definite=definite)
 
-    def _kernel_at(self, bandwidth: float) -> Kernel:
-        return Kernel(self.kernel, float(bandwidth))
-
-    def _mean(self, total: float, mass: PairMass, kernel: Kernel, *, definite: bool) -> Part:
-        notes: dict[str, Any] = {"bandwidth": kernel.bandwidth, "form": self.form}
+    def _mean(self, total: float, mass: PairMass, bandwidth: float, *, definite: bool) -> Part:
+        notes: dict[str, Any] = {"bandwidth": bandwidth, "form": self.form}
         if self.form == "biased":
             # a positive definite kernel gives no negative sum over all pairs but by rounding
             return Part((max(0.0, total) if definite else total) / mass.every, None, notes)
@@ -195,6 +185,6 @@ class KernelError(PairsEstimator):
         return Part(total / mass.different if mass.different > 0 else 0.0, None, notes)
 
     def _in_blocks(self, rows: RowResiduals, bandwidth: float, by_tv: bool) -> Part:
-        found = block_sum(rows, self._kernel_at(bandwidth), by_tv, self.block_size)
+        found = block_sum(rows, Kernel(self.kernel, bandwidth), by_tv, self.block_size)
         notes = {"bandwidth": bandwidth, "form": self.form, "pairs": found.pairs}
         return Part(found.total / found.weight if found.weight > 0 else 0.0, None, notes)

@@ -91,11 +91,6 @@ class MMCE(PairsEstimator):
         """Return the square for one set of pairs."""
         return Part(self._power(ScoreResiduals.of(pairs)))
 
-    @property
-    def takes_ties(self) -> bool:
-        """Sorted groups are all it needs."""
-        return True
-
     def power_of_ties(self, ties: TiedScores) -> float:
         """Return the square of counted rows."""
         if self.weighted:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.blocks import ENTRIES, steps
 from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.estimators.kernel_errors.residuals import RowResiduals, ScoreResiduals
@@ -73,7 +73,7 @@ def score_cross(scores: ScoreResiduals, kernel: Kernel) -> float:
             parts.append(float(np.sum(residual[start:stop] * smoothed)))
         return math.fsum(parts)
 
-    return math.fsum(run(one, _blocks(len(value), BLOCK_ROWS)))
+    return math.fsum(run(one, steps(len(value), BLOCK_ROWS)))
 
 
 def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple
     def one(start: int, stop: int) -> tuple[float, float]:
         points, residuals = rows.weighted(start, stop)
         parts = []
-        for first, last in _blocks(rows.n, BLOCK_ROWS)[start // BLOCK_ROWS :]:
+        for first, last in steps(rows.n, BLOCK_ROWS)[start // BLOCK_ROWS :]:
             same = first == start
             others = (points, residuals) if same else rows.weighted(first, last)
             values = kernel.of(engine.pairs.pair_distances(points, others[0], total_variation))
@@ -92,7 +92,7 @@ def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple
             parts.append(float(np.einsum("ij,ij->", values, products)))
         return float(np.einsum("ij,ij->", residuals, residuals)), math.fsum(parts)
 
-    own, cross = zip(*run(one, _blocks(rows.n, BLOCK_ROWS)), strict=True)
+    own, cross = zip(*run(one, steps(rows.n, BLOCK_ROWS)), strict=True)
     return math.fsum(own), math.fsum(cross)
 
 
@@ -119,7 +119,7 @@ def block_sum(rows: RowResiduals, kernel: Kernel, total_variation: bool, size: i
     pairs = blocks * size * (size - 1) // 2
     if pairs == 0:
         return PairSum(0.0, 0.0, 0)
-    found = run(some, _blocks(blocks, max(1, ENTRIES // (size * rows.m))))
+    found = run(some, steps(blocks, max(1, ENTRIES // (size * rows.m))))
     total, weight = (2 * math.fsum(part) for part in zip(*found, strict=True))
     return PairSum(total, 2.0 * pairs if rows.w is None else weight, pairs)
 
@@ -130,7 +130,3 @@ def _lengths(away: Floats, total_variation: bool) -> Floats:
     if total_variation:
         return np.asarray(np.abs(away).sum(axis=-1) / 2)
     return np.asarray(np.sqrt(np.einsum("...k,...k->...", away, away)))
-
-
-def _blocks(n: int, size: int) -> list[Chunk]:
-    return [(start, min(start + size, n)) for start in range(0, n, size)]

@@ -18,16 +18,6 @@ from trueup.errors import Verbatim, must_be
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fitting.rounding import Rounding
 
-__all__ = [
-    "ScoreSums",
-    "fit_beta",
-    "log_likelihood",
-    "log_tail",
-    "reads_0",
-    "reads_1",
-    "sums_of",
-]
-
 LOG_MOST = math.log(1e7)  # a larger shape is a point, a smaller one than its inverse two points
 
 Flags = NDArray[np.bool_]
@@ -120,16 +110,14 @@ def log_likelihood(sums: ScoreSums, alpha: float, beta: float) -> Terms:
     gradient = np.array([sums.log_score, sums.log_complement])
     gradient += m * (common - digamma([alpha, beta]))
     hessian = m * (bend - np.diag(polygamma(1, [alpha, beta])))
-    if sums.at_0 > 0:
-        tail = log_tail(alpha, beta, sums.rounding.log_step_at_0)
-        value += sums.at_0 * tail.value
-        gradient += sums.at_0 * tail.gradient
-        hessian += sums.at_0 * tail.hessian
-    if sums.at_1 > 0:
-        tail = log_tail(beta, alpha, sums.rounding.log_step_at_1)
-        value += sums.at_1 * tail.value
-        gradient += sums.at_1 * tail.gradient[::-1]
-        hessian += sums.at_1 * tail.hessian[::-1, ::-1]
+    at_0 = (sums.at_0, alpha, beta, sums.rounding.log_step_at_0, 1)
+    at_1 = (sums.at_1, beta, alpha, sums.rounding.log_step_at_1, -1)  # shapes change places
+    for weight, a, b, log_step, way in (at_0, at_1):
+        if weight > 0:
+            tail = log_tail(a, b, log_step)
+            value += weight * tail.value
+            gradient += weight * tail.gradient[::way]
+            hessian += weight * tail.hessian[::way, ::way]
     return Terms(value, gradient, hessian)
 
 

@@ -17,8 +17,6 @@ from trueup.simulate.fitting.beta import reads_0, reads_1
 from trueup.simulate.fitting.rounding import Rounding
 from trueup.simulate.worlds.calibration_curves import Curve
 
-__all__ = ["End", "Outcomes", "end_nodes", "outcomes_of", "rate_of_rows"]
-
 NODES = 32
 LOG_TINY = math.log(np.finfo(np.float64).tiny)
 

@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.estimators.logistic_fit import both_sides
 from trueup.newton import Maximum, Terms, climb
 from trueup.simulate.fitting.censored_ends import End, Outcomes
-
-__all__ = ["FAMILIES", "Family", "FamilyFit", "fit_family"]
 
 LEAST = 1e-150  # a probability is cut here; its square is still a normal number
 EDGE = 1e-12  # how far inside the limit a curve that touches it is kept
@@ -192,23 +191,17 @@ def _log_rows(eta: Floats, y: Floats, w: Floats) -> tuple[float, Floats, Floats]
     return float(value), w * y - wrong * odds, -wrong * odds * (1 + odds)
 
 
-def _logflip_rows(eta: Floats, y: Floats, w: Floats) -> tuple[float, Floats, Floats]:
-    return _log_rows(eta, 1 - y, w)
-
-
 ROWS: dict[str, Callable[[Floats, Floats, Floats], tuple[float, Floats, Floats]]] = {
     "logit": _logit_rows,
     "log": _log_rows,
-    "logflip": _logflip_rows,
+    "logflip": lambda eta, y, w: _log_rows(eta, 1 - y, w),
 }
 
 
 def _curve(link: str, eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """P(Y = 1), P(Y = 0), and the first and second derivative of the former in eta."""
     if link == "logit":
-        small = np.exp(-np.abs(eta))
-        high, low = 1 / (1 + small), small / (1 + small)
-        p, q = np.where(eta >= 0, high, low), np.where(eta >= 0, low, high)
+        p, q = both_sides(eta)
         return p, q, p * q, p * q * (q - p)
     eta = np.minimum(eta, 0)
     inside, rest = np.exp(eta), -np.expm1(eta)

@@ -12,7 +12,6 @@ from trueup.codec import plain
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
-from trueup.newton import Maximum
 from trueup.notebook import FieldsShown
 from trueup.simulate.fitting.beta import fit_beta, reads_0, reads_1, sums_of
 from trueup.simulate.fitting.censored_ends import outcomes_of, rate_of_rows
@@ -23,8 +22,6 @@ from trueup.simulate.worlds.calibration_curves import Glm
 from trueup.simulate.worlds.score_distributions import Beta
 from trueup.simulate.worlds.world import World
 from trueup.tables.base import Library, frame_of
-
-__all__ = ["Fitted", "ScoresFit", "fit"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +78,8 @@ class Fitted(FieldsShown):
 
     def to_frame(self, library: Library | None = None) -> Any:
         """Return the AIC table as a data frame, best first."""
-        columns = zip(*self.aic, strict=True)
-        names = FamilyFit._fields
-        return frame_of({k: list(v) for k, v in zip(names, columns, strict=True)}, library)
+        rows = self.table()
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]}, library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON; a standard error that is missing is None."""
@@ -158,7 +154,11 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
 
     at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
     counts = (len(score), int(at_0.sum()), int(at_1.sum()))
-    found = _scores_fit(beta, counts, rounding)
+    alpha_error, beta_error = beta.errors.tolist()
+    value = float(beta.terms.value)
+    found = ScoresFit(
+        *shapes, alpha_error, beta_error, beta.converged, *counts, rounding.name, value
+    )
     of_scores = scores_quality(score, weight, ~(at_0 | at_1), rounding, *shapes)
     truth = rate_of_rows(curve, score, rounding, outcomes)
     of_curve = curve_quality(score, label, weight, truth)
@@ -169,13 +169,6 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
 def _moments(score: Floats, weight: Floats) -> tuple[float, float]:
     mean = float(np.average(score, weights=weight))
     return mean, float(np.average((score - mean) ** 2, weights=weight))
-
-
-def _scores_fit(beta: Maximum, counts: tuple[int, int, int], rounding: Rounding) -> ScoresFit:
-    (alpha, b), (alpha_error, b_error) = beta.point.tolist(), beta.errors.tolist()
-    value = float(beta.terms.value)
-    found = (alpha, b, alpha_error, b_error, beta.converged)
-    return ScoresFit(*found, *counts, rounding.name, value)
 
 
 def _words(

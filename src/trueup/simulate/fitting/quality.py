@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.simulate.fitting.rounding import Rounding
 
-__all__ = ["Quality", "curve_quality", "scores_quality"]
-
 SCORE_LIMITS = (0.03, 0.08)
 CURVE_LIMITS = (0.01, 0.03)
 CHANCE = 1.36  # 5 % of Kolmogorov's distances are larger
@@ -64,7 +62,10 @@ def scores_quality(
 
     gaps = np.concatenate([fitted(half) - up_to[kept], fitted(-half) - before])
     distance = float(np.abs(gaps).max())
-    chance = CHANCE / math.sqrt(_effective(weight))
+    effective = float(
+        weight.sum() ** 2 / (weight @ weight)
+    )  # equally weighted rows that say as much
+    chance = CHANCE / math.sqrt(effective)
     return Quality(distance, chance, _grade(distance - chance, SCORE_LIMITS))
 
 
@@ -82,11 +83,6 @@ def curve_quality(score: Floats, label: Floats, weight: Floats, truth: Floats) -
     distance = float(share @ np.abs(gap))
     chance = float(share @ np.sqrt(2 * spread / (np.pi * n)))
     return Quality(distance, chance, _grade(distance - 1.5 * chance, CURVE_LIMITS))
-
-
-def _effective(weight: Floats) -> float:
-    """The number of equally weighted rows that say as much."""
-    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 def _grade(excess: float, limits: tuple[float, float]) -> str:

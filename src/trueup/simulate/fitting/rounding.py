@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats
 
-__all__ = ["Rounding", "rounding_of"]
-
 MOST_DECIMALS = 6
 MUCH_COARSER = 10
 LOG_2 = math.log(2)

@@ -20,11 +20,8 @@ from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.estimators.binned_errors.bias_correction import plugin_powers
 from trueup.forecasts import Forecasts
-from trueup.forecasts.probs import Vector
 from trueup.lens import Binary, Pairs
 from trueup.simulate.worlds.world import DataSets
-
-__all__ = ["Measure", "Numbers", "draw_sets", "score_sets"]
 
 Measure = Callable[..., Any]
 Numbers = dict[str, Floats]
@@ -63,7 +60,8 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     slow = {name: m for name, m in measures.items() if name not in fast}
     scored = _in_fixed_bins(sets, fast)
     if slow:
-        each = ((_checked(p, y), p, y) for p, y in zip(*sets, strict=True))
+        both = zip(*sets, strict=True)
+        each = ((Forecasts.of_pairs(p, y, None, TINY), p, y) for p, y in both)
         short = sets.probs.shape[1] <= SHORT_ROWS and all(map(_takes_forecasts, slow.values()))
         with _short_calls if short else nullcontext():
             others = _one_by_one(each, slow)
@@ -160,12 +158,6 @@ def _are_plain(sets: DataSets) -> bool:
         and labels.flags.c_contiguous
         and engine.rows.all_pairs_good(probs.reshape(-1), labels.reshape(-1))
     )
-
-
-def _checked(probs: Floats, labels: NDArray[Any]) -> Forecasts:
-    """One data set of a batch that was checked as a whole."""
-    scores = Vector(probs, None, TINY)
-    return Forecasts(labels, None, None, None, None, None, len(probs), 2, scores)
 
 
 def _arrays(forecasts: Forecasts) -> tuple[NDArray[Any], NDArray[Any]]:

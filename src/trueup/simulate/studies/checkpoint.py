@@ -22,8 +22,6 @@ from trueup.checks import check_schema
 from trueup.errors import Verbatim, must_be
 from trueup.simulate.studies.batch_scoring import Numbers
 
-__all__ = ["BatchKey", "Checkpoint"]
-
 SCHEMA = 2
 ANOTHER = "give another path, or delete it to start again"
 

@@ -6,8 +6,6 @@ import sys
 import threading
 import time
 
-__all__ = ["Progress"]
-
 EVERY = 0.2  # seconds between two lines
 
 

@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from trueup.engines.blocks import Chunk
+from trueup.engines.blocks import Chunk, steps
 from trueup.simulate.worlds.world import World
-
-__all__ = ["batches", "identity", "stream", "world_identity"]
 
 BATCH_ROWS = 1 << 16  # scores and labels of a batch stay in cache
 BATCH_SETS = 100  # so that small data sets with slow measures are shared out, and saved, too
@@ -27,8 +25,7 @@ LONGEST = 2000  # characters of an identity that are written out
 
 def batches(n: int, n_datasets: int) -> list[Chunk]:
     """Cut ``n_datasets`` data sets of ``n`` rows into batches whose size depends on n alone."""
-    size = min(BATCH_SETS, max(1, BATCH_ROWS // n))
-    return [(start, min(start + size, n_datasets)) for start in range(0, n_datasets, size)]
+    return steps(n_datasets, min(BATCH_SETS, max(1, BATCH_ROWS // n)))
 
 
 def stream(seed: int, world: str, n: int, batch: int) -> np.random.Generator:

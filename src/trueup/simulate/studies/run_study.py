@@ -27,8 +27,6 @@ from trueup.simulate.studies.settings import (
 from trueup.simulate.studies.study_result import Study, StudyRow
 from trueup.simulate.studies.true_values import Truth, check_truth, truths_of
 
-__all__ = ["study"]
-
 
 def study(
     worlds: Any,

@@ -14,8 +14,6 @@ from trueup.errors import must_be
 from trueup.simulate.studies.batch_scoring import Measure
 from trueup.simulate.studies.random_streams import BATCH_ROWS, BATCH_SETS, identity, world_identity
 
-__all__ = ["check_measures", "seed_of", "settings_of", "sizes_of", "worlds_by_name"]
-
 
 def worlds_by_name(worlds: Any) -> dict[str, Any]:
     """Return worlds by name; one alone is named by its repr."""
@@ -37,12 +35,8 @@ def check_measures(measures: Any) -> None:
         raise must_be("measures", "a mapping of names to functions", measures, hint=hint)
     for name, measure in measures.items():
         if isinstance(measure, type):
-            raise must_be(
-                "measures",
-                "contain instances, not classes",
-                measure,
-                hint=f"call the class of {name!r}",
-            )
+            hint = f"call the class of {name!r}"
+            raise must_be("measures", "contain instances, not classes", measure, hint=hint)
 
 
 def sizes_of(n: Any) -> list[int]:

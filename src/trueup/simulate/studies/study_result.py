@@ -12,8 +12,6 @@ from trueup._typing import Floats
 from trueup.notebook import FieldsShown
 from trueup.tables.base import Library, frame_of
 
-__all__ = ["Study", "StudyRow"]
-
 SHOWN = 40
 
 
@@ -57,26 +55,13 @@ class StudyRow(FieldsShown):
             mean, sd = float(values.mean()), _sd(values)
             squares = (values - truth) ** 2
             rmse = math.sqrt(float(squares.mean()))
-            q025, median, q975 = np.quantile(values, [0.025, 0.5, 0.975]).tolist()
+            quantiles = np.quantile(values, [0.025, 0.5, 0.975]).tolist()
             se = sd / math.sqrt(m)
             squares_se = _sd(squares) / math.sqrt(m)
-        return cls(
-            world=world,
-            measure=measure,
-            n=n,
-            n_datasets=m,
-            mean=mean,
-            sd=sd,
-            se=se,
-            truth=truth,
-            bias=mean - truth,
-            bias_se=math.nan if math.isnan(truth) else se,
-            rmse=rmse,
-            rmse_se=squares_se / (2 * rmse) if rmse > 0 else squares_se,
-            q025=q025,
-            median=median,
-            q975=q975,
-        )
+        bias_se = math.nan if math.isnan(truth) else se
+        rmse_se = squares_se / (2 * rmse) if rmse > 0 else squares_se
+        errors = (truth, mean - truth, bias_se, rmse, rmse_se)
+        return cls(world, measure, n, m, mean, sd, se, *errors, *quantiles)
 
 
 COLUMNS = tuple(column.name for column in fields(StudyRow))

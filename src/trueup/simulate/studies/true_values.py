@@ -14,8 +14,6 @@ from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.lens import Binary, Canonical, TopLabel
 
-__all__ = ["Truth", "check_truth", "truths_of"]
-
 Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | None
 """A number or a function of the world for each measure, or one function for all of them."""
 

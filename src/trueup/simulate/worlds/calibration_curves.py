@@ -8,13 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.checks import check_finite
+from trueup.checks import check_choice, check_finite
 from trueup.errors import must_be
 from trueup.specification import Specification
-
-__all__ = ["Curve", "Glm", "Identity", "LogOdds", "Logistic", "Noisy", "Power", "Steps"]
-
-SCALES = ("logit", "log", "logflip")
 
 
 class Curve(Specification):
@@ -102,9 +98,8 @@ class Glm(Curve):
     b1: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("link", "transform"):
-            if getattr(self, name) not in SCALES:
-                raise must_be(name, '"logit", "log" or "logflip"', getattr(self, name))
+        check_choice("link", self.link, "logit", "log", "logflip")
+        check_choice("transform", self.transform, "logit", "log", "logflip")
         check_finite(self, "b0", "b1")
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:

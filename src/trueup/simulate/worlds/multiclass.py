@@ -15,6 +15,7 @@ from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
 from trueup.estimators.base import average, check_norm, root_of
+from trueup.estimators.binned_errors.bias_correction import residual_power
 from trueup.estimators.binned_errors.simplex_cells import cell_table, simplex_power
 from trueup.forecasts import Forecasts
 from trueup.lens import Canonical, Cells, Lens, Pairs
@@ -22,8 +23,6 @@ from trueup.seeds import Seed, generator_of
 from trueup.simulate.worlds.world import DataSets
 from trueup.specification import Specification
 from trueup.variance_tree import Leaf
-
-__all__ = ["DirichletWorld", "TableWorld"]
 
 Distance = str | Callable[[Any, Any], Any]
 SAME = 1e-12  # induced predictions closer than this are one prediction
@@ -192,10 +191,7 @@ def _pairs_truth(pairs: Pairs, norm: float) -> float:
     p, y, w = pairs.p[order].astype(float), pairs.y[order].astype(float), w[order]
     first = np.flatnonzero(np.r_[True, np.diff(p) > SAME])
     weight = np.add.reduceat(w, first)
-    gaps = np.abs(np.add.reduceat(w * (p - y), first) / weight)
-    if math.isinf(norm):
-        return float(gaps.max())
-    return float(np.sum(weight * gaps**norm) / weight.sum())
+    return residual_power(weight, np.add.reduceat(w * (p - y), first), norm)
 
 
 def _simplex_truth(cells: Cells, distance: Distance, norm: float) -> float:

@@ -28,8 +28,6 @@ from trueup.simulate.worlds.score_distributions import (
 )
 from trueup.simulate.worlds.world import World
 
-__all__ = ["PUBLISHED", "PublishedWorld"]
-
 
 @dataclass(frozen=True, repr=False)
 class PublishedWorld(World):
@@ -39,6 +37,7 @@ class PublishedWorld(World):
     approximate: str = field(default="", kw_only=True)
 
 
+MIXTURE = "Vaicenavicius et al. 2019, §5.1, the"
 UNREADABLE = "the best family's row of Table 2 is garbled in print and was read from its context"
 UNSURE = f"{UNREADABLE}; b0 may be −0.05"
 NOT_NESTED = "Table 2 gives b1 alone a far better AIC than b0 and b1 together, which cannot be"
@@ -54,11 +53,7 @@ ROELOFS: dict[str, tuple[tuple[float, float], tuple[str, str, float, float], str
     "resnet_wide32_c100": ((1.0611, 0.0650), ("logflip", "logflip", -0.15, 0.21), UNREADABLE),
     "densenet40_c100": ((1.0805, 0.0808), ("logit", "logit", -0.97, 0.34), ""),
     "resnet152_imgnet": ((1.1359, 0.2069), ("logflip", "logflip", -0.12, 0.58), ""),
-    "densenet161_imgnet": (
-        (1.1928, 0.2206),
-        ("log", "log", -0.03, 1.27),
-        UNSURE,
-    ),
+    "densenet161_imgnet": ((1.1928, 0.2206), ("log", "log", -0.03, 1.27), UNSURE),
 }
 
 TABLE_1 = TableWorld(
@@ -102,18 +97,14 @@ def _others() -> dict[str, PublishedWorld]:
         "gaussian_mixture_perfect": (
             LogisticMixture(0, -2),
             Identity(),
-            "Vaicenavicius et al. 2019, §5.1, the perfect model",
+            f"{MIXTURE} perfect model",
         ),
-        "gaussian_mixture_constant": (
-            Points((0.5,)),
-            Identity(),
-            "Vaicenavicius et al. 2019, §5.1, the constant model",
-        ),
+        "gaussian_mixture_constant": (Points((0.5,)), Identity(), f"{MIXTURE} constant model"),
         # With score σ(1 + x) and P(Y = −1 | x) = σ(−2x): x = logit(c) − 1.
         "gaussian_mixture_uncalibrated": (
             LogisticMixture(1, 1),
             LogOdds(-2, 2),
-            "Vaicenavicius et al. 2019, §5.1, the model with β0 = β1 = 1",
+            f"{MIXTURE} model with β0 = β1 = 1",
         ),
     }
     return {

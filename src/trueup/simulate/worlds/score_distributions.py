@@ -21,16 +21,6 @@ from trueup.checks import check_finite, is_number
 from trueup.errors import must_be
 from trueup.specification import Specification
 
-__all__ = [
-    "Beta",
-    "Drawn",
-    "Empirical",
-    "LogisticMixture",
-    "Points",
-    "ScoreDistribution",
-    "Uniform",
-]
-
 Shape = int | tuple[int, ...]
 Integrand = Callable[[Floats, Floats], Floats]
 

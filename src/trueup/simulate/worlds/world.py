@@ -14,13 +14,12 @@ from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators.base import check_norm, root_of
+from trueup.estimators.logistic_fit import both_sides
 from trueup.forecasts import Forecasts
 from trueup.seeds import Seed, generator_of
 from trueup.simulate.worlds.calibration_curves import Curve, Identity
 from trueup.simulate.worlds.score_distributions import Drawn, Points, ScoreDistribution, Uniform
 from trueup.specification import Specification
-
-__all__ = ["BinTruth", "DataSets", "World"]
 
 
 class DataSets(NamedTuple):
@@ -105,9 +104,8 @@ class World(Specification):
         truth = self.bin_truth(inner_edges)
         full = truth.share > 0
         gaps = np.abs(truth.mean_score[full] - truth.mean_label[full])
-        if math.isinf(norm):
-            return float(gaps.max())
-        return root_of(float(np.sum(truth.share[full] * gaps**norm)), norm)
+        power = gaps.max() if math.isinf(norm) else np.sum(truth.share[full] * gaps**norm)
+        return root_of(power, norm)
 
     def calibrated(self) -> World:
         """Return the twin with the same scores and no error at all."""
@@ -138,7 +136,7 @@ class World(Specification):
             before = np.sign(_gap(curve, middle)) == falling
             low, high = np.where(before, middle, low), np.where(before, high, middle)
         jumps = np.asarray(self.curve.jumps(), np.float64)
-        score, complement = _at_logit(low)
+        score, complement = both_sides(low)
         return Drawn(np.append(score, jumps), np.append(complement, 1 - jumps))
 
     def _largest_gap(self) -> float:
@@ -147,7 +145,7 @@ class World(Specification):
             score = np.array(self.scores.scores)
             return float(np.abs(score - self.curve(score, 1 - score)).max())
         least, most = self.scores.support
-        score, complement = _at_logit(LOGITS)
+        score, complement = both_sides(LOGITS)
         inside = (score >= least) & (score <= most)
         ends = np.array([least, most])
         at = Drawn(np.append(score[inside], ends), np.append(complement[inside], 1 - ends))
@@ -160,13 +158,7 @@ LOGITS = np.concatenate(
 )
 
 
-def _at_logit(z: Floats) -> Drawn:
-    half = np.exp(-np.abs(z))
-    small, large = half / (1 + half), 1 / (1 + half)
-    return Drawn(np.where(z < 0, small, large), np.where(z < 0, large, small))
-
-
 def _gap(curve: Curve, z: Floats) -> Floats:
     """C − T(c) at each logit of c."""
-    score, complement = _at_logit(z)
+    score, complement = both_sides(z)
     return np.asarray(score - curve(score, complement))
