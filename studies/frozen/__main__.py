@@ -2,7 +2,8 @@
 
 ``python -m studies.frozen --compare A B`` lists what differs between two such files, and ends with
 exit code 1 if anything does. Keys do not depend on names in the library, except those inside of
-dictionaries that the library itself writes; ``--renames FILE`` maps old parts of keys to new ones.
+dictionaries that the library itself writes. ``--renames FILE`` maps regular expressions for old
+parts of keys to new ones; ``studies/frozen/renames.json`` does so for the names of decision 014.
 
 Run it before and after a change on one machine. Results do not depend on the number of threads.
 """
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("out", nargs="?", type=Path, help="where to write the results")
     parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run these sections alone")
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("A", "B"))
-    parser.add_argument("--renames", type=Path, help="JSON file {old part of a key: new part}")
+    parser.add_argument("--renames", type=Path, help="JSON file {regular expression: new part}")
     given = parser.parse_args(arguments)
     if (given.out is None) == (given.compare is None):
         parser.error("give either OUT or --compare A B")

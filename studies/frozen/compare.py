@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,9 +15,10 @@ ROUNDING = 1e-14
 GROUP_DEPTH = 2
 EXAMPLES = 3
 WIDTH = 60
-KINDS = ("larger", "rounding", "text", "removed", "added")
+KINDS = ("larger", "sign", "rounding", "text", "removed", "added")
 HEADINGS = {
     "larger": f"numbers that differ by more than {ROUNDING:g} relative, or in shape or sign of NaN",
+    "sign": "numbers that differ in their sign alone",
     "rounding": f"numbers that differ by at most {ROUNDING:g} relative",
     "text": "texts, errors and types that differ",
     "removed": "keys of the first run alone",
@@ -27,10 +29,11 @@ HEADINGS = {
 def compare(before: Entries, after: Entries, renames: Mapping[str, str] | None = None) -> str:
     """Return a report of all differences; nothing where there are none.
 
-    ``renames`` maps parts of keys (between two slashes) of the first run to those of the second.
+    ``renames`` maps regular expressions for parts of keys of the first run to what stands there in
+    keys of the second.
     """
-    if renames:
-        before = {_renamed(key, renames): leaf for key, leaf in before.items()}
+    for old, new in (renames or {}).items():
+        before = {re.sub(old, new, key): leaf for key, leaf in before.items()}
     found = list(differences(before, after))
     lines = []
     for kind in KINDS:
@@ -44,7 +47,7 @@ def compare(before: Entries, after: Entries, renames: Mapping[str, str] | None =
             lines += _lines_of_group(name, kind, members, before, after)
     if not found:
         return ""
-    same = sum(key in after for key in before) - sum(kind in KINDS[:3] for _, kind, _ in found)
+    same = sum(key in after for key in before) - sum(kind in KINDS[:4] for _, kind, _ in found)
     return "\n".join([*lines, f"{same} entries are equal to the bit"])
 
 
@@ -67,7 +70,10 @@ def _difference(before: Any, after: Any) -> tuple[str, float]:
     if len(first) != len(second):
         return "larger", math.inf
     largest = max(map(relative_difference, first, second))
-    return ("rounding" if largest <= ROUNDING else "larger"), largest
+    if largest <= ROUNDING:
+        return "rounding", largest
+    opposite = max(map(relative_difference, first, (-number for number in second)))
+    return ("sign" if opposite == 0 else "larger"), largest
 
 
 def relative_difference(a: float, b: float) -> float:
@@ -107,7 +113,3 @@ def _both(before: Any, after: Any) -> str:
 def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= WIDTH else f"{text[:WIDTH]}…"
-
-
-def _renamed(key: str, renames: Mapping[str, str]) -> str:
-    return "/".join(renames.get(part, part) for part in key.split("/"))

@@ -75,6 +75,8 @@ def test_a_record_keeps_leaves_and_errors(tmp_path: Path) -> None:
 def test_differences_are_told_apart_by_size() -> None:
     before = {"a": 1.0, "b": 0.3, "c": [1.0, 2.0], "d": "text", "e": 0.0, "f": 1, "g": math.nan}
     after = {"a": 1.0, "b": np.nextafter(0.3, 1), "c": [1.0, 2.1], "d": "other", "e": -0.0}
+    before |= {"i": [1.0, -2.0, math.nan], "j": [1.0, 2.0]}
+    after |= {"i": [-1.0, 2.0, math.nan], "j": [-1.0, 2.0]}
     found = differences(before, {**after, "f": None, "h": 1})
     assert {key: kind for key, kind, _ in found} == {
         "b": "rounding",
@@ -84,6 +86,8 @@ def test_differences_are_told_apart_by_size() -> None:
         "f": "text",
         "g": "removed",
         "h": "added",
+        "i": "sign",
+        "j": "larger",
     }
     assert relative_difference(math.nan, math.nan) == 0
     assert relative_difference(math.nan, 1.0) == math.inf
@@ -100,6 +104,7 @@ def test_a_report_groups_keys_and_takes_renames() -> None:
     assert "metric/two/old/c" in report
     assert "1 entries are equal to the bit" in report
     assert "metric/two" not in compare(before, after, {"old": "new"})
+    assert "metric/two" not in compare(before, after, {r"(?<=two/)\w+(?=/c$)": "new"})
     assert compare({"k": [0.5, 1.0]}, {"k": [0.5, 2.0]}).count("k[1]: 1.0 → 2.0") == 1
 
 
