@@ -10,8 +10,6 @@ from typing import Any
 
 from trueup.codec import plain
 
-__all__ = ["FieldsShown", "TableShown", "html_table", "is_number", "text_table"]
-
 ROWS_SHOWN = 20
 LONGEST = 400
 DETAILS = ("notes", "target", "null")  # of a result inside another, which are asked for when needed

@@ -40,4 +40,5 @@ def run(
 ) -> CalibrationTestResult:
     """What a named test finds."""
     weights = options.pop("weights", None)
-    return TESTS[name](Forecasts.from_arrays(probs, labels, weights=weights), rng=rng, **options)
+    asked = {"statistic": None, "n_resamples": 999, "rng": rng} | options
+    return TESTS[name](Forecasts.from_arrays(probs, labels, weights=weights), **asked)

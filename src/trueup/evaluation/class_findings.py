@@ -18,8 +18,6 @@ from trueup.lens import Binary, ClassWise
 from trueup.seeds import seed_of
 from trueup.tables import ResultTable
 
-__all__ = ["class_findings", "resamples_of_groups", "test_of_classes"]
-
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
 ROWS_OF_A_RESAMPLE = 2_000

@@ -23,17 +23,6 @@ from trueup.metrics import NAMED, rmsce_debiased
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.seeds import Seed, seed_of
 
-__all__ = [
-    "ALL_CLASSES",
-    "HEADLINE",
-    "Settings",
-    "findings",
-    "further_tests",
-    "headline",
-    "headline_finding",
-    "proper_scores",
-]
-
 HEADLINE = "rmsce_debiased"
 """The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
 

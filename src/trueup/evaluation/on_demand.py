@@ -23,8 +23,6 @@ from trueup.inference.hypothesis_tests.sensitivity import Sensitivity, sensitivi
 from trueup.lens import Canonical
 from trueup.tables import ResultTable
 
-__all__ = ["TABLES", "OnDemand", "not_independent"]
-
 SIMPLEX_GRID = {3: 6, 4: 4}
 FEWEST_ROWS_TRADED = 400
 MOST_ROWS_OF_TREE = 100_000

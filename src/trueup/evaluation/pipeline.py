@@ -24,8 +24,6 @@ from trueup.inference.comparison import checked_model, same_samples
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     probs: object = None,

@@ -14,8 +14,6 @@ from trueup.evaluation.sections import Finding, Recalibration
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
-__all__ = ["answers_of", "verdict_of", "verdict_of_models"]
-
 LARGE = 0.1
 """Where such an error, or one as large as the rarer outcome, would go unnoticed, nobody is sure."""
 FEW_CLUSTERS = 50

@@ -13,8 +13,6 @@ from trueup.estimators.base import Ends, Estimator, root_of
 from trueup.forecasts import Forecasts
 from trueup.inference.confidence_intervals.bootstrap import Bootstrap
 
-__all__ = ["Difference", "Resampled", "difference_of"]
-
 # By how many of its sds the sum of both powers is moved to the worse side: with none the interval
 # covered 0.90 of a recalibrated model's gain at n = 200, with a half 0.95.
 CAUTION = 0.5

@@ -9,6 +9,7 @@ import trueup as tu
 from support.null_samples import calibrated, run, simplex
 from trueup.errors import InputError
 from trueup.forecasts import Forecasts
+from trueup.inference import calibration_test
 from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.lens import Canonical, ClassWise, OneVsRest, Pooled, TopLabel
 
@@ -34,9 +35,9 @@ def test_refusals(name: str) -> None:
         with pytest.raises(InputError, match=r"must (be|yield)"):
             run(name, g, labels, statistic=lens)
     with pytest.raises(InputError, match="`labels` must be classes"):
-        TESTS[name](Forecasts.from_arrays(p, p, soft_labels=True))
+        calibration_test(Forecasts.from_arrays(p, p, soft_labels=True), method=name)
     with pytest.raises(InputError, match="assumes independent rows, but `clusters` is set"):
-        TESTS[name](Forecasts.from_arrays(p, y, clusters=np.arange(50)))
+        calibration_test(Forecasts.from_arrays(p, y, clusters=np.arange(50)), method=name)
     with pytest.raises(InputError, match="`n_resamples` must be"):
         run(name, p, y, n_resamples=0)
 

@@ -7,26 +7,17 @@ model will ever give, not of the shares these samples happen to have.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.certification.model_outputs import Tally
-from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
-
-__all__ = ["Bounds", "asymptotic_bounds", "finite_sample_bounds"]
-
-
-class Bounds(NamedTuple):
-    """A lower and an upper bound of the error, each true with the confidence asked for."""
-
-    low: float
-    high: float
+from trueup.inference.confidence_intervals.bin_noise import Bins
+from trueup.inference.confidence_intervals.binned_errors import binned_ends
 
 
-def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
+def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     r"""Bounds that hold for every n, each with probability at least 1 − δ.
 
     Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability
@@ -52,17 +43,17 @@ def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
     distance = np.maximum(0.0, np.maximum(low - tally.score, tally.score - high))
     nearest = float(np.sum(tally.share * distance**norm))
     if tally.binned:
-        return Bounds(_kl_low(nearest, budget) ** (1 / norm), 1.0)
+        return Ends(_kl_low(nearest, budget) ** (1 / norm), 1.0)
     farthest = np.maximum(np.abs(tally.score - low), np.abs(high - tally.score)) ** norm
     largest = float(farthest.max())
     mean = float(np.sum(tally.share * farthest))
-    return Bounds(
+    return Ends(
         (largest * _kl_low(nearest / largest, budget)) ** (1 / norm),
         min(1.0, largest * _kl_high(mean / largest, budget)) ** (1 / norm),
     )
 
 
-def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
+def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     """Ends of the interval of confidence 1 − δ for the binned error, one bin for each output.
 
     Scores are random too (a population interval). An output that was not seen widens the upper
@@ -82,7 +73,7 @@ def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
         return binned_ends(bins, norm, 1 - delta)
 
     low = ends(np.where(several, rate, score), np.where(several, noise, 0.0)).low
-    return Bounds(low, 1.0 if tally.binned else ends(rate, np.where(several, noise, 0.0)).high)
+    return Ends(low, 1.0 if tally.binned else ends(rate, np.where(several, noise, 0.0)).high)
 
 
 def _clopper_pearson(tally: Tally, miss: float) -> tuple[Floats, Floats]:

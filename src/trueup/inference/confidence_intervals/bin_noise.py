@@ -9,8 +9,6 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.tables import BinTable, BinTables
 
-__all__ = ["Bins"]
-
 
 @dataclass(frozen=True, eq=False)
 class Bins:

@@ -18,8 +18,6 @@ from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.confidence_intervals.bin_noise import Bins
 
-__all__ = ["Bins", "Ends", "binned_ends"]
-
 CLEAR = 3.0  # standard errors from which on the sign of a gap is taken as known
 HALF_NORMAL = math.sqrt(2 / math.pi)  # mean of |N(0, 1)|
 HALF_NORMAL_VARIANCE = 1 - 2 / math.pi

@@ -11,15 +11,14 @@ from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_level, check_resamples
-from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
+from trueup.inference.confidence_intervals.bin_noise import Bins
+from trueup.inference.confidence_intervals.binned_errors import binned_ends
 from trueup.inference.confidence_intervals.bootstrap import METHODS, Bootstrap, Units
 from trueup.inference.confidence_intervals.proper_scores import mean_ends
 from trueup.inference.confidence_intervals.simplex_errors import cell_ends
 from trueup.results import Estimate, Interval
 from trueup.seeds import Seed, check_seed, seed_of
 from trueup.tables import BinTable, BinTables
-
-__all__ = ["interval"]
 
 TARGETS = ("conditional", "population")
 LOWER_BOUND = "a lower bound of the true calibration error"

@@ -12,9 +12,6 @@ from trueup.estimators.base import Ends
 from trueup.estimators.proper_scores import total_weight, weighted_sum
 from trueup.forecasts import Forecasts
 
-__all__ = ["mean_ends", "row_losses"]
-
-
 SURE = 1e-12  # what a row leaves to its other labels is not taken as less
 
 

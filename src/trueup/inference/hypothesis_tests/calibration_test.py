@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
-from trueup.inference.hypothesis_tests.consistency_resampling import (
-    consistency,
-    consistency_unconditional,
-)
+from trueup.inference.hypothesis_tests.consistency_resampling import consistency
 from trueup.lens import Lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
-
-__all__ = ["calibration_test"]
 
 
 def calibration_test(
@@ -105,7 +101,7 @@ def _test_named(method: object) -> Callable[..., CalibrationTestResult]:
 
     tests: dict[str, Callable[..., CalibrationTestResult]] = {
         "consistency": consistency,
-        "consistency-unconditional": consistency_unconditional,
+        "consistency-unconditional": partial(consistency, fixed=False),
         "cluster-signs": cluster_signs,
         **TESTS,
     }

@@ -18,14 +18,9 @@ class CalibrationTest(Protocol):
     """What a test of calibration is: a function of checked data."""
 
     def __call__(
-        self,
-        forecasts: Forecasts,
-        *,
-        rng: Seed = 0,
-        n_resamples: int = 999,
-        statistic: object = None,
+        self, forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
     ) -> CalibrationTestResult:
-        """Return what the test found; ``statistic`` may be a lens, or an estimator that fits."""
+        """Return what the test found; ``statistic`` may be a lens or an estimator that fits."""
 
 
 TESTS: dict[str, CalibrationTest] = {

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
-from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.blocks import ENTRIES, Chunk, steps
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
@@ -152,8 +152,7 @@ def lens_of_test(statistic: Any, test: str) -> Lens | None:
 
 def resample_chunks(n_resamples: int, n: int) -> list[Chunk]:
     """Cut resamples into chunks of bounded size, which depends on the number of rows alone."""
-    size = max(1, ENTRIES // max(1, n))
-    return [(a, min(a + size, n_resamples)) for a in range(0, n_resamples, size)]
+    return steps(n_resamples, max(1, ENTRIES // max(1, n)))
 
 
 def resampled_pvalue(observed: float, drawn: Floats) -> float:

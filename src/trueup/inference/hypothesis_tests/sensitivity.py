@@ -22,8 +22,6 @@ from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
 from trueup.tables import BinTable
 
-__all__ = ["Sensitivity", "sensitivity"]
-
 DRAWS = 2000
 HALVINGS = 16
 TEMPERATURES = (2.0, 0.5)
