@@ -105,7 +105,7 @@ def _cell(value: Any) -> str:
         return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
         return _short(", ".join(map(_cell, value)))
-    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "columns"):
+    if is_dataclass(value) and not isinstance(value, type | TableShown):
         names = (field.name for field in fields(value) if field.name not in DETAILS)
         found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
