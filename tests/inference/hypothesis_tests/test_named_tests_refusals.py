@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from support.null_samples import calibrated, run, simplex
+from support.null_samples import NAMED, calibrated, run, simplex
 from trueup.errors import InputError
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test
-from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.lens import Canonical, ClassWise, OneVsRest, Pooled, TopLabel
 
 
 def test_lenses() -> None:
     g, y = simplex(500, 4, 15)
-    for name in TESTS:
+    for name in NAMED:
         top = run(name, g, y, statistic=TopLabel())
         pairs = run(name, g.max(axis=1), g.argmax(axis=1) == y)
         assert top.statistic == pytest.approx(pairs.statistic, rel=1e-9)
@@ -25,7 +24,7 @@ def test_lenses() -> None:
         assert one.pvalue == pytest.approx(run(name, g[:, 2], y == 2).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_refusals(name: str) -> None:
     p, y = calibrated("uniform", 50, 16)
     g, labels = simplex(50, 3, 16)

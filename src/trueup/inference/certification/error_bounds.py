@@ -14,7 +14,7 @@ from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.certification.model_outputs import Tally
 from trueup.inference.confidence_intervals.bin_noise import Bins
-from trueup.inference.confidence_intervals.binned_errors import binned_ends
+from trueup.inference.confidence_intervals.binned_errors import binned_ends, clopper_pearson
 
 
 def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
@@ -36,9 +36,12 @@ def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     unequal rates, the gap is that of mean score and mean rate, by Jensen's inequality a lower
     bound of the rows' error, and M = 1. No upper bound is possible.
     """
-    low, high = (_chernoff if tally.binned else _clopper_pearson)(
-        tally, delta / (2 * len(tally.score))
-    )
+    miss = delta / (2 * len(tally.score))
+    if tally.binned:
+        low, high = _chernoff(tally, miss)
+    else:
+        ones, zeros = tally.count * tally.rate, tally.count * (1 - tally.rate)
+        low, high = clopper_pearson(ones, zeros, miss / 2)
     budget = math.log(2 / delta) / tally.n
     distance = np.maximum(0.0, np.maximum(low - tally.score, tally.score - high))
     nearest = float(np.sum(tally.share * distance**norm))
@@ -74,18 +77,6 @@ def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Ends:
 
     low = ends(np.where(several, rate, score), np.where(several, noise, 0.0)).low
     return Ends(low, 1.0 if tally.binned else ends(rate, np.where(several, noise, 0.0)).high)
-
-
-def _clopper_pearson(tally: Tally, miss: float) -> tuple[Floats, Floats]:
-    """Exact intervals for binomial rates, each missed with probability ``miss`` at most."""
-    from scipy.special import betaincinv
-
-    right, wrong = tally.count * tally.rate, tally.count * (1 - tally.rate)
-    low, high = np.zeros(len(right)), np.ones(len(right))
-    some, not_all = right > 0, wrong > 0
-    low[some] = betaincinv(right[some], wrong[some] + 1, miss / 2)
-    high[not_all] = betaincinv(right[not_all] + 1, wrong[not_all], 1 - miss / 2)
-    return low, high
 
 
 def _chernoff(tally: Tally, miss: float) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from trueup._typing import Floats, Ints
 from trueup.engines.blocks import steps
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.estimators.kernel_errors.pair_sums import BLOCK_ROWS, Kernel, score_cross
+from trueup.estimators.kernel_errors.pair_sums import BLOCK_ROWS, Kernel, lengths, score_cross
 from trueup.estimators.kernel_errors.residuals import PairMass, ScoreResiduals, unit_weights
 from trueup.inference.hypothesis_tests.null_distribution import NullPairs, NullRows, Outcomes
 
@@ -84,11 +84,7 @@ class BlockPairs:
             spread, bound = (rows.p * (1 - rows.p)), 1.0
             variances = spread[first] * spread[second]
         else:
-            away = rows.g[first] - rows.g[second]
-            if total_variation:
-                distance = np.abs(away).sum(axis=1) / 2
-            else:
-                distance = np.sqrt(np.einsum("ij,ij->i", away, away))
+            distance = lengths(rows.g[first] - rows.g[second], total_variation)
             variances, bound = _product_variances(rows.g[first], rows.g[second]), 2.0
         factor = kernel.of(distance)
         if rows.w is not None:
