@@ -224,11 +224,6 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
     return ""
 
 
-def norm_of(measure: object) -> float | None:
-    """Return the norm of an estimator; None for one without a norm, and for anything else."""
-    return measure.own_norm if isinstance(measure, Estimator) else None
-
-
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     """Return the estimator that a metric is; None for a function that is not one of trueup's.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator
+from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, ClassWise, Member, TopLabel
 from trueup.tables.columns import ResultTable
@@ -65,14 +65,14 @@ def class_errors(
         rule = "an estimator, such as SweepError(), or a named metric"
         raise must_be("estimator", rule, estimator)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    given = estimator if isinstance(estimator, Estimator) else None
+    given = known_estimator(estimator)
     lens = None if given is None else given.own_lens
     if lens is not None and lens.induces != "family" and lens.everywhere not in ANY_CLASS:
         rule = "have no lens, or Binary(), TopLabel(), ClassWise() or TopLabelByClass()"
         raise must_be("estimator", rule, estimator)
     if lens is None or lens.induces != "family":
         lens = ClassWise(where=None if lens is None else lens.where)
-    one: Callable[..., float] = estimator
+    one: Callable[..., float] = estimator if given is None else given
     if given is not None and given.takes_lens:
         one = given.through(Binary())  # the pairs of a class, as they are
     family: Any = lens

@@ -19,7 +19,8 @@ from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
 from trueup.inference.arguments import check_level, check_resamples
-from trueup.metrics import NAMED, rmsce_debiased
+from trueup.metrics import rmsce_debiased
+from trueup.metrics.declare import NAMED
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.seeds import Seed, seed_of
 

@@ -17,9 +17,6 @@ from trueup.estimators import (
     SweepError,
 )
 from trueup.lens import Lens
-from trueup.metrics.declare import NAMED as NAMED
-
-__all__: list[str]
 
 class _Named(Protocol):
     __name__: str

@@ -11,7 +11,7 @@ from trueup._typing import Floats
 from trueup.checks import check_whole
 from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
-from trueup.estimators.base import estimator_of
+from trueup.estimators.base import Metric, estimator_of
 from trueup.inference.arguments import check_inside
 from trueup.lens import Binary
 from trueup.metrics import rmsce_debiased
@@ -98,7 +98,7 @@ def power(
     *,
     true_error: float,
     n: int,
-    statistic: Estimator | None = None,
+    statistic: Metric | None = None,
     alpha: float = 0.05,
     n_datasets: int = 1000,
     rng: Seed = 0,
@@ -160,7 +160,7 @@ def sample_size(
     *,
     true_error: float,
     power: float = 0.8,
-    statistic: Estimator | None = None,
+    statistic: Metric | None = None,
     alpha: float = 0.05,
     n_datasets: int = 1000,
     rng: Seed = 0,

@@ -8,8 +8,9 @@ from typing import Any
 
 from trueup import metrics
 from trueup.checks import check_whole
+from trueup.errors import must_be
 from trueup.estimators import Estimator
-from trueup.estimators.base import norm_of
+from trueup.estimators.base import Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed
@@ -87,7 +88,7 @@ def recommend_estimator(
     probs: object,
     labels: object = None,
     *,
-    estimators: Mapping[str, Estimator] | None = None,
+    estimators: Mapping[str, Metric] | None = None,
     n_datasets: int = 500,
     rng: Seed = 0,
     logits: bool = False,
@@ -131,12 +132,21 @@ def recommend_estimator(
     forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
     fitted = fit(forecasts)
     sets = min(n_datasets, max(20, MOST_DRAWS // forecasts.n))
-    measures = CANDIDATES if estimators is None else dict(estimators)
+    measures = CANDIDATES if estimators is None else _errors_of_a_norm(estimators)
     found = study({"like yours": fitted.world}, measures, forecasts.n, n_datasets=sets, rng=rng)
     rows = tuple(sorted(found.rows, key=lambda row: row.rmse))
-    norms = {name: norm_of(estimator) for name, estimator in measures.items()}
+    norms = {name: estimator.own_norm for name, estimator in measures.items()}
     doubts = _doubts(fitted)
     return Advice(rows[0].measure, _answer(rows, norms, doubts), rows, fitted, bool(doubts))
+
+
+def _errors_of_a_norm(estimators: Mapping[str, Metric]) -> dict[str, Estimator]:
+    """Return the estimators by name; raise InputError for one that no true error belongs to."""
+    found = {name: estimator_of("estimators", each) for name, each in estimators.items()}
+    for each in found.values():
+        if each.own_norm is None or not each.of_true_error:
+            raise must_be("estimators", "contain errors of a norm, such as ece", each)
+    return found
 
 
 def _doubts(fitted: Fitted) -> list[str]:

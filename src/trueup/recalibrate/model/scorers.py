@@ -14,7 +14,7 @@ from trueup._typing import Ints
 from trueup.errors import CapabilityError, InputError, Verbatim, must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy
-from trueup.metrics import NAMED
+from trueup.metrics.declare import NAMED
 
 __all__ = ["SCORERS", "CalibrationScorer", "make_scorer"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup.checks import is_number
 from trueup.errors import must_be
-from trueup.estimators.base import norm_of
+from trueup.estimators.base import Estimator, known_estimator
 from trueup.lens import Binary, Canonical, TopLabel
 
 Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | None
@@ -37,18 +37,19 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
     found = {}
     for name, measure in measures.items():
         given = truth.get(name) if isinstance(truth, Mapping) else truth
+        known = known_estimator(measure, "measures")
         if is_number(given):
             found[name] = float(given)  # type: ignore[arg-type]
         elif given is not None:
             found[name] = float(given(world))  # type: ignore[operator]
-        elif norm_of(measure) is not None and measure.of_true_error:
-            found[name] = _true_error(world, measure, true_error)
+        elif known is not None and known.own_norm is not None and known.of_true_error:
+            found[name] = _true_error(world, known, true_error)
         else:
             found[name] = math.nan
     return found
 
 
-def _true_error(world: Any, estimator: Any, true_error: Callable[..., Any]) -> float:
+def _true_error(world: Any, estimator: Estimator, true_error: Callable[..., Any]) -> float:
     """The world's true error through the estimator's lens; NaN where the world cannot tell."""
     lens, norm = estimator.own_lens, estimator.own_norm
     if not _draws_matrices(world):
