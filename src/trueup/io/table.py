@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,10 @@ class Table(ABC):
         self.source = source  # kept: a temporary file lives as long as this
         self.shown = source.shown
 
-    @property
-    @abstractmethod
+    @cached_property
     def n(self) -> int:
         """Number of rows; of the longest column where they differ (NPZ only)."""
+        return len(self._fetch(self.names[:1], None)[self.names[0]])
 
     @abstractmethod
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:

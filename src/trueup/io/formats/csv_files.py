@@ -48,14 +48,6 @@ class CsvTable(Table):
             )
             for at, name in enumerate(self.names)
         }
-        self._n: int | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        if self._n is None:
-            self._n = len(self._fetch(self.names[:1], None)[self.names[0]])
-        return self._n
 
     def line(self, row: int) -> int | None:
         """The line of the file that a row is in."""
@@ -64,6 +56,13 @@ class CsvTable(Table):
             records = (record for record in reader if record)
             next(islice(records, row + 1, None), None)
             return reader.line_num
+
+    def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the cells of some columns as they are written."""
+        records = self._records()
+        next(records)  # the header
+        cells = dict(zip(self.names, zip(*records, strict=True), strict=True))
+        return {name: list(cells[name]) for name in names}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         import duckdb
@@ -81,7 +80,7 @@ class CsvTable(Table):
         except duckdb.Error as problem:
             found = self._by_hand(names, limit, problem)
         if limit is None:
-            self._n = len(found[names[0]])
+            self.n = len(found[names[0]])
         return {
             name: whole(column) if column.dtype.kind == "f" else from_texts(column)
             for name, column in found.items()
