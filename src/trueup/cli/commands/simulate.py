@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from trueup.cli.data_options import FILE, check_output, data_options, json_option, read, seed_option
+from trueup.cli.data_options import (
+    FILE,
+    check_output,
+    data_options,
+    json_option,
+    metric_named,
+    read,
+    seed_option,
+)
 from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, number, print_json
 from trueup.errors import InputError, must_be
@@ -138,15 +146,9 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 
 def _measures(names: tuple[str, ...]) -> dict[str, Any]:
     """Estimators by name; by default those that `recommend_estimator` compares."""
-    from trueup import metrics
     from trueup.simulate.recommendation import CANDIDATES
 
-    if not names:
-        return dict(CANDIDATES)
-    for name in names:
-        if name not in metrics.NAMED:
-            raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
-    return {name: metrics.NAMED[name].estimator() for name in names}
+    return {name: metric_named(name).estimator() for name in names} or dict(CANDIDATES)
 
 
 def _sizes(text: str) -> list[int]:
