@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ class Table(ABC):
     shown: str
     texts_are_numbers = False
     columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
+    _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
     def __init__(self, source: Source) -> None:
         self.source = source  # kept: a temporary file lives as long as this
@@ -126,8 +128,15 @@ class Table(ABC):
 
     def where(self, row: int) -> str:
         """Say a row, counted from 0, and its line where the file has lines."""
+        row = row if self._kept is None else int(self._kept[row])
         line = self.line(row)
         return f"row {row}" if line is None else f"row {row} (line {line})"
+
+    def counting_only(self, rows: NDArray[np.int64]) -> Self:
+        """Return the same table for messages about data from which the other rows are left out."""
+        table = copy(self)
+        table._kept = rows
+        return table
 
     def _check(self, names: Sequence[str]) -> None:
         for name in names:
