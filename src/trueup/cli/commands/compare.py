@@ -140,7 +140,7 @@ def _of_columns(
 
 
 def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str | None) -> None:
-    screen.paragraph(_named(found.text, names), strong=True)
+    screen.paragraph(f"First: {names[0]}; second: {names[1]}. {found.text}", strong=True)
     both = (found.first, found.second)
     tests = (found.first_test, found.second_test)
     level = f"{100 * found.interval.confidence_level:g} % interval"
@@ -158,11 +158,6 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
         "errors are the same."
     )
     screen.table("Scores" if metric in SCORES else "Calibration error", table, note)
-
-
-def _named(text: str, names: list[str]) -> str:
-    """The sentence with the models' names beside "first" and "second"."""
-    return f"First: {names[0]}; second: {names[1]}. {text}"
 
 
 def _show_many(screen: Screen, pairs: ResultTable, metric: str | None) -> None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trueup.evaluation import Evaluation
-    from trueup.recalibrate import AutoCalibration
 
     Both = tuple[NDArray[Any], NDArray[Any]]  # of the rows for calibration, and of the test rows
     Probs = dict[str, Both]  # by model
@@ -54,7 +53,7 @@ def demo(directory: str) -> None:
     ):
         with working("training three classifiers"):
             found = data()
-        _show_problem(screen, title, Path(directory, folder), *found)
+        _judge(screen, title, Path(directory, folder), *found)
     screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
@@ -109,10 +108,11 @@ def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
     return probs, (y_more, y_test)
 
 
-def _show_problem(
-    screen: Screen, title: str, folder: Path, both_probs: Probs, both_labels: Both
-) -> None:
+def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_labels: Both) -> None:
+    """Show how good the models are, recalibrate the worst, and write all of that to a folder."""
+    from trueup.cli.figures import save_figure
     from trueup.evaluation import evaluate
+    from trueup.io import write_table
     from trueup.recalibrate import AutoCalibration
 
     labels_more, labels = both_labels
@@ -133,7 +133,14 @@ def _show_problem(
         f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_said(after)}"
     )
     _show_before_after(screen, before, after)
-    _write(folder, tests[worst], fixed, labels, before, after, calibrator)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "predictions.csv", {"p": tests[worst], "y": labels})
+    write_table(folder / "recalibrated.csv", {"p": fixed, "y": labels})
+    calibrator.best_.save(folder / "calibrator.json")
+    for found, name in ((before, "before"), (after, "after")):
+        found.to_json(folder / f"{name}.json")
+        save_figure(found.plot(), str(folder / f"{name}.png"))
+        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))
 
 
 def _said(found: Evaluation) -> str:
@@ -188,25 +195,3 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
         },
     }
     screen.table("Recalibrated, on rows that neither the model nor the calibrator saw", table)
-
-
-def _write(
-    folder: Path,
-    probs: Any,
-    fixed: Any,
-    labels: Any,
-    before: Evaluation,
-    after: Evaluation,
-    calibrator: AutoCalibration,
-) -> None:
-    from trueup.cli.figures import save_figure
-    from trueup.io import write_table
-
-    folder.mkdir(parents=True, exist_ok=True)
-    write_table(folder / "predictions.csv", {"p": probs, "y": labels})
-    write_table(folder / "recalibrated.csv", {"p": fixed, "y": labels})
-    calibrator.best_.save(folder / "calibrator.json")
-    for found, name in ((before, "before"), (after, "after")):
-        found.to_json(folder / f"{name}.json")
-        save_figure(found.plot(), str(folder / f"{name}.png"))
-        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))

@@ -99,14 +99,17 @@ def simulate(
         if kept is not None:
             say("what was done is kept: the same command goes on from there.")
         raise
+    rows = found.rows
     if output is not None:
-        _write(output, found)
+        from trueup.io import write_table
+        from trueup.simulate.studies.study_result import COLUMNS
+
+        write_table(output, {name: [getattr(row, name) for row in rows] for name in COLUMNS})
         with suppress(FileNotFoundError):
             os.unlink(str(kept))
     if as_json:
         print_json(found.to_dict())
         return
-    rows = found.rows
     table = {
         "world": [row.world for row in rows],
         "rows": [f"{row.n:,}" for row in rows],
@@ -156,12 +159,3 @@ def _sizes(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise must_be("--n", "whole numbers with commas, such as 100,1000", text) from None
-
-
-def _write(output: str, found: Any) -> None:
-    from dataclasses import asdict
-
-    from trueup.io import write_table
-
-    rows = [asdict(row) for row in found.rows]
-    write_table(output, {name: [row[name] for row in rows] for name in rows[0]})
