@@ -18,9 +18,8 @@ from trueup.plotting.error_by_bins import plot_error_by_bins
 from trueup.plotting.null_distribution import plot_null
 from trueup.plotting.psce import plot_psce
 from trueup.plotting.reliability import plot_reliability
-from trueup.plotting.row_charts.class_errors import plot_class_errors
+from trueup.plotting.row_charts.class_and_group_errors import plot_class_errors, plot_group_errors
 from trueup.plotting.row_charts.comparison import plot_comparison
-from trueup.plotting.row_charts.group_errors import plot_group_errors
 from trueup.tables import ResultTable
 
 NAMES = np.array(["first", "costs $5 or $6", "_hidden", "a name much too long to be shown in full"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trueup.cli.messages import typed_option
 from trueup.cli.program import say
 from trueup.cli.terminal import working
-from trueup.errors import InputError
+from trueup.errors import InputError, must_be
 
 if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
@@ -25,6 +25,7 @@ __all__ = [
     "check_output",
     "data_options",
     "json_option",
+    "metric_named",
     "read",
     "read_found",
     "seed_option",
@@ -32,7 +33,6 @@ __all__ = [
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
 
-FLAGS = ("logits", "normalize", "drop_missing")
 OPTIONS = {
     "probs": click.option(
         "--probs",
@@ -110,6 +110,15 @@ json_option = click.option(
 )
 
 
+def metric_named(name: str) -> Any:
+    """Return the metric that --metric names; refuse a name that no metric has."""
+    from trueup import metrics
+
+    if name not in metrics.__all__:
+        raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
+    return getattr(metrics, name)
+
+
 def check_output(path: str | None, *inputs: str | None) -> None:
     """Refuse a file that cannot be written, or is one that is read, before the work is done."""
     if path is None or path == "-":
@@ -143,11 +152,5 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:
     """Return the options that say which columns, as one types them; only those named, if any."""
-    parts = []
-    for name, value in columns.items():
-        if not value or (only and name not in only):
-            continue
-        option = f"--{name.replace('_', '-')}"
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        parts.append(option if name in FLAGS else f"{option} {shlex.quote(text)}")
-    return "".join(f" {part}" for part in parts)
+    given = {name: value for name, value in columns.items() if value and name in (only or columns)}
+    return "".join(f" {typed_option(name, value)}" for name, value in given.items())

@@ -20,18 +20,7 @@ __all__ = ["next_commands", "show"]
 
 FEW = 5  # classes and groups that are shown, the worst first
 TERMS = "value = miscalibration − discrimination + uncertainty; recalibration removes the first."
-# How the recommended recalibrator is fitted: without groups, features and clusters.
-PLAIN = (
-    "probs",
-    "labels",
-    "weights",
-    "classes",
-    "prediction",
-    "logits",
-    "normalize",
-    "drop_missing",
-    "format",
-)
+NOT_FITTED = ("groups", "features", "clusters")  # the recommended recalibrator needs none of them
 
 
 def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) -> None:
@@ -60,7 +49,8 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
 def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list[str]:
     """Commands to copy: they read the same columns of the same file."""
     name = shlex.quote(file)
-    data = f"{name}{as_typed(columns, *PLAIN)}"
+    plain = {option: value for option, value in columns.items() if option not in NOT_FITTED}
+    data = f"{name}{as_typed(plain)}"
     lines = []
     method = _method(found)
     if method is not None:
@@ -101,37 +91,17 @@ def _show_parts(screen: Screen, what: str, columns: ResultTable) -> None:
     """Write the worst few classes or groups."""
     errors = np.nan_to_num(columns["error"].astype(float), nan=-1.0)
     worst = np.argsort(-errors, kind="stable")[:FEW]
-    few = Some(columns, worst)
+    few = {name: columns[name][worst].tolist() for name in columns}
     table = {
-        what: [str(name) for name in columns[what][worst]],
-        "share": [f"{100 * share:.1f} %" for share in few.floats("share")],
-        "said": few.numbers("mean_score"),
-        "came true": few.numbers("mean_label"),
-        "error": few.numbers("error"),
-        "interval": few.spans(),
-        "p-value (Holm)": [pvalue(p) for p in few.floats("adjusted_pvalue")],
+        what: [str(name) for name in few[what]],
+        "share": [f"{100 * share:.1f} %" for share in few["share"]],
+        "said": [number(score) for score in few["mean_score"]],
+        "came true": [number(label) for label in few["mean_label"]],
+        "error": [number(error) for error in few["error"]],
+        "interval": [span(low, high) for low, high in zip(few["low"], few["high"], strict=True)],
+        "p-value (Holm)": [pvalue(p) for p in few["adjusted_pvalue"]],
     }
     many = len(columns)
     plural = {"class": "classes", "group": "groups"}[what]
     title = f"All {many} {plural}" if many <= FEW else f"The {FEW} worst of {many} {plural}"
     screen.table(title, table, "Said: mean probability. p-values are adjusted for looking at all.")
-
-
-class Some:
-    """Some rows of columns."""
-
-    def __init__(self, columns: ResultTable, rows: Any) -> None:
-        self._columns, self._rows = columns, rows
-
-    def floats(self, name: str) -> list[float]:
-        """Return numbers of a column."""
-        return [float(value) for value in self._columns[name][self._rows]]
-
-    def spans(self) -> list[str]:
-        """Return intervals as text."""
-        ends = zip(self.floats("low"), self.floats("high"), strict=True)
-        return [span(low, high) for low, high in ends]
-
-    def numbers(self, name: str) -> list[str]:
-        """Return numbers of a column as text."""
-        return [number(value) for value in self.floats(name)]

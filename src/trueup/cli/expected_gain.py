@@ -70,26 +70,22 @@ def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0
     for train, test in folds:
         copy = clone(recalibrator).fit(forecasts.take(train))
         probs[test] = copy.predict_proba(forecasts.take(test))
-    given = probs if forecasts.is_matrix else probs[:, 1]
-    after = Forecasts.from_arrays(given, forecasts.labels, weights=forecasts.weights)
-    both = (
-        Forecasts.from_arrays(_given(forecasts), forecasts.labels, weights=forecasts.weights),
-        after,
-    )
-    losses = _losses(both[0]) - _losses(after)
+    if forecasts.is_matrix:
+        both = (forecasts.rows(slice(0, forecasts.n)), probs)
+    else:
+        both = (forecasts.scores, probs[:, 1])
+    labels, weights = forecasts.labels, forecasts.weights
+    before, after = (Forecasts.from_arrays(each, labels, weights=weights) for each in both)
+    losses = _losses(before) - _losses(after)
     lowered, se = _mean(losses, forecasts.weights)
     return Gain(
         (log_loss(forecasts), log_loss(after)),
         (brier(forecasts), brier(after)),
-        (interval(rmsce_debiased, both[0]), interval(rmsce_debiased, after)),
+        (interval(rmsce_debiased, before), interval(rmsce_debiased, after)),
         lowered,
         se,
         len(folds),
     )
-
-
-def _given(forecasts: Forecasts) -> Any:
-    return forecasts.rows(slice(0, forecasts.n)) if forecasts.is_matrix else forecasts.scores
 
 
 def _losses(forecasts: Forecasts) -> Any:

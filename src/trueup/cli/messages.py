@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from trueup.errors import Argument, InputError
 
-__all__ = ["typed"]
+__all__ = ["typed", "typed_option"]
 
 # Arguments of functions that the command line calls otherwise.
 NAMES = {
@@ -33,21 +33,22 @@ def typed(error: InputError, options: Collection[str]) -> str:
         name = argument.name
         if name.startswith("-"):
             return name
-        option = f"--{NAMES.get(name, name).replace('_', '-')}"
-        if option not in options:
-            return None
-        if argument.value is None or isinstance(argument.value, bool):
-            return option
-        return f"{option} {_typed_value(argument.value)}"
+        name = NAMES.get(name, name)
+        return typed_option(name, argument.value) if typed_option(name) in options else None
 
     return error.told(tell)
 
 
-def _typed_value(value: object) -> str:
-    """A value as one types it behind an option.
+def typed_option(name: str, value: object = None) -> str:
+    """Return the option for an argument, and behind it the value, as one types them.
 
-    >>> _typed_value("p_*"), _typed_value(["no", "yes"])
-    ("'p_*'", 'no,yes')
+    >>> typed_option("probs", "p_*"), typed_option("classes", ["no", "yes"])
+    ("--probs 'p_*'", '--classes no,yes')
+    >>> typed_option("drop_missing", True)
+    '--drop-missing'
     """
-    listed = isinstance(value, list | tuple)
-    return shlex.quote(",".join(map(str, value)) if listed else str(value))  # type: ignore[call-overload]
+    option = f"--{name.replace('_', '-')}"
+    if value is None or isinstance(value, bool):
+        return option
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{option} {shlex.quote(text)}"

@@ -162,14 +162,6 @@ def _leave_quietly() -> NoReturn:
     raise click.exceptions.Exit(BROKEN_PIPE)
 
 
-def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"trueup {version('trueup')}")
-        ctx.exit()
-
-
 class Command(click.Command):
     """A command whose help shows how it is used, line by line as one types it."""
 
@@ -194,15 +186,6 @@ program = Program(
     help=HELP,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    params=[
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Show the version and exit.",
-        )
-    ],
 )
 """The command `trueup`."""
+click.version_option(package_name="trueup", message="trueup %(version)s")(program)

@@ -139,15 +139,10 @@ def pvalue(value: float | None) -> str:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Write JSON, without NaN, to standard output."""
-    click.echo(as_json(content))
-
-
-def as_json(content: Mapping[str, Any]) -> str:
-    """Return JSON text that every reader of JSON can read: NaN and infinity are null."""
+    """Write JSON to standard output that every reader can read: NaN and infinity are null."""
     from trueup.codec import plain
 
-    return json.dumps(plain(content), indent=2, allow_nan=False)
+    click.echo(json.dumps(plain(content), indent=2, allow_nan=False))
 
 
 @contextmanager

@@ -157,14 +157,19 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
     return found
 
 
+def usual_metrics(forecasts: Forecasts) -> list[str]:
+    """Return the names of the metrics that are measured if the caller names none."""
+    names = list(OF_ONE_SCORE)
+    if forecasts.n <= MOST_ROWS_SORTED:
+        names += WITHOUT_BINS
+    if forecasts.is_matrix:
+        names += OF_ALL_CLASSES
+    return names
+
+
 def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Estimator]:
     if metrics is None:
-        names: Sequence[str] = OF_ONE_SCORE
-        if forecasts.n <= MOST_ROWS_SORTED:
-            names = (*names, *WITHOUT_BINS)
-        if forecasts.is_matrix:
-            names = (*names, *OF_ALL_CLASSES)
-        return {name: _named(name, n_bins) for name in names}
+        return {name: _named(name, n_bins) for name in usual_metrics(forecasts)}
     if isinstance(metrics, str | bytes) or not isinstance(metrics, Sequence | Mapping):
         hint = 'such as ["ece", "smooth_ece"] or {"mine": tu.BinnedError(norm=1)}'
         raise must_be("metrics", "a list of metrics, or a dictionary by name", metrics, hint=hint)

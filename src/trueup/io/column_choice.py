@@ -88,12 +88,8 @@ def choose(
     def one(option: str, asked: ColumnNames) -> str | None:
         return None if asked is None else pick_one(option, asked, names, shown)
 
-    beside = {
-        "weights": one("weights", weights),
-        "groups": one("groups", groups),
-        "clusters": one("clusters", clusters),
-        "prediction": one("prediction", prediction),
-    }
+    asked = {"weights": weights, "groups": groups, "clusters": clusters, "prediction": prediction}
+    beside = {option: one(option, columns) for option, columns in asked.items()}
     of_features = () if features is None else tuple(pick("features", features, names, shown))
     given = () if probs is None else tuple(pick("probs", probs, names, shown))
     label = one("labels", labels)
@@ -101,26 +97,21 @@ def choose(
     free = tuple(dict.fromkeys(name for name in names if name not in used))
     guess = _Guess(shown, free, logits, table)
     found, label = guess.complete(given, label, need_labels)
-    guessed = {
-        option
-        for option, asked, got in (("probs", probs, found), ("labels", labels, label))
-        if asked is None and got
-    }
+    guessed = {"probs"} if probs is None else set[str]()
+    if labels is None and label:
+        guessed.add("labels")
     for name in (*found, label):
         if names.count(name or "") > 1:
             raise twice(str(name), names, shown)
     if label is not None and label in found:
         raise refusal(shown, f"column {label!r} cannot be both predictions and labels")
     return Chosen(
-        found,
-        label,
-        beside["prediction"],
-        beside["weights"],
-        beside["groups"],
-        of_features,
-        beside["clusters"],
-        frozenset(guessed),
-        _sentence(names, found, label, beside, of_features, logits),
+        probs=found,
+        labels=label,
+        features=of_features,
+        guessed=frozenset(guessed),
+        text=_sentence(names, found, label, beside, of_features, logits),
+        **beside,
     )
 
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from trueup.errors import InputError, Text, Verbatim, printable
 
@@ -27,28 +23,6 @@ class Place(Protocol):
 
     def where(self, row: int) -> str:
         """Say a row, counted from 0."""
-
-
-@dataclass(frozen=True, eq=False)
-class KeptRows:
-    """Some rows of a file, by their numbers in it."""
-
-    file: Place
-    rows: NDArray[np.int64]
-
-    @property
-    def shown(self) -> str:
-        """What messages call the file."""
-        return self.file.shown
-
-    @property
-    def texts_are_numbers(self) -> bool:
-        """Whether the text 0.5 is how the file writes the number."""
-        return self.file.texts_are_numbers
-
-    def where(self, row: int) -> str:
-        """Say a row by its number in the file."""
-        return self.file.where(int(self.rows[row]))
 
 
 def refusal(

@@ -15,7 +15,7 @@ from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
 from trueup.io.column_patterns import ColumnNames
-from trueup.io.file_errors import KeptRows, Place, refusal, spanned
+from trueup.io.file_errors import Place, refusal, spanned
 from trueup.io.label_classes import Outcomes, outcomes_of
 from trueup.io.number_columns import as_numbers
 from trueup.io.opening import open_table
@@ -159,13 +159,15 @@ def read_forecasts(
         chosen = with_prediction(table, chosen, values, beside, logits)
     if chosen.prediction is not None and chosen.prediction not in beside:
         beside[chosen.prediction] = table.column(chosen.prediction)
-    _refuse_lengths(table, chosen, values, beside)
+    for name, column in beside.items():
+        if len(column) != len(values):
+            raise table.differ(chosen.probs[0], len(values), name, len(column))
     remarks = [chosen.text]
-    place: Place = table
+    place = table
     if drop_missing:
         rows, remark = _present(table, values, beside)
         if rows is not None:
-            values, place = values[rows], KeptRows(table, rows)
+            values, place = values[rows], table.counting_only(rows)
             beside = {name: column[rows] for name, column in beside.items()}
             remarks.append(remark)
     assert chosen.labels is not None
@@ -231,14 +233,6 @@ def _gathered(table: Table, chosen: Chosen) -> tuple[NDArray[Any], dict[str, NDA
     singles = (chosen.labels, chosen.prediction, chosen.weights, chosen.groups, chosen.clusters)
     others = [name for name in singles if name is not None]
     return table.gather(chosen.probs, [*others, *chosen.features])
-
-
-def _refuse_lengths(
-    table: Table, chosen: Chosen, values: NDArray[Any], beside: dict[str, NDArray[Any]]
-) -> None:
-    for name, column in beside.items():
-        if len(column) != len(values):
-            raise table.differ(chosen.probs[0], len(values), name, len(column))
 
 
 def _present(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from copy import copy
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,15 +36,16 @@ class Table(ABC):
     shown: str
     texts_are_numbers = False
     columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
+    _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
     def __init__(self, source: Source) -> None:
         self.source = source  # kept: a temporary file lives as long as this
         self.shown = source.shown
 
-    @property
-    @abstractmethod
+    @cached_property
     def n(self) -> int:
         """Number of rows; of the longest column where they differ (NPZ only)."""
+        return len(self._fetch(self.names[:1], None)[self.names[0]])
 
     @abstractmethod
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
@@ -125,8 +128,15 @@ class Table(ABC):
 
     def where(self, row: int) -> str:
         """Say a row, counted from 0, and its line where the file has lines."""
+        row = row if self._kept is None else int(self._kept[row])
         line = self.line(row)
         return f"row {row}" if line is None else f"row {row} (line {line})"
+
+    def counting_only(self, rows: NDArray[np.int64]) -> Self:
+        """Return the same table for messages about data from which the other rows are left out."""
+        table = copy(self)
+        table._kept = rows
+        return table
 
     def _check(self, names: Sequence[str]) -> None:
         for name in names:

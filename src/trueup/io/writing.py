@@ -126,9 +126,7 @@ def _json_lines(columns: ResultTable) -> bytes:
 
 
 def _json(columns: ResultTable) -> bytes:
-    blocks = list(_rows(columns))
-    values = [[row[at] for rows in blocks for row in rows] for at in range(len(columns))]
-    return _dumped(dict(zip(columns, values, strict=True))).encode()
+    return _dumped({name: _values(array) for name, array in columns.items()}).encode()
 
 
 def _dumped(document: dict[str, Any]) -> str:

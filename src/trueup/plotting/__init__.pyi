@@ -13,9 +13,11 @@ from trueup.plotting.psce import plot_psce as plot_psce
 from trueup.plotting.recalibrations import plot_recalibrations as plot_recalibrations
 from trueup.plotting.reliability import plot_reliability as plot_reliability
 from trueup.plotting.rewards import plot_coverage as plot_coverage, plot_rewards as plot_rewards
-from trueup.plotting.row_charts.class_errors import plot_class_errors as plot_class_errors
+from trueup.plotting.row_charts.class_and_group_errors import (
+    plot_class_errors as plot_class_errors,
+    plot_group_errors as plot_group_errors,
+)
 from trueup.plotting.row_charts.comparison import plot_comparison as plot_comparison
-from trueup.plotting.row_charts.group_errors import plot_group_errors as plot_group_errors
 from trueup.plotting.simplex.tetrahedron import plot_tetrahedron as plot_tetrahedron
 from trueup.plotting.simplex.triangle import plot_simplex as plot_simplex
 from trueup.plotting.study import plot_study as plot_study

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup.checks import check_whole
-from trueup.plotting.common.columns import Indices, check_columns, flags, numbers, texts
+from trueup.plotting.common.columns import Indices, check_columns, numbers
 from trueup.plotting.common.style import (
     DASHED,
     MUTED,
@@ -59,7 +59,7 @@ def plot_error_by_bins(
         check_whole("chosen", chosen, 1)
     axes = on(ax, SIZE)
     bins, error = numbers(columns, "n_bins"), numbers(columns, "error")
-    names = texts(columns, "estimator") if "estimator" in columns else [None] * len(columns)
+    names = columns["estimator"].tolist() if "estimator" in columns else [None] * len(columns)
     for index, name in enumerate(dict.fromkeys(names)):
         mine = np.flatnonzero([other == name for other in names])
         _curve(axes, columns, mine[np.argsort(bins[mine], kind="stable")], index, name)
@@ -97,7 +97,9 @@ def _curve(axes: Axes, columns: ResultTable, rows: Indices, index: int, name: ob
         band: dict[str, Any] = {"color": shown.colour, "alpha": 0.18, "linewidth": 0}
         axes.fill_between(bins, low, high, **band)
     axes.plot(bins, error, color=shown.colour, linestyle=shown.dashes, linewidth=1.4, label=label)
-    rising = flags(columns, "monotone")[rows] if "monotone" in columns else np.ones(len(bins), bool)
+    rising = np.ones(len(bins), bool)
+    if "monotone" in columns:
+        rising = columns["monotone"][rows].astype(bool)
     for part, face, what in (
         (rising, shown.colour, "mean labels rise" if not rising.all() else None),
         (~rising, "white", "mean labels fall\nsomewhere"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup.errors import must_be
-from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers, texts
+from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers
 from trueup.plotting.common.style import (
     DASHED,
     FAINT,
@@ -61,7 +61,7 @@ def plot_psce(
     """
     check_columns("curve", curve, "score", "accuracy", "weight")
     axes = on(ax, SIZE)
-    names = texts(curve, "class") if "class" in curve else [None] * len(curve)
+    names = curve["class"].tolist() if "class" in curve else [None] * len(curve)
     classes = list(dict.fromkeys(names))
     told = _told_apart(classes, only)
     axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=1.2, label="calibrated")

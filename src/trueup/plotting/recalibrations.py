@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueup._typing import Floats
 from trueup.checks import check_choice
-from trueup.plotting.common.columns import check_columns
+from trueup.plotting.common.columns import Flags, check_columns
 from trueup.plotting.common.series import finite
 from trueup.plotting.common.style import (
     BLUE,
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from trueup.evaluation.sections import Recalibration
 
 __all__ = ["plot_recalibrations"]
-
-Flags = NDArray[np.bool_]
 
 MEASURES = {
     "difference": "score above that of the best, ± one standard error",

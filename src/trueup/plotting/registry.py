@@ -98,7 +98,7 @@ FIGURES = (
     Entry("bins", "error_by_bins.of_sweep", ("bins",), title="How the number of bins matters"),
     Entry(
         "classes",
-        "row_charts.class_errors.plot_class_errors",
+        "row_charts.class_and_group_errors.plot_class_errors",
         ("classes",),
         title="Classes",
         labelled=False,
@@ -106,7 +106,7 @@ FIGURES = (
     ),
     Entry(
         "groups",
-        "row_charts.group_errors.of_groups",
+        "row_charts.class_and_group_errors.of_groups",
         ("groups", "headline"),
         title="Groups",
         labelled=False,

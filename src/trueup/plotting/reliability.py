@@ -8,7 +8,7 @@ import numpy as np
 
 from trueup.checks import check_choice, check_flag
 from trueup.errors import Verbatim, must_be
-from trueup.plotting.common.columns import Flags, Floats, check_bins, check_columns, numbers
+from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers
 from trueup.plotting.common.style import (
     DASHED,
     FAINT,
@@ -78,7 +78,7 @@ def plot_reliability(
     Axes
         The axes drawn on.
     """
-    check_bins("table", table)
+    BinTable.expect(table, "table")
     check_choice("form", form, "classical", "deviation")
     check_choice("zoom", zoom, "none", "auto")
     check_flag("histogram", histogram)

@@ -144,11 +144,11 @@ def test_study_of_published_worlds(run, files) -> None:
 def test_study_like_a_file_goes_on_where_it_stopped(run, files, monkeypatch) -> None:
     args = ("simulate", "wrong.csv", "--n", "60", "--n-datasets", "40", "-o", "out.csv")
 
-    def stopped(output, found) -> None:
+    def stopped(path, columns) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("trueup.cli.commands.simulate._write", stopped)
+        patch.setattr("trueup.io.write_table", stopped)
         run(*args, code=130)
     assert (files / "out.csv.batches").exists()
     assert not (files / "out.csv").exists()

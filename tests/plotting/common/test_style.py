@@ -38,7 +38,7 @@ def test_without_matplotlib_one_sentence_says_what_to_do(monkeypatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(CapabilityError, match=r"pip install trueup\[plot\]"):
-        style.new_axes((4, 3))
+        style.on(None, (4, 3))
 
 
 def test_looks_differ_in_marker_dashes_and_colour() -> None:
@@ -50,7 +50,7 @@ def test_looks_differ_in_marker_dashes_and_colour() -> None:
 
 
 def test_a_notebook_shows_new_axes_and_their_figure() -> None:
-    ax = style.new_axes((4, 3))
+    ax = style.on(None, (4, 3))
     assert ax._repr_png_().startswith(b"\x89PNG")
     assert ax.figure._repr_png_().startswith(b"\x89PNG")
     assert pickle.loads(pickle.dumps(ax)).figure.get_figwidth() == 4
@@ -84,7 +84,7 @@ def test_no_legend_without_entries() -> None:
 
 
 def test_words_are_drawn_as_written() -> None:
-    ax = style.new_axes((4, 3))
+    ax = style.on(None, (4, 3))
     ax.plot([0, 1], [0, 1], label=style.words("_costs $5 or $6"))
     legend = style.legend_beside(ax)
     assert legend.get_texts()[0].get_text() == r" _costs \$5 or \$6"

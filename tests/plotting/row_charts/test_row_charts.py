@@ -9,9 +9,8 @@ import trueup as tu
 from support.drawn import cropped, plain_axes, points_of
 from trueup.errors import InputError
 from trueup.plotting.common.style import OVER, UNDER
-from trueup.plotting.row_charts.class_errors import plot_class_errors
+from trueup.plotting.row_charts.class_and_group_errors import plot_class_errors, plot_group_errors
 from trueup.plotting.row_charts.comparison import plot_comparison
-from trueup.plotting.row_charts.group_errors import plot_group_errors
 from trueup.tables import ResultTable
 
 CLASSES = ResultTable(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["apply"]
 
-TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+TEXT = (".csv", ".tsv", ".tab")
 
 
 @command(
@@ -149,25 +148,14 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
 
 def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
     """The other columns; from text to text as they are written, so that 007 stays 007."""
+    from trueup.io.formats.csv_files import CsvTable
+
     repeated = [name for name in table.names if table.names.count(name) > 1]
     if repeated:
         from trueup.io.column_patterns import twice
 
         raise twice(repeated[0], table.names, table.shown)
-    texts = _texts(table) if output == "-" or output.lower().endswith(tuple(TEXT)) else None
-    if texts is not None:
-        return {name: texts[name] for name in names}
+    if isinstance(table, CsvTable) and (output == "-" or output.lower().endswith(TEXT)):
+        return table.texts(names)
     found = table.columns(names) if names else {}
     return {name: column for name, column in found.items() if len(column) == table.n}
-
-
-def _texts(table: Table) -> dict[str, list[str]] | None:
-    """The cells of a text file as they stand; None for other files."""
-    if table.source.format not in ("csv", "tsv"):
-        return None
-    for delimiter in ",;\t|":
-        with open(table.source.path, encoding="utf-8-sig", newline="") as file:
-            records = (record for record in csv.reader(file, delimiter=delimiter) if record)
-            if tuple(next(records, [])) == tuple(table.names):
-                return dict(zip(table.names, map(list, zip(*records, strict=True)), strict=True))
-    return None

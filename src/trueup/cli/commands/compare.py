@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trueup.cli.conditions import Condition, condition_option, exit_code
-from trueup.cli.data_options import FILE, data_options, json_option, read, seed_option
+from trueup.cli.data_options import (
+    FILE,
+    data_options,
+    json_option,
+    metric_named,
+    read,
+    seed_option,
+)
 from trueup.cli.program import command
 from trueup.cli.terminal import Screen, number, print_json, pvalue, span, working
 from trueup.errors import InputError, called, conflict, must_be
@@ -64,7 +71,7 @@ def compare(
         raise InputError("--fail-if", "needs exactly two models to compare")
     for condition in conditions:
         condition.check(("difference", "difference.low", "difference.high", "pvalue"))
-    estimator = None if metric is None else _metric(metric)
+    estimator = None if metric is None else metric_named(metric)
     forecasts = _of_columns(files, models, columns) if models else _of_files(files, columns)
     settings: dict[str, Any] = {
         "estimator": estimator,
@@ -93,14 +100,6 @@ def compare(
     else:
         _show_many(screen, pairs, metric)
     return 0
-
-
-def _metric(name: str) -> Any:
-    from trueup import metrics
-
-    if name not in metrics.__all__:
-        raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
-    return getattr(metrics, name)
 
 
 def _of_files(files: tuple[str, ...], columns: dict[str, Any]) -> dict[str, Forecasts]:
@@ -141,7 +140,7 @@ def _of_columns(
 
 
 def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str | None) -> None:
-    screen.paragraph(_named(found.text, names), strong=True)
+    screen.paragraph(f"First: {names[0]}; second: {names[1]}. {found.text}", strong=True)
     both = (found.first, found.second)
     tests = (found.first_test, found.second_test)
     level = f"{100 * found.interval.confidence_level:g} % interval"
@@ -159,11 +158,6 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
         "errors are the same."
     )
     screen.table("Scores" if metric in SCORES else "Calibration error", table, note)
-
-
-def _named(text: str, names: list[str]) -> str:
-    """The sentence with the models' names beside "first" and "second"."""
-    return f"First: {names[0]}; second: {names[1]}. {text}"
 
 
 def _show_many(screen: Screen, pairs: ResultTable, metric: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trueup.evaluation import Evaluation
-    from trueup.recalibrate import AutoCalibration
+
+    Both = tuple[NDArray[Any], NDArray[Any]]  # of the rows for calibration, and of the test rows
+    Probs = dict[str, Both]  # by model
 
 __all__ = ["demo"]
 
@@ -46,10 +47,13 @@ def demo(directory: str) -> None:
     one part of the data; a second part recalibrates; all numbers are of a third that neither saw.
     """
     screen = Screen()
-    for data in (_tumours, _digits):
+    for title, folder, data in (
+        ("Tumours: is it malignant? Two classes", "tumours", _tumours),
+        ("Handwritten digits: which is it? Ten classes", "digits", _digits),
+    ):
         with working("training three classifiers"):
-            problem = data()
-        _show_problem(screen, problem, Path(directory, problem.folder))
+            found = data()
+        _judge(screen, title, Path(directory, folder), *found)
     screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
@@ -63,38 +67,25 @@ def demo(directory: str) -> None:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Predictions of three models for rows that none of them was trained on.
-
-    ``probs`` are, by model, those of the calibration rows and those of the test rows.
-    """
-
-    title: str
-    folder: str
-    probs: dict[str, tuple[NDArray[Any], NDArray[Any]]]
-    labels: tuple[NDArray[Any], NDArray[Any]]
-
-
-def _tumours() -> Problem:
+def _tumours() -> tuple[Probs, Both]:
     from sklearn.datasets import load_breast_cancer
 
     measured, benign = load_breast_cancer(return_X_y=True)
-    found = _trained(measured, 1 - benign)
-    of_malignant = {name: (a[:, 1], b[:, 1]) for name, (a, b) in found[0].items()}
-    title = "Tumours: is it malignant? Two classes"
-    return Problem(title, "tumours", of_malignant, found[1])
+    probs, labels = _trained(measured, 1 - benign)
+    return {name: (a[:, 1], b[:, 1]) for name, (a, b) in probs.items()}, labels
 
 
-def _digits() -> Problem:
+def _digits() -> tuple[Probs, Both]:
     from sklearn.datasets import load_digits
 
-    found = _trained(*load_digits(return_X_y=True))
-    return Problem("Handwritten digits: which is it? Ten classes", "digits", *found)
+    return _trained(*load_digits(return_X_y=True))
 
 
-def _trained(x: Any, y: Any) -> tuple[dict[str, Any], tuple[Any, Any]]:
-    """Train on 30 % of the rows; predict the 30 % for calibration and the 40 % for the test."""
+def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
+    """Train on 30 % of the rows; predict the 30 % for calibration and the 40 % for the test.
+
+    Returned are the probabilities by model, and the labels.
+    """
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import train_test_split
@@ -117,18 +108,21 @@ def _trained(x: Any, y: Any) -> tuple[dict[str, Any], tuple[Any, Any]]:
     return probs, (y_more, y_test)
 
 
-def _show_problem(screen: Screen, problem: Problem, folder: Path) -> None:
+def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_labels: Both) -> None:
+    """Show how good the models are, recalibrate the worst, and write all of that to a folder."""
+    from trueup.cli.figures import save_figure
     from trueup.evaluation import evaluate
+    from trueup.io import write_table
     from trueup.recalibrate import AutoCalibration
 
-    labels_more, labels = problem.labels
-    tests = {name: probs[1] for name, probs in problem.probs.items()}
-    screen.paragraph(f"{problem.title}, {len(labels)} test rows.", strong=True)
+    labels_more, labels = both_labels
+    tests = {name: probs[1] for name, probs in both_probs.items()}
+    screen.paragraph(f"{title}, {len(labels)} test rows.", strong=True)
     screen.answers({name: in_words(probs, labels) for name, probs in tests.items()})
     worst = _show_ranking(screen, tests, labels)
     with working(f"evaluating and recalibrating {worst}"):
         before = evaluate(tests[worst], labels, recalibrate=False)
-        calibrator = AutoCalibration().fit(problem.probs[worst][0], labels_more)
+        calibrator = AutoCalibration().fit(both_probs[worst][0], labels_more)
         fixed = calibrator.predict_proba(tests[worst])
         if tests[worst].ndim == 1:
             fixed = fixed[:, 1]
@@ -139,7 +133,14 @@ def _show_problem(screen: Screen, problem: Problem, folder: Path) -> None:
         f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_said(after)}"
     )
     _show_before_after(screen, before, after)
-    _write(folder, tests[worst], fixed, labels, before, after, calibrator)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "predictions.csv", {"p": tests[worst], "y": labels})
+    write_table(folder / "recalibrated.csv", {"p": fixed, "y": labels})
+    calibrator.best_.save(folder / "calibrator.json")
+    for found, name in ((before, "before"), (after, "after")):
+        found.to_json(folder / f"{name}.json")
+        save_figure(found.plot(), str(folder / f"{name}.png"))
+        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))
 
 
 def _said(found: Evaluation) -> str:
@@ -194,25 +195,3 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
         },
     }
     screen.table("Recalibrated, on rows that neither the model nor the calibrator saw", table)
-
-
-def _write(
-    folder: Path,
-    probs: Any,
-    fixed: Any,
-    labels: Any,
-    before: Evaluation,
-    after: Evaluation,
-    calibrator: AutoCalibration,
-) -> None:
-    from trueup.cli.figures import save_figure
-    from trueup.io import write_table
-
-    folder.mkdir(parents=True, exist_ok=True)
-    write_table(folder / "predictions.csv", {"p": probs, "y": labels})
-    write_table(folder / "recalibrated.csv", {"p": fixed, "y": labels})
-    calibrator.best_.save(folder / "calibrator.json")
-    for found, name in ((before, "before"), (after, "after")):
-        found.to_json(folder / f"{name}.json")
-        save_figure(found.plot(), str(folder / f"{name}.png"))
-        save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))

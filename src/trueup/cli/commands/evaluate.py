@@ -14,12 +14,12 @@ from trueup.cli.data_options import (
     check_output,
     data_options,
     json_option,
+    metric_named,
     read,
     seed_option,
 )
-from trueup.cli.program import command
-from trueup.cli.terminal import Screen, as_json as json_of, working
-from trueup.errors import must_be
+from trueup.cli.program import command, say
+from trueup.cli.terminal import Screen, print_json, working
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
@@ -107,12 +107,15 @@ def evaluate(
 
         save_figure(found.plot(), picture)
     if as_json:
-        click.echo(json_of(found.to_dict()))
+        print_json(found.to_dict())
     else:
         from trueup.cli.evaluation_output import show
 
         show(Screen(), found, file, columns)
-        _say_files(picture, output)
+        if picture is not None:
+            say(f"the picture is in {picture}.")
+        if output is not None:
+            say(f"the numbers are in {output}.")
     return exit_code(conditions, numbers_of(found))
 
 
@@ -135,8 +138,7 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
     from trueup.metrics import __all__ as known
 
     for name in metrics:
-        if name not in known:
-            raise must_be("--metric", f"one of {', '.join(known)}", name)
+        metric_named(name)
     names = {f"{name}.{part}" for name in known for part in PARTS} | {"pvalue", *known}
     for condition in conditions:
         if condition.name not in names:
@@ -147,20 +149,8 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
 
 def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
     """The metrics of every evaluation and those that are wanted beside them; None for the first."""
-    from trueup.evaluation import findings
+    from trueup.evaluation.findings import usual_metrics
 
-    usual = list(findings.OF_ONE_SCORE)
-    if forecasts.n <= findings.MOST_ROWS_SORTED:
-        usual += findings.WITHOUT_BINS
-    if forecasts.is_matrix:
-        usual += findings.OF_ALL_CLASSES
+    usual = usual_metrics(forecasts)
     more = [name for name in wanted if name not in usual and name not in SCORES]
     return [*usual, *more] if more else None
-
-
-def _say_files(picture: str | None, output: str | None) -> None:
-    from trueup.cli.program import say
-
-    for path, what in ((picture, "picture"), (output, "numbers")):
-        if path is not None:
-            say(f"the {what} is in {path}." if what == "picture" else f"the {what} are in {path}.")

@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from trueup.cli.data_options import FILE, check_output, data_options, json_option, read, seed_option
+from trueup.cli.data_options import (
+    FILE,
+    check_output,
+    data_options,
+    json_option,
+    metric_named,
+    read,
+    seed_option,
+)
 from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, number, print_json
 from trueup.errors import InputError, must_be
@@ -91,14 +99,17 @@ def simulate(
         if kept is not None:
             say("what was done is kept: the same command goes on from there.")
         raise
+    rows = found.rows
     if output is not None:
-        _write(output, found)
+        from trueup.io import write_table
+        from trueup.simulate.studies.study_result import COLUMNS
+
+        write_table(output, {name: [getattr(row, name) for row in rows] for name in COLUMNS})
         with suppress(FileNotFoundError):
             os.unlink(str(kept))
     if as_json:
         print_json(found.to_dict())
         return
-    rows = found.rows
     table = {
         "world": [row.world for row in rows],
         "rows": [f"{row.n:,}" for row in rows],
@@ -138,15 +149,9 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 
 def _measures(names: tuple[str, ...]) -> dict[str, Any]:
     """Estimators by name; by default those that `recommend_estimator` compares."""
-    from trueup import metrics
     from trueup.simulate.recommendation import CANDIDATES
 
-    if not names:
-        return dict(CANDIDATES)
-    for name in names:
-        if name not in metrics.NAMED:
-            raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
-    return {name: metrics.NAMED[name].estimator() for name in names}
+    return {name: metric_named(name).estimator() for name in names} or dict(CANDIDATES)
 
 
 def _sizes(text: str) -> list[int]:
@@ -154,12 +159,3 @@ def _sizes(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise must_be("--n", "whole numbers with commas, such as 100,1000", text) from None
-
-
-def _write(output: str, found: Any) -> None:
-    from dataclasses import asdict
-
-    from trueup.io import write_table
-
-    rows = [asdict(row) for row in found.rows]
-    write_table(output, {name: [row[name] for row in rows] for name in rows[0]})

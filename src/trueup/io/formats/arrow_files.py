@@ -26,13 +26,9 @@ class ArrowTable(Table):
         except (pyarrow.ArrowException, OSError) as problem:
             raise self._unreadable(problem) from problem
         self.names = tuple(self._table.column_names)
+        self.n = int(self._table.num_rows)
         if self.n == 0:
             raise refusal(self.shown, "has no rows")
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self._table.num_rows)
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         import pyarrow

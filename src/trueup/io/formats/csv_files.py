@@ -34,9 +34,9 @@ class CsvTable(Table):
         self._refuse_utf16()
         self._delimiter = self._find_delimiter()
         records = self._records()
-        header = next(records, [])
+        _, header = next(records, (0, []))
         self.names = self._names(header)
-        first = list(islice(records, TYPES_FROM))
+        first = [record for _, record in islice(records, TYPES_FROM)]
         if not first:
             raise refusal(self.shown, "has no rows below its header")
         # Only a first opinion: every value is looked at when the column is read.
@@ -48,22 +48,16 @@ class CsvTable(Table):
             )
             for at, name in enumerate(self.names)
         }
-        self._n: int | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        if self._n is None:
-            self._n = len(self._fetch(self.names[:1], None)[self.names[0]])
-        return self._n
 
     def line(self, row: int) -> int | None:
         """The line of the file that a row is in."""
-        with self._opened() as file:
-            reader = csv.reader(file, delimiter=self._delimiter)
-            records = (record for record in reader if record)
-            next(islice(records, row + 1, None), None)
-            return reader.line_num
+        return next((line for line, _ in islice(self._records(), row + 1, None)), None)
+
+    def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the cells of some columns as they are written."""
+        records = (record for _, record in islice(self._records(), 1, None))
+        cells = dict(zip(self.names, zip(*records, strict=True), strict=True))
+        return {name: list(cells[name]) for name in names}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         import duckdb
@@ -73,15 +67,16 @@ class CsvTable(Table):
             found = dict(
                 zip(names, self._read(duck, names, self._seem_numbers, limit), strict=True)
             )
-            gaps = [name for name in names if self._seem_numbers[name] and _gaps(found[name])]
+            numbers = [name for name in names if self._seem_numbers[name]]
+            gaps = [name for name in numbers if np.isnan(found[name]).any()]
             texts = self._with_texts(duck, gaps) if gaps else []
             if texts:
                 read_again = self._read(duck, texts, dict.fromkeys(texts, False), limit)
                 found |= zip(texts, read_again, strict=True)
-        except duckdb.Error as problem:
-            found = self._by_hand(names, limit, problem)
+        except duckdb.Error:
+            found = self._by_hand(names, limit)
         if limit is None:
-            self._n = len(found[names[0]])
+            self.n = len(found[names[0]])
         return {
             name: whole(column) if column.dtype.kind == "f" else from_texts(column)
             for name, column in found.items()
@@ -123,28 +118,17 @@ class CsvTable(Table):
             f"buffer_size = {BUFFER}, hive_partitioning = false, columns = {{{fields}}})"
         )
 
-    def _by_hand(
-        self, names: Sequence[str], limit: int | None, problem: Exception
-    ) -> dict[str, NDArray[Any]]:
+    def _by_hand(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         """Find what is wrong with the file, or read what DuckDB would not: mixed line ends."""
         places = {name: self.names.index(name) for name in names}
         values: dict[str, list[str | None]] = {name: [] for name in names}
-        with self._opened() as file:
-            reader = csv.reader(file, delimiter=self._delimiter, strict=True)
-            try:
-                for number, record in enumerate(record for record in reader if record):
-                    if len(record) != len(self.names):
-                        raise self._ragged(len(record), reader.line_num)
-                    if number > 0:
-                        for name, at in places.items():
-                            values[name].append(record[at] or None)
-                    if number == limit:
-                        break
-            except UnicodeDecodeError:
-                raise self._not_utf8() from problem
-            except csv.Error as error:
-                told = f"cannot be read: {error} in line {reader.line_num}"
-                raise refusal(self.shown, told) from problem
+        last = None if limit is None else limit + 1  # after the header
+        for number, (line, record) in enumerate(islice(self._records(strict=True), last)):
+            if len(record) != len(self.names):
+                raise self._ragged(len(record), line)
+            if number > 0:
+                for name, at in places.items():
+                    values[name].append(record[at] or None)
         return {name: np.array(column, dtype=object) for name, column in values.items()}
 
     def _ragged(self, n_fields: int, line: int) -> Exception:
@@ -180,12 +164,13 @@ class CsvTable(Table):
         outside_quotes = "".join(header.split('"')[::2])
         return max(DELIMITERS, key=outside_quotes.count)
 
-    def _records(self) -> Iterator[list[str]]:
+    def _records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """The lines that are not empty, cut into cells, each with its number in the file."""
         csv.field_size_limit(max(csv.field_size_limit(), WIDEST_FIELD))
         with self._opened() as file:
-            reader = csv.reader(file, delimiter=self._delimiter)
+            reader = csv.reader(file, delimiter=self._delimiter, strict=strict)
             try:
-                yield from (record for record in reader if record)
+                yield from ((reader.line_num, record) for record in reader if record)
             except UnicodeDecodeError:
                 raise self._not_utf8() from None
             except csv.Error as error:
@@ -203,7 +188,3 @@ class CsvTable(Table):
 
     def _not_utf8(self) -> Exception:
         return refusal(self.shown, "is not UTF-8 text", hint="save it again as UTF-8")
-
-
-def _gaps(numbers: NDArray[Any]) -> bool:
-    return bool(np.isnan(numbers).any())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -27,14 +28,11 @@ class JsonLinesTable(Table):
         if not first:
             raise refusal(self.shown, "holds no records")
         self.names = tuple(dict.fromkeys(name for _, record in first for name in record))
-        self._n: int | None = None
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of records."""
-        if self._n is None:
-            self._n = sum(1 for _ in self._records())
-        return self._n
+        return sum(1 for _ in self._records())
 
     def line(self, row: int) -> int | None:
         """The line of the file that a record is in."""
@@ -47,7 +45,7 @@ class JsonLinesTable(Table):
             for name, append in appends:
                 append(record.get(name))
         if limit is None:
-            self._n = len(values[names[0]])
+            self.n = len(values[names[0]])
         return {name: unnested(self, name, natural(values.pop(name))) for name in names}
 
     def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -89,13 +87,9 @@ class JsonTable(Table):
         for name, length in lists.items():
             if length != lists[first]:
                 raise self.differ(first, lists[first], name, length)
+        self.n = lists[first]
         if self.n == 0:
             raise refusal(self.shown, "has no rows")
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self._columns.values())))
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         return {name: unnested(self, name, natural(self._columns[name][:limit])) for name in names}

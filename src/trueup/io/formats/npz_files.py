@@ -33,13 +33,9 @@ class NpzTable(Table):
         self.names = tuple(self.shapes)
         if not self.names:
             raise refusal(self.shown, "holds no arrays", hint="write it with np.savez")
+        self.n = max((shape[0] for shape in self.shapes.values() if shape), default=0)
         if self.n == 0:
             raise refusal(self.shown, "has no rows")
-
-    @property
-    def n(self) -> int:
-        """Length of the longest array."""
-        return max((shape[0] for shape in self.shapes.values() if shape), default=0)
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         found = {}

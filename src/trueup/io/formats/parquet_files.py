@@ -27,19 +27,14 @@ class ParquetTable(Table):
         try:
             columns = self._duck.described(f"SELECT * {FROM}")
             names = self._names_in_file()
-            self._n = int(self._duck.arrays(f"SELECT count(*) AS c0 {FROM}")[0][0])
+            self.n = int(self._duck.arrays(f"SELECT count(*) AS c0 {FROM}")[0][0])
         except duckdb.Error as problem:
             raise self._unreadable(problem) from problem
         # DuckDB calls a column p_1 where the file has both p and P; SQL must, messages must not.
         self.names = tuple(names)
         self._columns = dict(zip(names, columns, strict=True))
-        if self._n == 0:
+        if self.n == 0:
             raise refusal(self.shown, "has no rows")
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self._n
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         import duckdb

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Verbatim, must_be
-from trueup.tables import BinTable, ResultTable
+from trueup.tables import ResultTable
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -27,28 +25,11 @@ def check_columns(argument: str, table: object, *names: str) -> ResultTable:
     return columns
 
 
-def check_bins(argument: str, table: object) -> BinTable:
-    """Refuse what is not one table of bins."""
-    return BinTable.expect(table, argument)
-
-
 def numbers(table: ResultTable, name: str) -> Floats:
     """Return a column as numbers; NaN for all where there is no such column."""
     if name not in table:
         return np.full(len(table), np.nan)
     return np.asarray(table[name], np.float64)
-
-
-def flags(table: ResultTable, name: str) -> Flags:
-    """Return a column as truth values; all False where there is no such column."""
-    if name not in table:
-        return np.zeros(len(table), bool)
-    return np.asarray(table[name], bool)
-
-
-def texts(table: ResultTable, name: str) -> list[Any]:
-    """Return a column of names as they are."""
-    return list(np.asarray(table[name]).tolist())
 
 
 def _listed(names: tuple[str, ...]) -> str:

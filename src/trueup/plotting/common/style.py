@@ -75,26 +75,20 @@ def need_matplotlib() -> None:
         raise CapabilityError(message) from None
 
 
-def new_axes(size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return axes of a new figure, of a size in inches, that belongs to the caller alone.
+def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
+    """Return the axes that were given, or those of a new figure, of a size in inches.
 
-    The figure is not registered anywhere, so it goes when its last axes go. It makes room for all
+    A new figure is not registered anywhere, so it goes when its last axes go. It makes room for all
     text by itself; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
     """
     need_matplotlib()
-    from trueup.plotting.common.figures import ViewFigure
-
-    axes: Axes = ViewFigure.of_size(size).add_subplot(projection=projection)
-    return axes
-
-
-def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return the axes that were given, or new ones."""
-    if ax is None:
-        return new_axes(size, projection)
-    need_matplotlib()
     from matplotlib.axes import Axes
 
+    if ax is None:
+        from trueup.plotting.common.figures import ViewFigure
+
+        axes: Axes = ViewFigure.of_size(size).add_subplot(projection=projection)
+        return axes
     if not isinstance(ax, Axes):
         hint = "plt.subplots(2, 2) returns an array: pass one of its entries"
         raise must_be("ax", "matplotlib axes or None", ax, hint=hint)

@@ -1,0 +1,220 @@
+"""The errors of single classes and groups, the worst ones with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trueup.checks import is_number
+from trueup.errors import must_be
+from trueup.plotting.common.columns import numbers
+from trueup.plotting.common.style import (
+    DASHED,
+    FAINT,
+    INK,
+    LONGEST_NAME,
+    MUTED,
+    legend_beside,
+    number,
+    number_axis,
+    on,
+    percent,
+    tidy,
+    words,
+)
+from trueup.plotting.row_charts.rows import (
+    INCHES_A_ROW,
+    PLAIN,
+    TOO_HIGH,
+    TOO_LOW,
+    Kind,
+    Rows,
+    draw_rows,
+    highest,
+    limit_errors,
+)
+from trueup.tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trueup.evaluation.sections import Finding
+    from trueup.inference import GroupErrors
+
+WIDTH = 6.8
+MOST_NAMED = 40  # rows that still have names one can read
+WORST_NAMED = 20
+LABEL_INCHES = 0.75  # below an axis: numbers, and two lines of label
+OVERVIEW = "all of them"
+
+
+def plot_class_errors(
+    columns: ResultTable,
+    *,
+    measure: str = "calibration error",
+    alpha: float | None = 0.05,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
+
+    Of more than 40 classes the 20 worst are drawn with their names, and all of them as a curve in
+    a strip below. Classes without an error (NaN) are left out.
+
+    Parameters
+    ----------
+    columns
+        ``class`` and ``error``, as of ``tu.class_errors`` or ``inference.class_tests``. Where
+        there are: ``gap`` (mean label − mean score) tells classes that are predicted too often
+        from those predicted too rarely; ``low`` and ``high`` are drawn as intervals; points are
+        filled where ``adjusted_pvalue`` is at most ``alpha``.
+    measure
+        What the error is, for the axis.
+    alpha
+        Of the tests; None fills all points.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    axes, rows = _drawn(columns, "class", "classes", measure, alpha, ax)
+    left_out = len(columns) - len(rows)
+    if left_out:
+        without = f"{left_out} class{'es' * (left_out != 1)} without predictions left out"
+        axes.set_xlabel(f"{measure}\n({without})")
+    return axes
+
+
+def plot_group_errors(
+    columns: ResultTable,
+    *,
+    overall: float | None = None,
+    measure: str = "calibration error",
+    alpha: float | None = 0.05,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the error of every group, the largest first, with its interval.
+
+    Of more than 40 groups the 20 worst are drawn with their names, and all of them as a curve in
+    a strip below.
+
+    Parameters
+    ----------
+    columns
+        ``group`` and ``error``, as in ``group_errors(...).table``. Where there are: ``n`` stands
+        with the name; ``gap``, ``low``, ``high`` and ``adjusted_pvalue``: as in
+        `plot_class_errors`.
+    overall
+        The error of all rows together, drawn as a line.
+    measure
+        What the error is, for the axis.
+    alpha
+        Of the tests; None fills all points.
+    ax
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    axes, rows = _drawn(columns, "group", "groups", measure, alpha, ax)
+    if overall is not None and np.isfinite(overall):
+        limit_errors(axes, rows, overall)
+        axes.axvline(overall, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
+        axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
+    return axes
+
+
+def of_groups(groups: GroupErrors, headline: Finding, *, ax: Axes | None = None) -> Axes:
+    """Draw the groups of an evaluation, and its error of all rows."""
+    return plot_group_errors(groups.table, overall=headline.value, ax=ax)
+
+
+def _drawn(
+    columns: ResultTable, one: str, many: str, measure: str, alpha: float | None, ax: Axes | None
+) -> tuple[Axes, Rows]:
+    """Draw all classes or groups: the worst by name, very many in a strip below."""
+    _check_alpha(alpha)
+    rows = Rows.of(columns, one, pvalue="adjusted_pvalue")
+    shown = _named(len(rows))
+    strip_inches = 1.4 if shown < len(rows) else 0.0
+    axes = on(ax, (WIDTH, 1.1 + INCHES_A_ROW * max(shown, 3) + strip_inches))
+    kinds = rows.kinds()
+    names = _names(columns, rows) if one == "group" else [words(name) for name in rows.names]
+    draw_rows(axes, rows, kinds, names[:shown], alpha)
+    limit_errors(axes, rows)
+    axes.set_xlabel(measure)
+    axes.set_ylabel(one if shown == len(rows) else f"worst {many}")
+    if shown < len(rows):
+        _strip(axes, rows, many)
+    _explain(axes, kinds, rows, alpha)
+    return axes, rows
+
+
+def _named(count: int) -> int:
+    """How many of ``count`` rows are drawn with their names."""
+    return count if count <= MOST_NAMED else WORST_NAMED
+
+
+def _names(columns: ResultTable, rows: Rows) -> list[str]:
+    """Names with the number of rows, where that is known."""
+    if "n" not in columns:
+        return [words(name) for name in rows.names]
+    sizes = numbers(columns, "n")[rows.order]
+    return [
+        f"{words(name, LONGEST_NAME - 8)} (n = {size:.0f})"
+        for name, size in zip(rows.names, sizes, strict=True)
+    ]
+
+
+def _strip(axes: Axes, rows: Rows, what: str) -> None:
+    """Draw all errors in order in a strip below, with the rows that have names marked."""
+    from trueup.plotting.common.figures import strip_below
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    inches = axes.get_position(original=True).height * figure.get_size_inches()[1]
+    gap = float(np.clip(LABEL_INCHES / (0.7 * inches), 0.14, 0.4))  # for two lines and ticks
+    strip = strip_below(axes, OVERVIEW, share=0.2, gap=gap, shared_x=False)
+    rank = np.arange(1, len(rows) + 1)
+    strip.axvspan(0.5, _named(len(rows)) + 0.5, color=FAINT, linewidth=0)
+    strip.plot(rank, rows.value, color=INK, linewidth=1.4)
+    strip.set_xlim(0.5, len(rows) + 0.5)
+    strip.set_ylim(min(0.0, float(rows.value.min())), 1.08 * highest(rows.value))
+    strip.set_xlabel(f"all {len(rows)} {what}, largest error first; shaded: those above")
+    strip.set_ylabel("error")
+    strip.locator_params(axis="y", nbins=3)
+    number_axis(strip.yaxis)
+    tidy(strip)
+
+
+def _explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None) -> None:
+    """Say in the legend what markers mean, and what filled ones do."""
+    from matplotlib.lines import Line2D
+
+    shown = _named(len(rows))
+    used = [kind for kind in (TOO_HIGH, TOO_LOW, PLAIN) if kind in kinds[:shown]]
+    dot: dict[str, Any] = {"linestyle": "none", "markersize": 6.5}
+    if np.isnan(rows.gap).all():
+        used = []
+    handles = [Line2D([], [], color=k.colour, marker=k.marker, label=k.label, **dot) for k in used]
+    if not (np.isnan(rows.low[:shown]).all() or np.isnan(rows.high[:shown]).all()):
+        handles.append(Line2D([], [], color=MUTED, linewidth=1.6, label="interval"))
+    if alpha is not None and not np.isnan(rows.pvalue).all():
+        said = f"filled: adjusted\np-value ≤ {percent(alpha)}"
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "color": INK, "marker": "o"}
+        other = "hollow: not shown to\nbe miscalibrated"
+        handles.append(Line2D([], [], color=INK, marker="o", label=said, **dot))
+        handles.append(Line2D([], [], label=other, **hollow, **dot))
+    legend_beside(axes, handles)
+
+
+def _check_alpha(alpha: object) -> None:
+    """Raise unless it is None or a share between 0 and 1."""
+    if alpha is not None and (not is_number(alpha) or not 0 < alpha < 1):  # type: ignore[operator]
+        raise must_be("alpha", "a number between 0 and 1, or None", alpha)
