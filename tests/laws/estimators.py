@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import trueup as tu
+from trueup.estimators.base import known_estimator
 
 
 @dataclass(frozen=True)
@@ -109,3 +110,5 @@ COMPOSED = [
 ]
 
 ESTIMATORS = NAMED | {repr(entry.estimator): entry for entry in COMPOSED}
+
+CLASSES = {type(known_estimator(entry.estimator)).__name__ for entry in ESTIMATORS.values()}

@@ -16,7 +16,9 @@ import pytest
 import trueup as tu
 from trueup import metrics
 from trueup.estimators.base import Estimator, estimator_of, known_estimator
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.metrics import NAMED
+from trueup.simulate import Beta, Power, World, study
 
 STUB = Path(metrics.__file__).with_suffix(".pyi")
 named = pytest.mark.parametrize("name", sorted(NAMED))
@@ -104,6 +106,86 @@ def test_an_unknown_option_is_named():
         estimator_of("estimator", partial(tu.ece, bins=10))
 
 
+@named
+def test_the_page_of_measures_names_it(name: str):
+    page = Path(__file__).parents[2] / "docs" / "measures.md"
+    assert re.search(rf"`{name}[`(]", page.read_text(encoding="utf-8"))
+
+
 def test_what_is_no_metric_is_no_estimator():
     for other in (len, [], np.mean, lambda f: 0.0, tu.BinnedError):
         assert known_estimator(other) is None
+
+
+def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(4)
+    probs = rng.dirichlet([1, 1, 2], 120)
+    return probs, np.array([rng.choice(3, p=row) for row in probs]), np.arange(120) % 2
+
+
+TAKING_AN_ESTIMATOR = {
+    "interval": lambda metric, P, y, g: tu.interval(metric, P, y, n_resamples=39),
+    "calibration_test": lambda metric, P, y, g: tu.calibration_test(
+        P, y, statistic=metric, n_resamples=39
+    ),
+    "compare": lambda metric, P, y, g: tu.compare(
+        P, P[::-1].copy(), y, estimator=metric, n_resamples=39
+    ),
+    "group_errors": lambda metric, P, y, g: tu.group_errors(
+        P, y, g, estimator=metric, n_resamples=39
+    ),
+    "class_errors": lambda metric, P, y, g: tu.class_errors(metric, P, y),
+    "estimate_many": lambda metric, P, y, g: tu.inference.estimate_many(
+        [metric], P, y, n_resamples=39
+    ),
+}
+
+
+@pytest.mark.parametrize("function", TAKING_AN_ESTIMATOR)
+@named
+def test_what_takes_an_estimator_takes_a_metric(name: str, function: str):
+    call, metric = TAKING_AN_ESTIMATOR[function], NAMED[name]
+
+    def outcome(statistic: object) -> str:
+        try:
+            return repr(call(statistic, *rows()))
+        except tu.InputError as error:
+            return str(error)
+
+    assert outcome(metric) == outcome(metric.estimator())
+
+
+@pytest.mark.parametrize("name", ["ece", "ece_debiased", "rmsce_sweep", "mce"])
+def test_simulations_take_a_metric(name: str):
+    metric, world = NAMED[name], World(Beta(2.0, 1.0), Power(1.5))
+    data, estimator = world.sample(200, rng=0), metric.estimator()
+    few = {"true_error": 0.1, "n_datasets": 20}
+    assert tu.power(world, statistic=metric, n=100, **few) == tu.power(
+        world, statistic=estimator, n=100, **few
+    )
+    one, other = (
+        study(world, {"it": each}, [50], n_datasets=20, progress=False).rows[0]
+        for each in (metric, estimator)
+    )
+    assert one == other
+    assert one.truth > 0
+    advice = [
+        tu.recommend_estimator(data, estimators={"it": each}, n_datasets=20).to_dict()
+        for each in (metric, estimator)
+    ]
+    assert advice[0] == advice[1]
+
+
+def test_recommendations_need_errors_with_a_true_value():
+    data = World(Beta(2.0, 1.0), Power(1.5)).sample(200, rng=0)
+    with pytest.raises(tu.InputError, match=r"`estimators` must contain errors of a norm"):
+        tu.recommend_estimator(data, estimators={"it": tu.skce}, n_datasets=20)
+
+
+def test_sensitivity_takes_a_metric():
+    data = World(Beta(2.0, 1.0), Power(1.5)).sample(200, rng=0)
+    metric, few = tu.rmsce_debiased, {"n_resamples": 39, "rng": 0}
+    found = [sensitivity(data, statistic=each, **few) for each in (metric, metric.estimator())]
+    np.testing.assert_array_equal(found[0].null, found[1].null)
+    with pytest.raises(tu.InputError, match="`statistic` must be a debiased BinnedError of norm 2"):
+        sensitivity(data, statistic=tu.ece, **few)

@@ -16,7 +16,7 @@ import trueup
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "adding-an-estimator.md"
-BLOCK = re.compile(r"```python\n# (src/[\w/.]+)(?:, ([a-z ]+))?\n(.*?)```", re.S)
+BLOCK = re.compile(r"```(?:python|markdown)\n# ([\w/.]+)(?:, ([^\n]+))?\n(.*?)```", re.S)
 
 SCRIPT = """
 import json
@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 P = rng.dirichlet([1, 1, 2], 400)
 y = np.array([rng.choice(3, p=row) for row in P**2 / (P**2).sum(axis=1, keepdims=True)])
 p, z = P[:, 0], y == 0
-gap, parity = tu.MeanGap(), tu.Parity()
+gap, parity = tu.MeanGap(), tu.lens.Parity()
 found = {}
 
 ends = tu.interval(gap, p, z, n_resamples=99, rng=0)
@@ -69,14 +69,16 @@ print(json.dumps({key: bool(value) for key, value in found.items()}))
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source with the page's blocks in the files they name, and nothing else changed."""
+    """The project with the page's blocks in the files they name, and nothing else changed."""
     place = tmp_path_factory.mktemp("copy")
-    package = Path(trueup.__file__).parent
-    shutil.copytree(
-        package, place / "src" / "trueup", ignore=shutil.ignore_patterns("__pycache__", "*.c")
-    )
+    unneeded = shutil.ignore_patterns("__pycache__", "*.c")
+    shutil.copytree(Path(trueup.__file__).parent, place / "src" / "trueup", ignore=unneeded)
+    for folder in ("docs", "tests"):
+        shutil.copytree(ROOT / folder, place / folder, ignore=unneeded)
+    for file in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / file, place)
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(blocks) == 7
+    assert len(blocks) == 10
     for name, where, code in blocks:
         path = place / name
         if where == "at the end":
@@ -84,6 +86,16 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         elif where == "after the imports":
             before, import_, after = path.read_text(encoding="utf-8").rpartition("\nfrom trueup")
             path.write_text(f"{before}\n{code.strip()}{import_}{after}", encoding="utf-8")
+        elif where.startswith(
+            "in "
+        ):  # a list or a table: below the line, and its rule, that opens it
+            before, opening, after = re.split(
+                rf"^({re.escape(where[3:])}.*\n(?:\|[-|]+\n)?)",
+                path.read_text(encoding="utf-8"),
+                maxsplit=1,
+                flags=re.M,
+            )
+            path.write_text(f"{before}{opening}{code}{after}", encoding="utf-8")
         else:
             assert not path.exists()
             path.write_text(code, encoding="utf-8")
@@ -115,6 +127,14 @@ def test_the_command_line_takes_the_new_metric(copy: Path):
     arguments = ("evaluate", "data.npz", "--metric", "parity_gap", "--quick", "--json")
     report = json.loads(run(copy, "-m", "trueup", *arguments, "--resamples", "99"))
     assert "parity_gap" in {each["metric"] for each in report["estimates"]}
+
+
+def test_the_lists_of_the_tests_know_the_new_names(copy: Path):
+    files = ("package/test_public_names.py", "metrics/test_declare.py", "package/test_contract.py")
+    laws = ["-k", "parity_gap or MeanGap", "tests/laws"]
+    for chosen in ([f"tests/{file}" for file in files], laws):
+        out = run(copy, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *chosen)
+        assert "passed" in out
 
 
 def test_the_page_names_four_places_for_a_metric():

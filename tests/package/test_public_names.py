@@ -8,24 +8,14 @@ import operator
 import pytest
 
 import trueup
-from laws.estimators import NAMED
+from laws.estimators import CLASSES, NAMED
 
 PUBLIC = [
     # bins
     "EqualMass",
     "EqualWidth",
-    # estimators
-    "BinnedError",
-    "Brier",
-    "CumulativeError",
-    "CurveError",
-    "DensityError",
-    "KernelError",
-    "LogLoss",
-    "MMCE",
-    "PointwiseError",
-    "SmoothError",
-    "SweepError",
+    # estimators: those of the law list
+    *CLASSES,
     # clinical measures, classes and training steps
     "Cox",
     "cox",

@@ -112,11 +112,11 @@ json_option = click.option(
 
 def metric_named(name: str) -> Any:
     """Return the metric that --metric names; refuse a name that no metric has."""
-    from trueup import metrics
+    from trueup.metrics.declare import NAMED
 
-    if name not in metrics.__all__:
-        raise must_be("--metric", f"one of {', '.join(metrics.__all__)}", name)
-    return getattr(metrics, name)
+    if name not in NAMED:
+        raise must_be("--metric", f"one of {', '.join(sorted(NAMED))}", name)
+    return NAMED[name]
 
 
 def check_output(path: str | None, *inputs: str | None) -> None:

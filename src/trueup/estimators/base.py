@@ -9,7 +9,11 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
 from trueup.checks import is_number
+from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
@@ -43,8 +47,8 @@ class Estimator(Specification):
     sums_over_classes
         Whether the value for several classes is the sum of those of the classes.
     analytic
-        What `interval` uses where it needs no resampling: the ``"mean"`` of rows, or the
-        ``"table"`` of bins or cells.
+        What `interval` uses where it needs no resampling: the ``"mean"`` of rows, or, for an
+        estimator with a field ``norm``, the ``"table"`` of bins or cells.
     bins_in_words
         What an interval calls the bins it keeps fixed.
     draws_outcomes
@@ -195,6 +199,31 @@ class Estimator(Specification):
         Then `table_for_labels` and `powers_for_labels` give the powers of all resamples at once.
         """
         return False
+
+    def table_for_labels(self, table: Any) -> Any:
+        """Return the table of bins that the powers of resamples are computed from."""
+        return table
+
+    def powers_for_labels(self, table: Any, drawn: NDArray[Any]) -> Floats:
+        """Return the power of a table as it is, then with each row of drawn sums of labels."""
+        raise NotImplementedError
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether the same holds for outcomes in cells of a simplex, by `power_of_cells`."""
+        return False
+
+    def power_of_cells(self, table: Any) -> float:
+        """Return the power over cells of a simplex."""
+        raise NotImplementedError
+
+    def edges_before_data(self, n: int) -> Floats | None:
+        """Return inner edges of bins whose sums give `value_of_sums`; None if scores move them."""
+        return None
+
+    def values_of_sums(self, sums: Sums, n: int) -> Floats:
+        """Return the values of many datasets of n rows from their sums by bin."""
+        raise NotImplementedError
 
     @property
     def takes_ties(self) -> bool:

@@ -135,14 +135,14 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
     """Names of metrics that are asked for; refuse unknown ones before any work is done."""
     if not metrics and not conditions:
         return []
-    from trueup.metrics import __all__ as known
+    from trueup.metrics.declare import NAMED
 
     for name in metrics:
         metric_named(name)
-    names = {f"{name}.{part}" for name in known for part in PARTS} | {"pvalue", *known}
+    names = {f"{name}.{part}" for name in NAMED for part in PARTS} | {"pvalue", *NAMED}
     for condition in conditions:
         if condition.name not in names:
-            condition.check({"pvalue", *known})
+            condition.check({"pvalue", *NAMED})
     asked = [condition.name.partition(".")[0] for condition in conditions]
     return list(dict.fromkeys([*metrics, *(name for name in asked if name != "pvalue")]))
 

@@ -237,11 +237,32 @@ class BinnedError(PairsEstimator):
             return debiased_powers(sums, self.norm, residual=False)
         return plugin_powers(sums, self.norm, table.n_bins_requested if self.equal_shares else None)
 
+    @property
+    def of_cells(self) -> bool:
+        """Whether the outcomes in cells of a simplex, which they do not move, are enough."""
+        return self.of_label_sums
+
     def power_of_cells(self, table: CellTable) -> float:
         """Return the power over cells of a simplex."""
         return simplex_power(table, self.distance, self.norm)
 
+    def edges_before_data(self, n: int) -> Floats | None:
+        """Return the inner edges, where n alone decides them and plug-in sums are enough."""
+        if self.binning.sees_scores or self.debias or not self.of_label_sums:
+            return None
+        return self._inner_edges(n)
+
+    def values_of_sums(self, sums: Sums, n: int) -> Floats:
+        """Return the errors of many datasets of n rows from their sums by bin."""
+        equal = self.binning.n_bins_for(n) if self.equal_shares else None
+        powers = plugin_powers(sums, self.norm, equal)
+        return powers if math.isinf(self.norm) else powers ** (1 / self.norm)
+
     # The sums.
+
+    def _inner_edges(self, n: int) -> Floats:
+        """Inner edges of bins that scores do not move."""
+        return self.binning.inner_edges(Pairs(np.empty(n), np.empty(0), None))
 
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
         power, merged = self._power(table, pairs)
@@ -273,8 +294,7 @@ class BinnedError(PairsEstimator):
         )
 
     def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
-        inner, asked = self.binning.inner_edges(anything), self.binning.n_bins_for(forecasts.n)
+        inner, asked = self._inner_edges(forecasts.n), self.binning.n_bins_for(forecasts.n)
         labels = forecasts.labels.astype(np.int64, copy=False)
         k = forecasts.n_classes
         sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)

@@ -35,7 +35,7 @@ def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
     lens: Any = statistic.lens_for(forecasts)
     if lens.induces == "pairs":
         return lens == Binary() and not forecasts.is_matrix
-    whole = lens.induces == "simplex" or lens.of_columns(forecasts)
+    whole = statistic.of_cells if lens.induces == "simplex" else lens.of_columns(forecasts)
     return bool(lens.tells_outcomes and whole)
 
 
@@ -112,7 +112,7 @@ def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bit
             first = np.searchsorted(cells[k], np.r_[-np.inf, table.edges[1:-1]], side="right")
             drawn = np.add.reduceat(totals[:, start[k] : start[k + 1]], first, axis=1)
             of_class = statistic.powers_for_labels(table, drawn)
-            if not math.isinf(statistic.norm):
+            if not math.isinf(statistic.power_of_average()):
                 power += shares[k] * of_class
             elif shares[k] > 0:
                 power = np.maximum(power, of_class)

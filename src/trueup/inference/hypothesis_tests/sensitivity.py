@@ -11,7 +11,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.errors import must_be
-from trueup.estimators import BinnedError
+from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside
 from trueup.inference.hypothesis_tests.consistency_resampling import resampled_powers
@@ -145,7 +145,7 @@ def sensitivity(
     probs: object,
     labels: object = None,
     *,
-    statistic: BinnedError | None = None,
+    statistic: Metric | None = None,
     alpha: float = 0.05,
     n_resamples: int = 999,
     weights: object = None,
@@ -183,9 +183,9 @@ def sensitivity(
     True
     """
     usual = rmsce_debiased.estimator()
-    chosen = usual if statistic is None else statistic
-    if not usual.is_like(chosen, "lens", "binning"):
-        raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
+    chosen = usual if statistic is None else known_estimator(statistic, "statistic")
+    if chosen is None or not usual.is_like(chosen, "lens", "binning"):
+        raise must_be("statistic", "a debiased BinnedError of norm 2", statistic)
     check_inside("alpha", alpha)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     lens = chosen.lens_for(forecasts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
@@ -18,9 +17,8 @@ from trueup.engines.select import engine
 from trueup.engines.types import Sums
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
-from trueup.estimators.binned_errors.bias_correction import plugin_powers
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, Pairs
+from trueup.lens import Binary
 from trueup.simulate.worlds.world import DataSets
 
 Measure = Callable[..., Any]
@@ -56,13 +54,20 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
         each = ((Forecasts.from_arrays(p, y), p, y) for p, y in zip(*sets, strict=True))
         return _one_by_one(each, measures)
     known = {name: known_estimator(measure) for name, measure in measures.items()}
-    fast = {name: each for name, each in known.items() if each is not None and _is_fast(each)}
+    n = sets.probs.shape[1]
+    # Bins that are known before the data, and whose sums are enough.
+    edges = {
+        name: each.edges_before_data(n)
+        for name, each in known.items()
+        if each is not None and each.own_lens in (None, Binary())
+    }
+    fast = {name: inner for name, inner in edges.items() if inner is not None}
     slow = {name: m for name, m in measures.items() if name not in fast}
-    scored = _in_fixed_bins(sets, fast)
+    scored = _in_fixed_bins(sets, known, fast)
     if slow:
         both = zip(*sets, strict=True)
         each = ((Forecasts.of_pairs(p, y, None, TINY), p, y) for p, y in both)
-        short = sets.probs.shape[1] <= SHORT_ROWS and all(map(_takes_forecasts, slow.values()))
+        short = n <= SHORT_ROWS and all(map(_takes_forecasts, slow.values()))
         with _short_calls if short else nullcontext():
             others = _one_by_one(each, slow)
         if not scored.keys().isdisjoint(others):
@@ -71,29 +76,16 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     return scored
 
 
-def _is_fast(measure: Any) -> bool:
-    """Whether the bins are known before the data, and the sums of the bins are enough."""
-    return (
-        measure.of_label_sums
-        and not measure.debiased
-        and not measure.binning.sees_scores
-        and measure.lens in (None, Binary())
-    )
-
-
-def _in_fixed_bins(sets: DataSets, measures: Mapping[str, Any]) -> Numbers:
-    n = sets.probs.shape[1]
-    some = Pairs(sets.probs[0], sets.labels[0], None)
+def _in_fixed_bins(
+    sets: DataSets, measures: Mapping[str, Any], edges: Mapping[str, Floats]
+) -> Numbers:
     sums_of: dict[bytes, Sums] = {}
     scored = {}
-    for name, measure in measures.items():
-        inner = measure.binning.inner_edges(some)
+    for name, inner in edges.items():
         key = inner.tobytes()
         if key not in sums_of:
             sums_of[key] = engine.bins.batch_bin_sums(sets.probs, sets.labels, inner)
-        equal = measure.binning.n_bins_for(n) if measure.equal_shares else None
-        powers = plugin_powers(sums_of[key], measure.norm, equal)
-        scored[name] = powers if math.isinf(measure.norm) else powers ** (1 / measure.norm)
+        scored[name] = measures[name].values_of_sums(sums_of[key], sets.probs.shape[1])
     return scored
 
 

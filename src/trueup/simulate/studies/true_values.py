@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup.checks import is_number
 from trueup.errors import must_be
-from trueup.estimators.base import Estimator, known_estimator
+from trueup.estimators.base import known_estimator
 from trueup.lens import Binary, Canonical, TopLabel
 
 Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | None
@@ -49,7 +49,7 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
     return found
 
 
-def _true_error(world: Any, estimator: Estimator, true_error: Callable[..., Any]) -> float:
+def _true_error(world: Any, estimator: Any, true_error: Callable[..., Any]) -> float:
     """The world's true error through the estimator's lens; NaN where the world cannot tell."""
     lens, norm = estimator.own_lens, estimator.own_norm
     if not _draws_matrices(world):
