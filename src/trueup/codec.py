@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from trueup.errors import InputError, must_be
 
-__all__ = ["Stored", "column_of", "plain", "read_back", "written"]
-
 NOT_FINITE = "$number"  # JSON has neither infinity nor NaN
 DATE, TIME = "$date", "$time"  # nor days, which groups and classes may be named by
 PAIRS = "$pairs"  # nor keys that are no text, such as the number of a class

@@ -240,7 +240,8 @@ def short(got: object) -> str:
         return f"the class {got.__name__}"
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
         # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
-        is_float = getattr(getattr(got, "dtype", None), "kind", "") == "f"
+        dtype = getattr(got, "dtype", None)
+        is_float = dtype is not None and dtype.kind == "f"
         text = str(got.reshape(())) if is_float else repr(got.item())  # type: ignore[attr-defined]
     else:
         text = " ".join(repr(got).split())

@@ -10,8 +10,6 @@ from typing import Any
 
 from trueup.codec import plain
 
-__all__ = ["FieldsShown", "TableShown", "html_table", "is_number", "text_table"]
-
 ROWS_SHOWN = 20
 LONGEST = 400
 DETAILS = ("notes", "target", "null")  # of a result inside another, which are asked for when needed
@@ -107,7 +105,7 @@ def _cell(value: Any) -> str:
         return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
         return _short(", ".join(map(_cell, value)))
-    if is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "columns"):
+    if is_dataclass(value) and not isinstance(value, type | TableShown):
         names = (field.name for field in fields(value) if field.name not in DETAILS)
         found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))

@@ -7,16 +7,6 @@ import numpy as np
 from trueup.checks import is_whole
 from trueup.errors import called, must_be
 
-__all__ = [
-    "RandomState",
-    "Seed",
-    "check_random_state",
-    "check_seed",
-    "generator_of",
-    "generator_of_state",
-    "seed_of",
-]
-
 Seed = int | np.random.Generator | None
 """The same whole number gives the same numbers again; None gives others each time."""
 

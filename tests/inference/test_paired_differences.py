@@ -9,7 +9,7 @@ import pytest
 
 import trueup as tu
 from trueup.bins import KeptBins
-from trueup.inference.confidence_intervals.binned_errors import Ends
+from trueup.estimators.base import Ends
 from trueup.inference.paired_differences import Resampled, difference_of
 
 NOISE = np.arange(-49.0, 50.0) / 1000  # 99 resamples

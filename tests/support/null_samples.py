@@ -8,8 +8,10 @@ from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.results import CalibrationTestResult
 
+# Those of a lens or of an estimator of their own, in place of any statistic.
+NAMED = [name for name in TESTS if not name.startswith(("consistency", "cluster"))]
 # The p-value of the other one is a bound and no share of anything.
-RESAMPLED = [name for name in TESTS if name != "skce-distribution-free"]
+RESAMPLED = [name for name in NAMED if name != "skce-distribution-free"]
 
 
 def scores(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -40,4 +42,5 @@ def run(
 ) -> CalibrationTestResult:
     """What a named test finds."""
     weights = options.pop("weights", None)
-    return TESTS[name](Forecasts.from_arrays(probs, labels, weights=weights), rng=rng, **options)
+    asked = {"statistic": None, "n_resamples": 999, "rng": rng} | options
+    return TESTS[name](Forecasts.from_arrays(probs, labels, weights=weights), **asked)

@@ -97,6 +97,17 @@ class Estimator(Specification):
         return getattr(self, "lens", None)
 
     @property
+    def own_norm(self) -> float | None:
+        """The p of the error that it is; None where it is no norm."""
+        norm = getattr(self, "norm", None)
+        return norm if is_number(norm) else None
+
+    @property
+    def of_true_error(self) -> bool:
+        """Whether what it estimates is the true error in its norm, if it has one."""
+        return True
+
+    @property
     def takes_lens(self) -> bool:
         """Whether the caller may choose the lens."""
         return any(field.name == "lens" for field in fields(self))
@@ -110,6 +121,11 @@ class Estimator(Specification):
         if not self.takes_lens:
             raise must_be("estimator", "an estimator whose lens can be chosen", self)
         return replace(self, lens=lens)  # type: ignore[call-arg]
+
+    def is_like(self, other: object, *but: str) -> bool:
+        """Return whether another value is this estimator, whatever its fields ``but`` are."""
+        own = {field: getattr(self, field) for field in but}
+        return isinstance(other, type(self)) and self == replace(other, **own)
 
     def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:
         """Return the estimator that a test, with this one as its default, was given as ``name``.
@@ -206,6 +222,11 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
     if not lens.independent:
         return f"for the population of {lens!r}, whose pairs depend on each other"
     return ""
+
+
+def norm_of(measure: object) -> float | None:
+    """Return the norm of an estimator; None for one without a norm, and for anything else."""
+    return measure.own_norm if isinstance(measure, Estimator) else None
 
 
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:

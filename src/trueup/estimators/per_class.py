@@ -85,7 +85,6 @@ def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> tu
     pairs = member.pairs
     if len(pairs) == 0:
         return member.name, member.share, np.nan, np.nan, np.nan, np.nan
-    sides = (pairs.p.astype(np.float64), pairs.y.astype(np.float64))
-    score, label = (float(np.average(side, weights=pairs.w)) for side in sides)
+    score, label = pairs.means
     error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
     return member.name, member.share, score, label, label - score, error

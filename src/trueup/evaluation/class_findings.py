@@ -18,8 +18,6 @@ from trueup.lens import Binary, ClassWise
 from trueup.seeds import seed_of
 from trueup.tables import ResultTable
 
-__all__ = ["class_findings", "resamples_of_groups", "test_of_classes"]
-
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
 ROWS_OF_A_RESAMPLE = 2_000
@@ -69,7 +67,7 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
         p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
         problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
         ends = interval(statistic, problem, confidence_level=asked.confidence_level)
-        score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
+        score, label = member.pairs.means
         pvalue = np.nan
         if method == "consistency":
             test = calibration_test(problem, statistic=statistic, n_resamples=many, rng=chance)

@@ -10,8 +10,6 @@ from trueup.inference import GroupErrors, holm
 from trueup.results import CalibrationTestResult
 from trueup.tables import BinTable, ResultTable
 
-__all__ = ["Evidence", "amount"]
-
 SMALL = 0.01
 """Below this, an error that is there is called small, if outcomes are not rare themselves."""
 SMALL_SHARE = 0.1

@@ -14,7 +14,7 @@ from trueup.checks import check_whole, is_whole
 from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
-from trueup.estimators.decomposition import ProperScore
+from trueup.estimators.decomposition import TERMS, ProperScore
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
@@ -22,17 +22,6 @@ from trueup.inference.arguments import check_level, check_resamples
 from trueup.metrics import NAMED, rmsce_debiased
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.seeds import Seed, seed_of
-
-__all__ = [
-    "ALL_CLASSES",
-    "HEADLINE",
-    "Settings",
-    "findings",
-    "further_tests",
-    "headline",
-    "headline_finding",
-    "proper_scores",
-]
 
 HEADLINE = "rmsce_debiased"
 """The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
@@ -75,6 +64,16 @@ class Settings(NamedTuple):
         seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
         return cls(n_bins, level, many, seed)
 
+    @property
+    def of_tests(self) -> dict[str, Any]:
+        """Options of every test by resampling."""
+        return {"n_resamples": self.n_resamples, "rng": self.seed}
+
+    @property
+    def of_intervals(self) -> dict[str, Any]:
+        """Options of every interval that may need resampling."""
+        return {"confidence_level": self.confidence_level, **self.of_tests}
+
 
 def headline(n_bins: int) -> BinnedError:
     """Return the estimator that the verdict rests on."""
@@ -99,13 +98,7 @@ def _measured(
         return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
     try:
-        found = estimate_many(
-            list(together.values()),
-            forecasts,
-            confidence_level=asked.confidence_level,
-            n_resamples=asked.n_resamples,
-            rng=asked.seed,
-        )
+        found = estimate_many(list(together.values()), forecasts, **asked.of_intervals)
     except InputError:
         raise
     except Exception as error:  # computed one by one, so that one metric alone is without result
@@ -140,8 +133,7 @@ def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> De
     """
     if not score.sums_over_classes:
         return None
-    terms = ("score", "miscalibration", "discrimination", "uncertainty", "within")
-    return replace(parts, **{name: classes * getattr(parts, name) for name in terms})
+    return replace(parts, **{name: classes * getattr(parts, name) for name in TERMS})
 
 
 def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:
@@ -155,9 +147,7 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
         if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
             continue
         try:
-            found[method] = calibration_test(
-                forecasts, method=method, n_resamples=asked.n_resamples, rng=asked.seed
-            )
+            found[method] = calibration_test(forecasts, method=method, **asked.of_tests)
         except InputError:  # such a test cannot speak of these data: too few rows, weights
             continue
         except Exception as error:
@@ -231,13 +221,7 @@ def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
 def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Settings) -> Finding:
     words = estimator.lens_for(forecasts).label
     try:
-        ends = interval(
-            estimator,
-            forecasts,
-            confidence_level=asked.confidence_level,
-            n_resamples=asked.n_resamples,
-            rng=asked.seed,
-        )
+        ends = interval(estimator, forecasts, **asked.of_intervals)
     except InputError:
         raise
     except Exception as error:
@@ -267,13 +251,7 @@ def _test(
         # What is subtracted takes rows for independent; without it the test needs no such rows.
         estimator = estimator.plug_in()
     try:
-        found = calibration_test(
-            forecasts,
-            statistic=estimator,
-            method=method,
-            n_resamples=asked.n_resamples,
-            rng=asked.seed,
-        )
+        found = calibration_test(forecasts, statistic=estimator, method=method, **asked.of_tests)
     except InputError as error:
         return None, {"no_test": str(error)}
     except Exception as error:

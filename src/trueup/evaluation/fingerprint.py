@@ -11,8 +11,6 @@ import numpy as np
 
 from trueup.forecasts import Forecasts
 
-__all__ = ["fingerprint_of", "versions"]
-
 ROWS_AT_ONCE = 65_536
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from trueup.evaluation.evidence import Evidence, amount
 from trueup.tables import BinTable, ResultTable
 
-__all__ = ["standing_out", "where"]
-
 NAMED = 3
 MOST_DIGITS = 8
 

@@ -23,30 +23,10 @@ from trueup.inference.hypothesis_tests.sensitivity import Sensitivity, sensitivi
 from trueup.lens import Canonical
 from trueup.tables import ResultTable
 
-__all__ = ["TABLES", "OnDemand", "not_independent"]
-
 SIMPLEX_GRID = {3: 6, 4: 4}
 FEWEST_ROWS_TRADED = 400
 MOST_ROWS_OF_TREE = 100_000
 GROUPS = "call it as evaluate(probs, labels, groups=groups)"
-
-TABLES = (
-    "reliability",
-    "band",
-    "reliability_mass",
-    "band_mass",
-    "reliability_tree",
-    "band_tree",
-    "bins",
-    "psce",
-    "simplex",
-    "rewards",
-    "coverage",
-    "trade_off",
-    "null",
-    "classes",
-)
-"""The parts that are tables, in the order in which an evaluation holds them."""
 
 
 class OnDemand:
@@ -139,13 +119,9 @@ def _simplex(of: OnDemand) -> Any:
 
 
 def _sensitivity(of: OnDemand) -> Sensitivity | None:
-    found = sensitivity(
-        of.forecasts,
-        statistic=headline(of.asked.n_bins),
-        alpha=1 - of.asked.confidence_level,
-        n_resamples=of.asked.n_resamples,
-        rng=of.asked.seed,
-    )
+    alpha = 1 - of.asked.confidence_level
+    statistic = headline(of.asked.n_bins)
+    found = sensitivity(of.forecasts, statistic=statistic, alpha=alpha, **of.asked.of_tests)
     return found if np.ptp(found.null) > 0 else None
 
 
@@ -179,12 +155,7 @@ def _trade_off(of: OnDemand) -> ResultTable:
     return trade_off(of.forecasts, confidence_level=level, rng=seed)
 
 
-PARTS: dict[str, Part] = {
-    "overview": Part(lambda of: overview_of(of.forecasts)),
-    "estimates": Part(lambda of: findings(of.forecasts, of.metrics, of.asked)),
-    "headline": Part(_headline),
-    "test": Part(lambda of: of.get("headline").test, _hard),
-    "sensitivity": Part(_sensitivity, _independent),
+TABLES: dict[str, Part] = {
     "reliability": Part(_bins(EqualWidth)),
     "band": Part(_band("reliability"), _independent),
     "reliability_mass": Part(_bins(EqualMass)),
@@ -196,13 +167,22 @@ PARTS: dict[str, Part] = {
     "bins": Part(lambda of: error_by_bins(of.forecasts)),
     "psce": Part(lambda of: PointwiseError().table(of.forecasts)),
     "simplex": Part(_simplex, _on_simplex(3, 4)),
-    "triangle": Part(lambda of: of.get("simplex"), _on_simplex(3)),
-    "tetrahedron": Part(lambda of: of.get("simplex"), _on_simplex(4)),
     "rewards": Part(lambda of: abstention_rewards(of.forecasts), _hard),
     "coverage": Part(lambda of: coverage(of.forecasts), _hard),
     "trade_off": Part(_trade_off, _traded),
     "null": Part(_null, _independent),
     "classes": Part(lambda of: class_findings(of.forecasts, of.asked), lambda of: of.is_matrix),
+}
+"""The parts that are tables, in the order in which an evaluation holds them."""
+
+PARTS: dict[str, Part] = TABLES | {
+    "overview": Part(lambda of: overview_of(of.forecasts)),
+    "estimates": Part(lambda of: findings(of.forecasts, of.metrics, of.asked)),
+    "headline": Part(_headline),
+    "test": Part(lambda of: of.get("headline").test, _hard),
+    "sensitivity": Part(_sensitivity, _independent),
+    "triangle": Part(lambda of: of.get("simplex"), _on_simplex(3)),
+    "tetrahedron": Part(lambda of: of.get("simplex"), _on_simplex(4)),
     "resamples_of_groups": Part(_resamples_of_groups, _has_groups),
     "groups": Part(_groups, _has_groups),
     "scores": Part(lambda of: proper_scores(of.forecasts, of.asked)),

@@ -8,8 +8,6 @@ from trueup.evaluation.sections import Overview
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, TopLabel
 
-__all__ = ["overview_of"]
-
 
 def overview_of(forecasts: Forecasts) -> Overview:
     """Count rows and classes, and average what was predicted and what came true."""

@@ -24,8 +24,6 @@ from trueup.inference.comparison import checked_model, same_samples
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     probs: object = None,
@@ -149,13 +147,7 @@ def _of_models(
     first = next(iter(found.values()))
     if len(found) == 1:
         return replace(first, models=found)
-    comparison = compare_many(
-        checked,
-        estimator=headline(asked.n_bins),
-        confidence_level=asked.confidence_level,
-        n_resamples=asked.n_resamples,
-        rng=asked.seed,
-    )
+    comparison = compare_many(checked, estimator=headline(asked.n_bins), **asked.of_intervals)
     verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
     return replace(first, verdict=verdict, models=found, comparison=comparison)
 

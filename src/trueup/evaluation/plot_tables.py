@@ -12,8 +12,6 @@ from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.lens import TopLabel
 from trueup.tables import ResultTable
 
-__all__ = ["coverage", "error_by_bins", "null_table"]
-
 BIN_COUNTS = (1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100)
 POINTS_OF_CURVE = 200
 NULL_BARS = 40

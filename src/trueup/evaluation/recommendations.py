@@ -23,8 +23,6 @@ from trueup.tables import ResultTable
 if TYPE_CHECKING:
     from trueup.recalibrate import Recalibrator
 
-__all__ = ["advised_estimator", "detectable", "local_finding", "tried_recalibration"]
-
 CELLS_REPAIRED = 200_000
 FEWEST_ROWS_REPAIRED, MOST_ROWS_REPAIRED = 5_000, 100_000
 DIRICHLET_CELLS = 500_000

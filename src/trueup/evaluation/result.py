@@ -27,8 +27,6 @@ from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 from trueup.tables.base import Table
 
-__all__ = ["Evaluation"]
-
 SCHEMA = 2
 TEXT = tuple('{["')  # how JSON begins, and no path does
 

@@ -9,16 +9,6 @@ from trueup.notebook import FieldsShown
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.tables import ResultTable
 
-__all__ = [
-    "Detectable",
-    "EstimatorAdvice",
-    "Finding",
-    "LocalFinding",
-    "Overview",
-    "Recalibration",
-    "Score",
-]
-
 
 @dataclass(frozen=True)
 class Overview(FieldsShown):

@@ -11,8 +11,6 @@ from typing import Any, Protocol
 from trueup.evaluation.sections import Finding, Overview, Recalibration, Score
 from trueup.notebook import html_table, is_number, text_table
 
-__all__ = ["QUESTIONS", "Rows", "html", "plain_text", "tables_of"]
-
 Rows = tuple[Sequence[str], list[Sequence[str]]]
 """Names of columns, and rows of text."""
 WIDTH = 88
@@ -26,7 +24,7 @@ QUESTIONS = {
 }
 
 
-class EvaluationLike(Protocol):
+class _Evaluation(Protocol):
     """What is read of an evaluation."""
 
     @property
@@ -42,19 +40,19 @@ class EvaluationLike(Protocol):
     @property
     def recalibration(self) -> Recalibration | None: ...
     @property
-    def models(self) -> Mapping[str, EvaluationLike]: ...
+    def models(self) -> Mapping[str, _Evaluation]: ...
     @property
     def settings(self) -> Mapping[str, Any]: ...
 
 
-def plain_text(evaluation: EvaluationLike) -> str:
+def plain_text(evaluation: _Evaluation) -> str:
     """Verdict, then tables."""
     parts = [textwrap.fill(evaluation.verdict, WIDTH)]
     parts += [f"{title}\n{_aligned(rows)}" for title, rows in tables_of(evaluation).items()]
     return "\n\n".join(parts)
 
 
-def html(evaluation: EvaluationLike) -> str:
+def html(evaluation: _Evaluation) -> str:
     """Verdict and tables as they should look in a notebook, dark or light."""
     answers = "".join(
         f"<dt><b>{escape(QUESTIONS[key])}</b></dt><dd>{escape(answer)}</dd>"
@@ -67,7 +65,7 @@ def html(evaluation: EvaluationLike) -> str:
     return f'<div class="trueup" style="max-width:60em"><dl>{answers}</dl>{shown}</div>'
 
 
-def tables_of(evaluation: EvaluationLike) -> dict[str, Rows]:
+def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
     """Return the tables a person looks at, by title."""
     found = {
         "Calibration errors": estimate_rows(evaluation),
@@ -78,7 +76,7 @@ def tables_of(evaluation: EvaluationLike) -> dict[str, Rows]:
     return {title: rows for title, rows in found.items() if rows[1]}
 
 
-def estimate_rows(evaluation: EvaluationLike) -> Rows:
+def estimate_rows(evaluation: _Evaluation) -> Rows:
     """Every metric with its interval and p-value."""
     rows: list[Sequence[str]] = [
         (
@@ -96,7 +94,7 @@ def estimate_rows(evaluation: EvaluationLike) -> Rows:
     return ("metric", "looks at", "estimate", f"{100 * level:g} % interval", "p-value"), rows
 
 
-def score_rows(evaluation: EvaluationLike) -> Rows:
+def score_rows(evaluation: _Evaluation) -> Rows:
     """Proper scores and their terms."""
     names = ("score", "value", "interval", "miscalibration", "discrimination", "uncertainty")
     rows: list[Sequence[str]] = []
@@ -114,7 +112,7 @@ def score_rows(evaluation: EvaluationLike) -> Rows:
     return names, rows
 
 
-def recalibration_rows(evaluation: EvaluationLike) -> Rows:
+def recalibration_rows(evaluation: _Evaluation) -> Rows:
     """Before and after the recommended recalibration."""
     found = evaluation.recalibration
     names = ("", "log loss", "calibration error", "interval")
@@ -135,7 +133,7 @@ def recalibration_rows(evaluation: EvaluationLike) -> Rows:
     return names, rows
 
 
-def model_rows(evaluation: EvaluationLike) -> Rows:
+def model_rows(evaluation: _Evaluation) -> Rows:
     """Every model's headline."""
     names = ("model", "error", "interval", "p-value", "log loss")
     rows: list[Sequence[str]] = []

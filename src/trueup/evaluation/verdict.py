@@ -9,17 +9,14 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.evaluation.evidence import Evidence, amount
-from trueup.evaluation.locations import standing_out, where
+from trueup.evaluation.locations import NAMED, standing_out, where
 from trueup.evaluation.sections import Finding, Recalibration
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
-__all__ = ["answers_of", "verdict_of", "verdict_of_models"]
-
 LARGE = 0.1
 """Where such an error, or one as large as the rarer outcome, would go unnoticed, nobody is sure."""
 FEW_CLUSTERS = 50
-NAMED = 3
 
 
 def verdict_of(answers: dict[str, str]) -> str:

@@ -7,8 +7,6 @@ import math
 from trueup.checks import is_number, is_whole
 from trueup.errors import must_be
 
-__all__ = ["check_inside", "check_level", "check_resamples"]
-
 
 def check_inside(name: str, value: object, hint: str = "") -> float:
     """Return a number above 0 and below 1; refuse all else."""

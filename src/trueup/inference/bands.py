@@ -15,6 +15,7 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.checks import check_choice, check_flag
 from trueup.inference.arguments import check_level
+from trueup.inference.confidence_intervals.binned_errors import clopper_pearson
 from trueup.tables import BinTable, ResultTable
 
 ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off
@@ -87,7 +88,10 @@ def confidence_band(
     miss = _miss(table, confidence_level, simultaneous)
     full, size = _sizes(table)
     rate = np.clip(table.mean_label[full], 0, 1)
-    low, high = (_wilson if method == "wilson" else _clopper_pearson)(rate, size, miss)
+    if method == "wilson":
+        low, high = _wilson(rate, size, miss)
+    else:
+        low, high = clopper_pearson(rate * size, (1 - rate) * size, miss / 2)
     return _columns(table, full, low, high, ("mean_score", "mean_label"))
 
 
@@ -112,16 +116,6 @@ def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
     half = z * np.sqrt(rate * (1 - rate) / size + (z / (2 * size)) ** 2) / (1 + z * z / size)
     low = np.where(rate == 0, 0.0, np.maximum(middle - half, 0))
     return low, np.where(rate == 1, 1.0, np.minimum(middle + half, 1))
-
-
-def _clopper_pearson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
-    from scipy.special import betaincinv
-
-    ones, zeros = rate * size, (1 - rate) * size
-    inside = (np.maximum(ones, 1e-300), np.maximum(zeros, 1e-300))  # both ends are set below
-    low = np.where(ones > 0, betaincinv(inside[0], zeros + 1, miss / 2), 0.0)
-    high = np.where(zeros > 0, betaincinv(ones + 1, inside[1], 1 - miss / 2), 1.0)
-    return low, high
 
 
 def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:

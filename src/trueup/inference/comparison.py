@@ -22,8 +22,6 @@ from trueup.results import CalibrationTestResult, Comparison, Interval
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
-__all__ = ["checked_model", "compare", "compare_many", "same_samples"]
-
 TARGET = "the difference of the errors of all predictions to come, in the bins of these data"
 
 

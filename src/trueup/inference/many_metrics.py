@@ -30,8 +30,6 @@ from trueup.notebook import FieldsShown
 from trueup.results import CalibrationTestResult, Interval
 from trueup.seeds import Seed, seed_of
 
-__all__ = ["MetricInference", "estimate_many"]
-
 
 @dataclass(frozen=True)
 class MetricInference(FieldsShown):

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.checks import is_number
 from trueup.estimators.base import Ends, Estimator, root_of
 from trueup.forecasts import Forecasts
 from trueup.inference.confidence_intervals.bootstrap import Bootstrap
-
-__all__ = ["Difference", "Resampled", "difference_of"]
 
 # By how many of its sds the sum of both powers is moved to the worse side: with none the interval
 # covered 0.90 of a recalibrated model's gain at n = 200, with a half 0.95.
@@ -42,8 +39,8 @@ class Resampled:
     ) -> Resampled:
         """Estimate, and draw rows again; the same seed draws the same rows for every model."""
         found = estimator.measure_forecasts(forecasts)
-        norm = getattr(estimator, "norm", 1)
-        exponent = float(norm) if is_number(norm) and math.isfinite(norm) else 1.0
+        norm = estimator.own_norm
+        exponent = float(norm) if norm is not None and math.isfinite(norm) else 1.0
         by_power = found.value == root_of(found.pth_power, exponent)
         # Bins stay: cuts between tied rows would be another source of noise.
         kept = estimator.with_kept_bins(found, forecasts)

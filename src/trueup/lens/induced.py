@@ -46,6 +46,14 @@ class Pairs:
         """Whether outcomes are probabilities."""
         return self.y.dtype.kind == "f"
 
+    @property
+    def means(self) -> tuple[float, float]:
+        """Mean score and mean outcome, of float64 numbers."""
+        score, outcome = (
+            np.average(x.astype(np.float64), weights=self.w) for x in (self.p, self.y)
+        )
+        return float(score), float(outcome)
+
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Return some of the pairs, by their numbers or by which of them are true."""
         return Pairs(self.p[rows], self.y[rows], None if self.w is None else self.w[rows])

@@ -9,8 +9,6 @@ from typing import Any
 from trueup.codec import plain
 from trueup.notebook import FieldsShown
 
-__all__ = ["Decomposition", "Estimate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Estimate(FieldsShown):

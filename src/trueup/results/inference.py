@@ -7,8 +7,6 @@ from typing import Any
 
 from trueup.notebook import FieldsShown
 
-__all__ = ["CalibrationTestResult", "Certificate", "Comparison", "Interval"]
-
 
 @dataclass(frozen=True)
 class Interval(FieldsShown):

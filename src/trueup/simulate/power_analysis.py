@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.checks import check_whole, is_number
+from trueup.checks import check_whole
 from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import estimator_of
@@ -294,8 +294,7 @@ def _settle(
     if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():
         rule = "have no lens: the world has one score and one outcome per row"
         raise must_be("statistic", rule, chosen)
-    norm = getattr(chosen, "norm", 2)
-    norm = norm if is_number(norm) else 2
+    norm = 2 if chosen.own_norm is None else chosen.own_norm
     seed = rng if isinstance(rng, int | np.integer) else generator_of(rng).integers(1 << 31)
     world = with_error(world_like(probs, labels, logits), true_error, norm)
     return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

@@ -9,6 +9,7 @@ from typing import Any
 from trueup import metrics
 from trueup.checks import check_whole
 from trueup.estimators import Estimator
+from trueup.estimators.base import norm_of
 from trueup.forecasts import Forecasts
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed
@@ -133,7 +134,7 @@ def recommend_estimator(
     measures = CANDIDATES if estimators is None else dict(estimators)
     found = study({"like yours": fitted.world}, measures, forecasts.n, n_datasets=sets, rng=rng)
     rows = tuple(sorted(found.rows, key=lambda row: row.rmse))
-    norms = {name: getattr(estimator, "norm", None) for name, estimator in measures.items()}
+    norms = {name: norm_of(estimator) for name, estimator in measures.items()}
     doubts = _doubts(fitted)
     return Advice(rows[0].measure, _answer(rows, norms, doubts), rows, fitted, bool(doubts))
 

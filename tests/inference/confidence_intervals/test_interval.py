@@ -18,7 +18,7 @@ from trueup.errors import InputError
 from trueup.estimators.base import known_estimator
 from trueup.inference.confidence_intervals.bootstrap import Bootstrap
 from trueup.inference.confidence_intervals.interval import interval
-from trueup.inference.confidence_intervals.proper_scores import row_losses
+from trueup.inference.confidence_intervals.proper_scores import losses_of
 from trueup.simulate import PUBLISHED, DirichletWorld
 
 BINNED = {
@@ -238,7 +238,7 @@ def test_losses_of_rows_average_to_the_score(seed: int, k: int) -> None:
     data = draw_matrix(seed, 30, k, "smooth", "eighths")
     forecasts = tu.Forecasts.from_arrays(data.probs, data.labels, weights=data.weights)
     for score in (tu.Brier(), tu.LogLoss()):
-        mean = np.average(row_losses(score, forecasts), weights=forecasts.weights)
+        mean = np.average(losses_of(score, forecasts).each, weights=forecasts.weights)
         assert mean == pytest.approx(score(forecasts), rel=1e-12)
 
 

@@ -8,14 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from support.null_samples import RESAMPLED, calibrated, run, simplex
+from support.null_samples import NAMED, RESAMPLED, calibrated, run, simplex
 from trueup.engines import using
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.estimators import CumulativeError
-from trueup.inference.hypothesis_tests.named_tests import TESTS
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
     NullRows,
@@ -65,7 +64,7 @@ def test_p_values_on_a_simplex_are_shares_of_all_outcomes(name: str, weighted: b
     assert found == pytest.approx(exact, abs=4.5 * math.sqrt(0.25 / 2999))
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_a_p_value_is_never_zero_and_the_same_everywhere(name: str) -> None:
     p, y = calibrated("uniform", 300, 10)
     g, labels = simplex(80, 3, 10)
@@ -103,7 +102,7 @@ def test_weights_are_relative(name: str) -> None:
     assert run(name, p, y, weights=w).pvalue == run(name, p, y, weights=8 * w).pvalue
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_certain_predictions(name: str) -> None:
     p = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
     good, bad = p == 1, p == 0
@@ -115,7 +114,7 @@ def test_certain_predictions(name: str) -> None:
         assert run(name, one_hot, bad.astype(int), n_resamples=99).pvalue == 0.01
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("p", [0.0, 0.5, 0.9, 1.0])
 def test_one_row(name: str, p: float) -> None:
     for y in (0, 1):

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from support.null_samples import calibrated, run, simplex
+from support.null_samples import NAMED, calibrated, run, simplex
 from trueup.errors import InputError
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.named_tests import TESTS
+from trueup.inference import calibration_test
 from trueup.lens import Canonical, ClassWise, OneVsRest, Pooled, TopLabel
 
 
 def test_lenses() -> None:
     g, y = simplex(500, 4, 15)
-    for name in TESTS:
+    for name in NAMED:
         top = run(name, g, y, statistic=TopLabel())
         pairs = run(name, g.max(axis=1), g.argmax(axis=1) == y)
         assert top.statistic == pytest.approx(pairs.statistic, rel=1e-9)
@@ -24,7 +24,7 @@ def test_lenses() -> None:
         assert one.pvalue == pytest.approx(run(name, g[:, 2], y == 2).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_refusals(name: str) -> None:
     p, y = calibrated("uniform", 50, 16)
     g, labels = simplex(50, 3, 16)
@@ -34,9 +34,9 @@ def test_refusals(name: str) -> None:
         with pytest.raises(InputError, match=r"must (be|yield)"):
             run(name, g, labels, statistic=lens)
     with pytest.raises(InputError, match="`labels` must be classes"):
-        TESTS[name](Forecasts.from_arrays(p, p, soft_labels=True))
+        calibration_test(Forecasts.from_arrays(p, p, soft_labels=True), method=name)
     with pytest.raises(InputError, match="assumes independent rows, but `clusters` is set"):
-        TESTS[name](Forecasts.from_arrays(p, y, clusters=np.arange(50)))
+        calibration_test(Forecasts.from_arrays(p, y, clusters=np.arange(50)), method=name)
     with pytest.raises(InputError, match="`n_resamples` must be"):
         run(name, p, y, n_resamples=0)
 

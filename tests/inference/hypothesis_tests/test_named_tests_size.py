@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from support.null_samples import RESAMPLED, calibrated, run
+from support.null_samples import NAMED, RESAMPLED, calibrated, run
 from trueup.estimators import KernelError
-from trueup.inference.hypothesis_tests.named_tests import TESTS
+from trueup.inference import calibration_test
 from trueup.lens import Canonical, TopLabel
 from trueup.simulate import PUBLISHED
 
@@ -27,8 +27,9 @@ def test_miscalibration_is_found(name: str) -> None:
 def test_canonical_errors_that_classes_hide() -> None:
     found = PUBLISHED["vaicenavicius_table_1"].sample(2000, rng=0)
     for name in ("tcal", "skce"):
-        assert TESTS[name](found, rng=0, statistic=Canonical(), n_resamples=99).pvalue <= 0.02
-        assert TESTS[name](found, rng=0, statistic=TopLabel(), n_resamples=99).pvalue > 0.02
+        asked = {"method": name, "n_resamples": 99, "rng": 0}
+        assert calibration_test(found, statistic=Canonical(), **asked).pvalue <= 0.02
+        assert calibration_test(found, statistic=TopLabel(), **asked).pvalue > 0.02
 
 
 def size(name: str, kind: str, n: int, sets: int, seed: int) -> tuple[float, float]:
@@ -43,7 +44,7 @@ def size(name: str, kind: str, n: int, sets: int, seed: int) -> tuple[float, flo
 
 
 @pytest.mark.parametrize("kind", ["uniform", "piled", "few"])
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_size_quickly(name: str, kind: str) -> None:
     found, _ = size(name, kind, 100, 150, 20)
     assert found <= 0.05 + 4 * math.sqrt(0.05 * 0.95 / 150)
@@ -52,7 +53,7 @@ def test_size_quickly(name: str, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 1000])
 @pytest.mark.parametrize("kind", ["uniform", "piled", "few"])
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", NAMED)
 def test_size(name: str, kind: str, n: int) -> None:
     slack = 4 * math.sqrt(0.05 * 0.95 / 2000)
     for seed in (21, 22):  # one that fails is run again before it counts

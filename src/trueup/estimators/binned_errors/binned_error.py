@@ -209,6 +209,11 @@ class BinnedError(PairsEstimator):
         return replace(self, binning=KeptBins(found.table))
 
     @property
+    def of_true_error(self) -> bool:
+        """Whether bins count by what they hold: the true error knows no bins of equal say."""
+        return not self.equal_shares
+
+    @property
     def of_residuals(self) -> bool:
         """Whether only score − label counts, as it does without correction."""
         return not (self.debias or self.label_binned)

@@ -108,7 +108,7 @@ def block_sum(rows: RowResiduals, kernel: Kernel, total_variation: bool, size: i
         weights = None if rows.w is None else rows.w[start * size : stop * size].reshape(-1, size)
         total, weight = [], []
         for apart in range(1, size):
-            distance = _lengths(points[:, apart:] - points[:, :-apart], total_variation)
+            distance = lengths(points[:, apart:] - points[:, :-apart], total_variation)
             products = np.einsum("bik,bik->bi", residuals[:, apart:], residuals[:, :-apart])
             total.append(float(np.sum(kernel.of(distance) * products)))
             if weights is not None:
@@ -124,7 +124,8 @@ def block_sum(rows: RowResiduals, kernel: Kernel, total_variation: bool, size: i
     return PairSum(total, 2.0 * pairs if rows.w is None else weight, pairs)
 
 
-def _lengths(away: Floats, total_variation: bool) -> Floats:
+def lengths(away: Floats, total_variation: bool) -> Floats:
+    """Euclidean length of each difference of two points, or its total variation."""
     if away.shape[-1] == 1:  # scores
         return np.abs(away[..., 0])
     if total_variation:

@@ -8,18 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from trueup._typing import Ints
 from trueup.bins import EqualMass
 from trueup.checks import check_choice, is_number, is_whole
-from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Verbatim, must_be
+from trueup.estimators.base import Ends
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside, check_level
-from trueup.inference.certification.error_bounds import (
-    Bounds,
-    asymptotic_bounds,
-    finite_sample_bounds,
-)
+from trueup.inference.certification.error_bounds import asymptotic_bounds, finite_sample_bounds
 from trueup.inference.certification.model_outputs import (
     Tally,
     declared_outputs,
@@ -31,9 +26,7 @@ from trueup.inference.certification.model_outputs import (
 from trueup.lens import Lens, Pairs, check_lens, chosen_lens
 from trueup.results import Certificate
 from trueup.seeds import Seed, check_seed
-from trueup.tables import BinTable, ResultTable
-
-__all__ = ["certify", "trade_off"]
+from trueup.tables import ResultTable
 
 VERIFIED, REFUTED, OPEN = "verified", "refuted", "not enough data"
 MOST_ROWS = 1e12
@@ -159,24 +152,20 @@ def trade_off(
     if len(pairs) < 2:
         raise must_be("probs", "have at least two rows, one for each half", Verbatim("one"))
     order = np.random.default_rng(rng).permutation(len(pairs))
-    fitted, judged = (_some(pairs, np.sort(half)) for half in np.array_split(order, 2))
+    fitted, judged = (pairs.take(np.sort(half)) for half in np.array_split(order, 2))
     rows = [_judge(b, fitted, judged, int(norm), level, method) for b in numbers]
     names = ("n_bins", "n_outputs", "brier", "error", "upper_bound")
-    return ResultTable(
-        {k: np.array(v) for k, v in zip(names, zip(*rows, strict=True), strict=True)}
-    )
+    return ResultTable.of_rows(rows, names)
 
 
 def _judge(
     n_bins: int, fitted: Pairs, judged: Pairs, norm: int, confidence_level: float, method: str
 ) -> tuple[int, int, float, float, float]:
     """Fit histogram binning on one half; return a row of the table for the other."""
-    inner = EqualMass(n_bins).inner_edges(fitted)
-    rates = BinTable.of_sums(
-        inner, engine.bins.bin_sums(fitted.p, fitted.y, fitted.w, inner)
-    ).mean_label
-    declared, output_of_bin = np.unique(rates, return_inverse=True)
-    index = output_of_bin.reshape(-1)[np.searchsorted(inner, judged.p.astype(np.float64))]
+    bins = EqualMass(n_bins).bin_table(fitted)
+    declared, output_of_bin = np.unique(bins.mean_label, return_inverse=True)
+    bin_of_row = np.searchsorted(bins.edges[1:-1], judged.p.astype(np.float64))
+    index = output_of_bin.reshape(-1)[bin_of_row]
     tally = tally_of_outputs(declared, index, judged)
     w = np.ones(len(judged)) if judged.w is None else judged.w
     brier = float(np.average((declared[index] - judged.y) ** 2, weights=w))
@@ -188,7 +177,7 @@ def _certificate(
     tally: Tally, max_error: float, norm: int, confidence_level: float, method: str
 ) -> Certificate:
     bounds = _bounds(method, norm, confidence_level)
-    low, high = bounds(tally)
+    low, high = found = bounds(tally)
     verdict = VERIFIED if high <= max_error else REFUTED if low > max_error else OPEN
     n_additional = _still_needed(tally, bounds, max_error) if verdict == OPEN else 0
     notes: dict[str, Any] = {
@@ -202,22 +191,20 @@ def _certificate(
     else:
         unseen = int(np.sum(tally.count == 0))
         notes |= {"n_outputs": len(tally.score), "unseen_outputs": unseen}
-    sentence = _sentence(
-        verdict, Bounds(low, high), n_additional, max_error, confidence_level, tally
-    )
+    sentence = _sentence(verdict, found, n_additional, max_error, confidence_level, tally)
     return Certificate(
         verdict, max_error, high, low, n_additional, confidence_level, method, sentence, notes
     )
 
 
-def _bounds(method: str, norm: int, confidence_level: float) -> Callable[[Tally], Bounds]:
+def _bounds(method: str, norm: int, confidence_level: float) -> Callable[[Tally], Ends]:
     delta = 1 - confidence_level
     if method == "asymptotic":
         return lambda tally: asymptotic_bounds(tally, norm, delta)
     return lambda tally: finite_sample_bounds(tally, norm, delta)
 
 
-def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: float) -> int | None:
+def _still_needed(tally: Tally, bounds: Callable[[Tally], Ends], max_error: float) -> int | None:
     """About how many more rows would decide; None where a million million would not."""
 
     def decides(times: float) -> bool:
@@ -239,7 +226,7 @@ def _still_needed(tally: Tally, bounds: Callable[[Tally], Bounds], max_error: fl
 
 def _sentence(
     verdict: str,
-    bounds: Bounds,
+    bounds: Ends,
     n_additional: int | None,
     max_error: float,
     level: float,
@@ -295,7 +282,3 @@ def _independent_pairs(forecasts: Forecasts, lens: Lens | None, method: str) -> 
         exact, rough = Argument("method", "finite-sample"), Argument("method", "asymptotic")
         raise InputError("weights", ("cannot be used with ", exact), hint=("pass ", rough))
     return lens.problem(forecasts)
-
-
-def _some(pairs: Pairs, rows: Ints) -> Pairs:
-    return Pairs(pairs.p[rows], pairs.y[rows], None if pairs.w is None else pairs.w[rows])

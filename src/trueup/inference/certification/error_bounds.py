@@ -7,26 +7,17 @@ model will ever give, not of the shares these samples happen to have.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.certification.model_outputs import Tally
-from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
-
-__all__ = ["Bounds", "asymptotic_bounds", "finite_sample_bounds"]
-
-
-class Bounds(NamedTuple):
-    """A lower and an upper bound of the error, each true with the confidence asked for."""
-
-    low: float
-    high: float
+from trueup.inference.confidence_intervals.bin_noise import Bins
+from trueup.inference.confidence_intervals.binned_errors import binned_ends, clopper_pearson
 
 
-def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
+def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     r"""Bounds that hold for every n, each with probability at least 1 − δ.
 
     Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability
@@ -45,24 +36,27 @@ def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
     unequal rates, the gap is that of mean score and mean rate, by Jensen's inequality a lower
     bound of the rows' error, and M = 1. No upper bound is possible.
     """
-    low, high = (_chernoff if tally.binned else _clopper_pearson)(
-        tally, delta / (2 * len(tally.score))
-    )
+    miss = delta / (2 * len(tally.score))
+    if tally.binned:
+        low, high = _chernoff(tally, miss)
+    else:
+        ones, zeros = tally.count * tally.rate, tally.count * (1 - tally.rate)
+        low, high = clopper_pearson(ones, zeros, miss / 2)
     budget = math.log(2 / delta) / tally.n
     distance = np.maximum(0.0, np.maximum(low - tally.score, tally.score - high))
     nearest = float(np.sum(tally.share * distance**norm))
     if tally.binned:
-        return Bounds(_kl_low(nearest, budget) ** (1 / norm), 1.0)
+        return Ends(_kl_low(nearest, budget) ** (1 / norm), 1.0)
     farthest = np.maximum(np.abs(tally.score - low), np.abs(high - tally.score)) ** norm
     largest = float(farthest.max())
     mean = float(np.sum(tally.share * farthest))
-    return Bounds(
+    return Ends(
         (largest * _kl_low(nearest / largest, budget)) ** (1 / norm),
         min(1.0, largest * _kl_high(mean / largest, budget)) ** (1 / norm),
     )
 
 
-def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
+def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     """Ends of the interval of confidence 1 − δ for the binned error, one bin for each output.
 
     Scores are random too (a population interval). An output that was not seen widens the upper
@@ -82,19 +76,7 @@ def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Bounds:
         return binned_ends(bins, norm, 1 - delta)
 
     low = ends(np.where(several, rate, score), np.where(several, noise, 0.0)).low
-    return Bounds(low, 1.0 if tally.binned else ends(rate, np.where(several, noise, 0.0)).high)
-
-
-def _clopper_pearson(tally: Tally, miss: float) -> tuple[Floats, Floats]:
-    """Exact intervals for binomial rates, each missed with probability ``miss`` at most."""
-    from scipy.special import betaincinv
-
-    right, wrong = tally.count * tally.rate, tally.count * (1 - tally.rate)
-    low, high = np.zeros(len(right)), np.ones(len(right))
-    some, not_all = right > 0, wrong > 0
-    low[some] = betaincinv(right[some], wrong[some] + 1, miss / 2)
-    high[not_all] = betaincinv(right[not_all] + 1, wrong[not_all], 1 - miss / 2)
-    return low, high
+    return Ends(low, 1.0 if tally.binned else ends(rate, np.where(several, noise, 0.0)).high)
 
 
 def _chernoff(tally: Tally, miss: float) -> tuple[Floats, Floats]:

@@ -11,20 +11,9 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.bins import EqualMass
-from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
-from trueup.tables import BinTable
-
-__all__ = [
-    "Tally",
-    "declared_outputs",
-    "rounding_of",
-    "tally_of_bins",
-    "tally_of_outputs",
-    "which_output",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +127,7 @@ def tally_of_outputs(declared: Floats, index: Ints, pairs: Pairs) -> Tally:
 
 def tally_of_bins(pairs: Pairs) -> Tally:
     """Put rows of continuous scores together in 15 bins of equal mass."""
-    inner = EqualMass(15).inner_edges(pairs)
-    table = BinTable.of_sums(
-        inner, engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-    ).nonempty()
+    table = EqualMass(15).bin_table(pairs).nonempty()
     n = table.weight.sum() ** 2 / table.sums.weight2.sum()
     count = 1 / table.concentration
     return Tally(table.mean_score, table.share, count, table.mean_label, float(n), binned=True)

@@ -9,8 +9,6 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.tables import BinTable, BinTables
 
-__all__ = ["Bins"]
-
 
 @dataclass(frozen=True, eq=False)
 class Bins:
@@ -63,17 +61,9 @@ class Bins:
         classes = max(table.sets_per_row, 1 if independent else 2)
         # Scores of a row's classes depend on each other in ways that only Cauchy-Schwarz bounds.
         dependence = classes if population else min(classes, 2)
-
-        def together(name: str) -> Floats:
-            return np.concatenate([getattr(part, name) for part in parts])
-
+        names = ("share", "score", "rate", "q", "noise", "spread")
         return cls(
-            together("share"),
-            together("score"),
-            together("rate"),
-            together("q"),
-            together("noise"),
-            together("spread"),
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names},
             dependence=float(dependence),
             debiasable=independent,
             population=population,

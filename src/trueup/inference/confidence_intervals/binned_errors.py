@@ -18,8 +18,6 @@ from trueup._typing import Floats
 from trueup.estimators.base import Ends
 from trueup.inference.confidence_intervals.bin_noise import Bins
 
-__all__ = ["Bins", "Ends", "binned_ends"]
-
 CLEAR = 3.0  # standard errors from which on the sign of a gap is taken as known
 HALF_NORMAL = math.sqrt(2 / math.pi)  # mean of |N(0, 1)|
 HALF_NORMAL_VARIANCE = 1 - 2 / math.pi
@@ -187,11 +185,14 @@ def _one_bin_exact(bins: Bins, norm: float, miss: float) -> tuple[float, float]:
 
 
 def _rate_bounds(bins: Bins, miss: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds of each rate, each wrong with probability ``miss`` at most."""
+    return clopper_pearson(bins.rate / bins.q, (1 - bins.rate) / bins.q, miss)
+
+
+def clopper_pearson(ones: Floats, zeros: Floats, miss: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of binomial rates, each wrong with probability ``miss`` at most."""
     from scipy.special import betaincinv
 
-    right, wrong = bins.rate / bins.q, (1 - bins.rate) / bins.q
     with np.errstate(invalid="ignore"):
-        low = np.where(right > 0, betaincinv(right, wrong + 1, miss), 0.0)
-        high = np.where(wrong > 0, betaincinv(right + 1, wrong, 1 - miss), 1.0)
+        low = np.where(ones > 0, betaincinv(ones, zeros + 1, miss), 0.0)
+        high = np.where(zeros > 0, betaincinv(ones + 1, zeros, 1 - miss), 1.0)
     return low, high

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.engines.blocks import Chunk
+from trueup.engines.blocks import steps
 from trueup.engines.threads import run
 from trueup.errors import InputError
 from trueup.estimators.base import Ends, known_estimator
@@ -27,10 +27,9 @@ from trueup.inference.hypothesis_tests.sorted_resamples import (
     values_of,
 )
 
-__all__ = ["METHODS", "Bootstrap", "Units"]
-
 METHODS = ("percentile", "basic", "bca")
 JACKKNIFE_GROUPS = 200
+AT_ONCE = 8  # resamples a thread takes at a time
 Statistic = Callable[[Forecasts], Any]
 
 
@@ -185,16 +184,12 @@ def _of_clusters(
 
 
 def _of_each(value: Callable[[int], float], count: int) -> Floats:
-    """Values of the resamples 0 … count−1, eight of them a thread."""
+    """Values of the resamples 0 … count−1, some of them a thread."""
 
     def some(first: int, last: int) -> list[float]:
         return [value(r) for r in range(first, last)]
 
-    return np.array([found for part in run(some, _eights(count)) for found in part])
-
-
-def _eights(count: int) -> list[Chunk]:
-    return [(start, min(start + 8, count)) for start in range(0, count, 8)]
+    return np.array([found for part in run(some, steps(count, AT_ONCE)) for found in part])
 
 
 def _drawn_units(seed: int, r: int, count: int) -> Ints:

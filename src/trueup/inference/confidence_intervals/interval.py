@@ -11,15 +11,13 @@ from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_level, check_resamples
-from trueup.inference.confidence_intervals.binned_errors import Bins, binned_ends
+from trueup.inference.confidence_intervals.bin_noise import Bins
+from trueup.inference.confidence_intervals.binned_errors import binned_ends
 from trueup.inference.confidence_intervals.bootstrap import METHODS, Bootstrap, Units
 from trueup.inference.confidence_intervals.proper_scores import mean_ends
 from trueup.inference.confidence_intervals.simplex_errors import cell_ends
 from trueup.results import Estimate, Interval
 from trueup.seeds import Seed, check_seed, seed_of
-from trueup.tables import BinTable, BinTables
-
-__all__ = ["interval"]
 
 TARGETS = ("conditional", "population")
 LOWER_BOUND = "a lower bound of the true calibration error"
@@ -144,21 +142,16 @@ def _from_table(
         words = _words(norm, target)
         if notes.get("n_merged_bins"):
             words = words.replace("these bins", "these bins, those of one row merged")
-        ends = _table_ends(table, independent, norm, level, target)
+        ends = Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
+        if table.parts:
+            population = target == "population"
+            bins = Bins.of(table, independent=independent, population=population)
+            ends = binned_ends(bins, norm, level)
     words = words.replace("these bins", estimator.bins_in_words)
     if not ends.low <= found.value <= ends.high:
         side = "above" if found.value > ends.high else "below"
         notes["estimate_outside"] = f"the estimate, which is biased, lies {side} the interval"
     return Interval(*ends, found.value, level, "analytic", words, notes)
-
-
-def _table_ends(
-    table: BinTable | BinTables, independent: bool, norm: float, level: float, target: str
-) -> Ends:
-    if not table.parts:
-        return Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
-    population = target == "population"
-    return binned_ends(Bins.of(table, independent=independent, population=population), norm, level)
 
 
 def _words(norm: float, target: str, distance: str = "") -> str:

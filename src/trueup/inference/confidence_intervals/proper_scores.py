@@ -12,9 +12,6 @@ from trueup.estimators.base import Ends
 from trueup.estimators.proper_scores import total_weight, weighted_sum
 from trueup.forecasts import Forecasts
 
-__all__ = ["mean_ends", "row_losses"]
-
-
 SURE = 1e-12  # what a row leaves to its other labels is not taken as less
 
 
@@ -30,12 +27,8 @@ class Losses(NamedTuple):
     far: float
 
 
-def row_losses(score: Any, forecasts: Forecasts) -> Floats:
-    """Return the loss of every row, whose weighted mean is the score."""
-    return _losses(score, forecasts).each
-
-
-def _losses(score: Any, forecasts: Forecasts) -> Losses:
+def losses_of(score: Any, forecasts: Forecasts) -> Losses:
+    """Return the losses of all rows, whose weighted mean is the score."""
     each, near, far = np.empty(forecasts.n), [], []
     for where in forecasts.blocks():
         rows = forecasts.rows(where)
@@ -60,7 +53,7 @@ def mean_ends(score: Any, forecasts: Forecasts, level: float) -> Ends:
     """
     from scipy.special import stdtrit
 
-    losses, total = _losses(score, forecasts), total_weight(forecasts)
+    losses, total = losses_of(score, forecasts), total_weight(forecasts)
     number = None
     if forecasts.clusters is not None:
         number = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.inference.confidence_intervals.binned_errors import CLEAR, HALF_NORMAL, Ends, norm_noise
+from trueup.estimators.base import Ends
+from trueup.inference.confidence_intervals.binned_errors import CLEAR, HALF_NORMAL, norm_noise
 from trueup.tables import CellTable
-
-__all__ = ["cell_ends"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import binned_limits, class_limits, limits_of
 from trueup.engines.select import engine
 from trueup.estimators.binned_errors.simplex_cells import cell_table
 from trueup.forecasts import Forecasts
-from trueup.lens import (
-    Binary,
-    Pairs,
-)
+from trueup.lens import Binary, Pairs
 from trueup.tables import BinTable
 
 BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
@@ -156,9 +154,8 @@ def _totals(
     ``n_places`` is left out.
     """
     totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
-    size = max(1, BLOCK_ENTRIES // n_classes)
-    for start in range(0, n, size):
-        block = slice(start, min(start + size, n))
+    for start, stop in steps(n, max(1, BLOCK_ENTRIES // n_classes)):
+        block = slice(start, stop)
         limit, place = draw(block)
         weight = None if w is None else w[block]
         engine.draws.add_classes(

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
-from trueup.inference.hypothesis_tests.consistency_resampling import (
-    consistency,
-    consistency_unconditional,
-)
 from trueup.lens import Lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
-
-__all__ = ["calibration_test"]
 
 
 def calibration_test(
@@ -92,23 +83,12 @@ def calibration_test(
     >>> calibration_test(p**2, y, rng=0).pvalue
     0.001
     """
-    test = _test_named(method)
+    from trueup.inference.hypothesis_tests.named_tests import TESTS  # which need scipy.special
+
+    if not isinstance(method, str) or method not in TESTS:
+        raise must_be("method", f"one of {', '.join(map(repr, TESTS))}", method)
     check_seed(rng)
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    return test(forecasts, rng=rng, n_resamples=n_resamples, statistic=chosen)
-
-
-def _test_named(method: object) -> Callable[..., CalibrationTestResult]:
-    from trueup.inference.hypothesis_tests.named_tests import TESTS
-
-    tests: dict[str, Callable[..., CalibrationTestResult]] = {
-        "consistency": consistency,
-        "consistency-unconditional": consistency_unconditional,
-        "cluster-signs": cluster_signs,
-        **TESTS,
-    }
-    if not isinstance(method, str) or method not in tests:
-        raise must_be("method", f"one of {', '.join(map(repr, tests))}", method)
-    return tests[method]
+    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng)

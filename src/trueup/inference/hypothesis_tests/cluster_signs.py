@@ -37,11 +37,15 @@ def cluster_signs(
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
     check_resamples(n_resamples)
     refuse_soft_labels(forecasts)
-    _check_statistic(estimator)
+    known = known_estimator(estimator, "statistic")
+    if known is None or not known.of_residuals:
+        rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
+        got = Verbatim("a statistic of more than score − label")
+        raise must_be("statistic", rule, estimator if known is None else got)
     if forecasts.clusters is None:
-        rule = ("This test requires ", Argument("clusters"))
+        required = ("This test requires ", Argument("clusters"))
         hint = ("set ", Argument("clusters"), " in Forecasts.from_arrays, or use ")
-        raise InputError("clusters", rule, hint=(*hint, Argument("method", "consistency")))
+        raise InputError("clusters", required, hint=(*hint, Argument("method", "consistency")))
     observed, *drawn = signed(
         estimator, forecasts, seed_of(rng), n_resamples, lambda e: e.pth_power
     )
@@ -93,11 +97,3 @@ def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
         return p, p - forecasts.labels
     rows = forecasts.rows(slice(None))
     return rows, rows - forecasts.one_hot(slice(None))
-
-
-def _check_statistic(statistic: object) -> None:
-    known = known_estimator(statistic, "statistic")
-    if known is None or not known.of_residuals:
-        rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
-        got = Verbatim("a statistic of more than score − label")
-        raise must_be("statistic", rule, statistic if known is None else got)

@@ -38,29 +38,22 @@ AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
 
 
 def consistency(
-    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
-) -> CalibrationTestResult:
-    """Test with predictions as they are: exact for any number of rows."""
-    return _test(forecasts, statistic, n_resamples, rng, "consistency")
-
-
-def consistency_unconditional(
-    forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
-) -> CalibrationTestResult:
-    """Test with predictions drawn anew, with replacement, before their labels: asymptotic."""
-    return _test(forecasts, statistic, n_resamples, rng, "consistency-unconditional")
-
-
-def _test(
     forecasts: Forecasts,
+    *,
     statistic: Estimator | None,
     n_resamples: int,
     rng: Seed,
-    method: str,
+    fixed: bool = True,
 ) -> CalibrationTestResult:
+    """Test with predictions as they are, which is exact for any number of rows.
+
+    If they are not ``fixed``, rows are drawn with replacement before their labels: asymptotic.
+    """
     estimator = rmsce_debiased.estimator() if statistic is None else statistic
-    _check(forecasts, estimator, n_resamples)
-    fixed = method == "consistency"
+    check_test(forecasts, n_resamples)
+    if known_estimator(estimator, "statistic") is None:
+        rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
+        raise must_be("statistic", rule, estimator)
     seed = seed_of(rng)
     induced, problem = _induced(estimator, forecasts)
     agree = all_certain(problem)
@@ -200,10 +193,3 @@ def _null(forecasts: Forecasts, fixed: bool) -> str:
         else "every label is 1 with its predicted probability"
     )
     return f"{drawn}, rows independent, {'given' if fixed else 'over'} the predictions"
-
-
-def _check(forecasts: Forecasts, statistic: object, n_resamples: object) -> None:
-    check_test(forecasts, n_resamples)
-    if known_estimator(statistic, "statistic") is None:
-        rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
-        raise must_be("statistic", rule, statistic)

@@ -30,11 +30,7 @@ DEFAULT = BinnedError(binning=EqualMass(10))
 
 
 def hosmer_lemeshow(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     r"""Test observed against expected outcomes in ten bins of equal mass.
 

@@ -25,11 +25,7 @@ from trueup.seeds import Seed, seed_of
 
 
 def ks(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     """Test the largest running sum of score − label (Kolmogorov and Smirnov), without bins.
 

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from functools import partial
 
-from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
+from trueup.inference.hypothesis_tests.consistency_resampling import consistency
 from trueup.inference.hypothesis_tests.hosmer_lemeshow import hosmer_lemeshow
 from trueup.inference.hypothesis_tests.ks import ks
 from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
 from trueup.inference.hypothesis_tests.spiegelhalter import spiegelhalter
 from trueup.inference.hypothesis_tests.tcal import tcal
 from trueup.results import CalibrationTestResult
-from trueup.seeds import Seed
 
-
-class CalibrationTest(Protocol):
-    """What a test of calibration is: a function of checked data."""
-
-    def __call__(
-        self,
-        forecasts: Forecasts,
-        *,
-        rng: Seed = 0,
-        n_resamples: int = 999,
-        statistic: object = None,
-    ) -> CalibrationTestResult:
-        """Return what the test found; ``statistic`` may be a lens, or an estimator that fits."""
-
-
-TESTS: dict[str, CalibrationTest] = {
+TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
+    "consistency": consistency,
+    "consistency-unconditional": partial(consistency, fixed=False),
+    "cluster-signs": cluster_signs,
     "spiegelhalter": spiegelhalter,
     "hosmer-lemeshow": hosmer_lemeshow,
     "ks": ks,
@@ -37,3 +26,5 @@ TESTS: dict[str, CalibrationTest] = {
     "skce-block": skce_block,
     "skce-distribution-free": skce_distribution_free,
 }
+"""All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last seven the ``statistic`` may
+be a lens, an estimator that fits, or None."""

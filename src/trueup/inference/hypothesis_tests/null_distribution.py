@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
-from trueup.engines.blocks import ENTRIES, Chunk
+from trueup.engines.blocks import ENTRIES, Chunk, steps
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
@@ -91,13 +92,8 @@ class NullPairs:
 
     def drawn(self, statistic: Callable[[Outcomes], Any], rng: Seed, n_resamples: int) -> Any:
         """Call ``statistic`` with (resamples, n) drawn outcomes, a few resamples at a time."""
-        limit, keys = limits_of(self.p), keys_of(seed_of(rng), n_resamples)
-
-        def some(first: int, last: int) -> Any:
-            draw = engine.draws.draw_labels
-            return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
-
-        return np.concatenate(run(some, resample_chunks(n_resamples, len(self.p))))
+        draw = partial(engine.draws.draw_labels, limits_of(self.p))
+        return _drawn(draw, len(self.p), statistic, rng, n_resamples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +122,19 @@ class NullRows:
 
     def drawn(self, statistic: Callable[[Ints], Any], rng: Seed, n_resamples: int) -> Any:
         """Call ``statistic`` with (resamples, n) drawn outcomes, a few resamples at a time."""
-        limit, keys = class_limits(self.g), keys_of(seed_of(rng), n_resamples)
+        draw = partial(engine.draws.draw_classes, class_limits(self.g))
+        return _drawn(draw, len(self.g), statistic, rng, n_resamples)
 
-        def some(first: int, last: int) -> Any:
-            draw = engine.draws.draw_classes
-            return statistic(np.stack([draw(limit, key) for key in keys[first:last]]))
 
-        return np.concatenate(run(some, resample_chunks(n_resamples, len(self.g))))
+def _drawn(
+    draw: Callable[[Any], Any], n: int, statistic: Callable[[Any], Any], rng: Seed, n_resamples: int
+) -> Any:
+    keys = keys_of(seed_of(rng), n_resamples)
+
+    def some(first: int, last: int) -> Any:
+        return statistic(np.stack([draw(key) for key in keys[first:last]]))
+
+    return np.concatenate(run(some, resample_chunks(n_resamples, n)))
 
 
 def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:
@@ -152,8 +154,7 @@ def lens_of_test(statistic: Any, test: str) -> Lens | None:
 
 def resample_chunks(n_resamples: int, n: int) -> list[Chunk]:
     """Cut resamples into chunks of bounded size, which depends on the number of rows alone."""
-    size = max(1, ENTRIES // max(1, n))
-    return [(a, min(a + size, n_resamples)) for a in range(0, n_resamples, size)]
+    return steps(n_resamples, max(1, ENTRIES // max(1, n)))
 
 
 def resampled_pvalue(observed: float, drawn: Floats) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,8 +21,6 @@ from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
 from trueup.tables import BinTable
-
-__all__ = ["Sensitivity", "sensitivity"]
 
 DRAWS = 2000
 HALVINGS = 16
@@ -184,9 +182,9 @@ def sensitivity(
     >>> 8_000 < result.rows_for(0.015) < 40_000
     True
     """
-    chosen = rmsce_debiased.estimator() if statistic is None else statistic
-    plain = replace(rmsce_debiased.estimator(), lens=getattr(chosen, "lens", None))
-    if chosen != replace(plain, binning=getattr(chosen, "binning", plain.binning)):
+    usual = rmsce_debiased.estimator()
+    chosen = usual if statistic is None else statistic
+    if not usual.is_like(chosen, "lens", "binning"):
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)

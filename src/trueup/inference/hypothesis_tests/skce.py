@@ -33,11 +33,7 @@ from trueup.seeds import Seed
 
 
 def skce(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     """Test the unbiased squared kernel error: any deviation from calibration in the long run.
 
@@ -85,11 +81,7 @@ def _all_totals(
 
 
 def skce_block(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     """Test the mean of the kernel error over blocks of rows: cheap, and less powerful than `skce`.
 
@@ -124,11 +116,7 @@ def skce_block(
 
 
 def skce_distribution_free(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality; no chance in it.
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.engines.blocks import steps
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.estimators.kernel_errors.pair_sums import BLOCK_ROWS, Kernel, score_cross
+from trueup.estimators.kernel_errors.pair_sums import BLOCK_ROWS, Kernel, lengths, score_cross
 from trueup.estimators.kernel_errors.residuals import PairMass, ScoreResiduals, unit_weights
 from trueup.inference.hypothesis_tests.null_distribution import NullPairs, NullRows, Outcomes
 
@@ -42,8 +43,8 @@ def row_totals(rows: NullRows, kernel: Kernel, total_variation: bool, y: Any) ->
     def one(start: int, stop: int) -> Floats:
         total = np.zeros(len(y))
         here = slice(start, stop)
-        for first in range(start, n, BLOCK_ROWS):
-            there = slice(first, min(first + BLOCK_ROWS, n))
+        for first, last in steps(n, BLOCK_ROWS)[start // BLOCK_ROWS :]:
+            there = slice(first, last)
             distance = engine.pairs.pair_distances(rows.g[here], rows.g[there], total_variation)
             values = kernel.of(distance)
             if w is not None:
@@ -56,8 +57,7 @@ def row_totals(rows: NullRows, kernel: Kernel, total_variation: bool, y: Any) ->
                 total += 2 * np.einsum("rj,rj->r", left @ values, right)
         return total
 
-    chunks = [(a, min(a + BLOCK_ROWS, n)) for a in range(0, n, BLOCK_ROWS)]
-    return np.asarray(np.sum(run(one, chunks), axis=0))
+    return np.asarray(np.sum(run(one, steps(n, BLOCK_ROWS)), axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +84,7 @@ class BlockPairs:
             spread, bound = (rows.p * (1 - rows.p)), 1.0
             variances = spread[first] * spread[second]
         else:
-            away = rows.g[first] - rows.g[second]
-            if total_variation:
-                distance = np.abs(away).sum(axis=1) / 2
-            else:
-                distance = np.sqrt(np.einsum("ij,ij->i", away, away))
+            distance = lengths(rows.g[first] - rows.g[second], total_variation)
             variances, bound = _product_variances(rows.g[first], rows.g[second]), 2.0
         factor = kernel.of(distance)
         if rows.w is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats
-from trueup.engines.blocks import Chunk
+from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import keys_of, limits_of
 from trueup.engines.memory import FRESH, Scratch
 from trueup.engines.select import engine
@@ -108,8 +108,5 @@ def powers_of(
         rooms.append(room)
         return powers
 
-    chunks: list[Chunk] = [
-        (start, min(start + AT_ONCE, n_resamples)) for start in range(0, n_resamples, AT_ONCE)
-    ]
-    powers = [row for part in run(some, chunks) for row in part]
+    powers = [row for part in run(some, steps(n_resamples, AT_ONCE)) for row in part]
     return np.ascontiguousarray(np.array(powers, np.float64).T)

@@ -43,11 +43,7 @@ class Block(NamedTuple):
 
 
 def spiegelhalter(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     r"""Test the Brier score against its mean and variance under the predictions, two-sided.
 

@@ -30,11 +30,7 @@ from trueup.seeds import Seed
 
 
 def tcal(
-    forecasts: Forecasts,
-    *,
-    rng: Seed = 0,
-    n_resamples: int = 999,
-    statistic: object = None,
+    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     r"""Adaptive test of Lee, Huang, Hassani & Dobriban: errors of any smoothness are looked for.
 

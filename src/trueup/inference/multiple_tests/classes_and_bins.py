@@ -67,13 +67,13 @@ def class_tests(
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
-    found: dict[str, list[Any]] = {}
+    rows = []
     for member in ClassWise().members(forecasts):
-        p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
-        problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
+        pairs = member.pairs
+        problem = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
         test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
-        score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
-        row = {
+        score, label = pairs.means
+        row: dict[str, Any] = {
             "class": member.name,
             "mean_score": score,
             "mean_label": label,
@@ -81,9 +81,8 @@ def class_tests(
             "error": binary.measure_forecasts(problem).value,
             "pvalue": test.pvalue,
         }
-        for name, value in row.items():
-            found.setdefault(name, []).append(value)
-    return with_adjusted({name: np.array(column) for name, column in found.items()})
+        rows.append(row)
+    return with_adjusted(ResultTable.of_rows(rows).columns())
 
 
 def bin_tests(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
@@ -94,7 +93,7 @@ def group_errors(
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
-    found: dict[str, list[Any]] = {}
+    groups_found = []
     for name, rows in rows_of_groups(forecasts.groups, CALL):
         part = forecasts.take(rows)
         within = interval(
@@ -102,7 +101,7 @@ def group_errors(
         )
         test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
         score, label = _means(measure, part)
-        row = {
+        row: dict[str, Any] = {
             "group": name,
             "n": part.n,
             "share": (part.n if part.weights is None else float(part.weights.sum())) / whole,
@@ -114,29 +113,14 @@ def group_errors(
             "high": within.high,
             "pvalue": test.pvalue,
         }
-        for column, value in row.items():
-            found.setdefault(column, []).append(value)
-    names = found.pop("group")
-    numbers = {column: np.array(values) for column, values in found.items()}
-    table = with_adjusted({"group": _names(names)} | numbers)
+        groups_found.append(row)
+    table = with_adjusted(ResultTable.of_rows(groups_found).columns())
     worst = int(np.argmax(table["error"]))
-    return GroupErrors(table, float(table["error"][worst]), names[worst])
+    return GroupErrors(table, float(table["error"][worst]), groups_found[worst]["group"])
 
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
     lens = estimator.lens_for(part)
     if lens.induces != "pairs":
         lens = chosen_lens(None, part)
-    pairs = lens.problem(part)
-    score, label = (np.average(x.astype(np.float64), weights=pairs.w) for x in (pairs.p, pairs.y))
-    return float(score), float(label)
-
-
-def _names(names: list[Any]) -> NDArray[Any]:
-    """Names as an array that gives them back; those of several types stay what they are."""
-    array = np.array(names)
-    if array.ndim == 1 and array.tolist() == names:
-        return array
-    kept = np.empty(len(names), object)
-    kept[:] = names
-    return kept
+    return lens.problem(part).means

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from trueup.checks import is_number
 from trueup.errors import must_be
-from trueup.estimators.base import known_estimator
+from trueup.estimators.base import norm_of
 from trueup.lens import Binary, Canonical, TopLabel
 
 Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | None
@@ -32,7 +33,7 @@ def check_truth(truth: Any, names: Collection[str] | None = None) -> None:
 
 def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str, float]:
     """Return what ``truth`` says of each measure, else the true error in its norm, else NaN."""
-    known: dict[Any, float] = {}  # an integral is worked out once for all that share it
+    true_error = cache(world.true_error)  # an integral is worked out once for all that share it
     found = {}
     for name, measure in measures.items():
         given = truth.get(name) if isinstance(truth, Mapping) else truth
@@ -40,32 +41,26 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
             found[name] = float(given)  # type: ignore[arg-type]
         elif given is not None:
             found[name] = float(given(world))  # type: ignore[operator]
-        elif known_estimator(measure) is not None and is_number(getattr(measure, "norm", None)):
-            usual = {"norm": None, "lens": None, "distance": "tv", "equal_shares": False}
-            key = tuple(getattr(measure, field, default) for field, default in usual.items())
-            if key not in known:
-                known[key] = _true_error(world, measure)
-            found[name] = known[key]
+        elif norm_of(measure) is not None and measure.of_true_error:
+            found[name] = _true_error(world, measure, true_error)
         else:
             found[name] = math.nan
     return found
 
 
-def _true_error(world: Any, estimator: Any) -> float:
+def _true_error(world: Any, estimator: Any, true_error: Callable[..., Any]) -> float:
     """The world's true error through the estimator's lens; NaN where the world cannot tell."""
-    lens, norm = estimator.lens, estimator.norm
-    if getattr(estimator, "equal_shares", False):  # bins of equal say have another target
-        return math.nan
+    lens, norm = estimator.own_lens, estimator.own_norm
     if not _draws_matrices(world):
-        return float(world.true_error(norm)) if lens in (None, Binary()) else math.nan
+        return float(true_error(norm)) if lens in (None, Binary()) else math.nan
     lens = TopLabel() if lens is None else lens
     options: dict[str, Any] = {}
     takes = inspect.signature(world.true_error).parameters
     if "distance" in takes and lens.induces == "simplex":
         options["distance"] = estimator.distance
     if "lens" in takes:
-        return float(world.true_error(norm, lens=lens, **options))
-    return float(world.true_error(norm, **options)) if lens == Canonical() else math.nan
+        return float(true_error(norm, lens=lens, **options))
+    return float(true_error(norm, **options)) if lens == Canonical() else math.nan
 
 
 def _draws_matrices(world: Any) -> bool:
