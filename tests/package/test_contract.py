@@ -103,7 +103,8 @@ class Questions:
                 with suppress(ImportError):
                     thing = getattr(import_module(node.module), alias.name, None)
             parts = thing if isinstance(thing, tuple) else (thing,)
-            ours = any(each in classes().values() and self._elsewhere(each) for each in parts)
+            kinds = [each for each in parts if isinstance(each, type)]
+            ours = any(each in classes().values() and self._elsewhere(each) for each in kinds)
             (self.names.add if ours else self.names.discard)(alias.asname or alias.name)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> None:
@@ -188,8 +189,7 @@ class Questions:
     def __iter__(self) -> Iterator[tuple[int, str]]:
         for node in ast.walk(self.tree):
             if self._asks(node):
-                where = node.pattern if isinstance(node, ast.match_case) else node
-                yield getattr(where, "lineno", 0), ast.unparse(node).partition("\n")[0]
+                yield getattr(node, "lineno", 0), ast.unparse(node).partition("\n")[0]
 
 
 @cache

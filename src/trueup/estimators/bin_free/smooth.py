@@ -115,7 +115,7 @@ def fixed_point(residual: Floats, most: float, fine: float = FINE, closely: floa
 
     @cache  # the fine grid starts where a coarse one ended, and may be the same
     def area(size: int, width: float) -> float:
-        return absolute_area(heights(residual[: size + 1] * gaussian(width, size)))
+        return engine.grid.absolute_area(heights(residual[: size + 1] * gaussian(width, size)))
 
     width = least
     for size in ROUGH_SIZES:
@@ -152,11 +152,6 @@ def meeting_point(
             exponent = max(0.0, -math.log(next_value / value) / math.log(following / x))
         x, value = following, next_value
     return x
-
-
-def absolute_area(height: Floats) -> float:
-    """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps."""
-    return engine.grid.absolute_area(height)
 
 
 def _steps(wanted: float) -> int:

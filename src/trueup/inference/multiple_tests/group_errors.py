@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueup.estimators.base import Estimator, Metric, estimator_of
+from trueup.estimators.proper_scores import total_weight
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference.arguments import check_level, check_resamples
@@ -92,7 +93,7 @@ def group_errors(
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits, groups=groups)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
-    whole = forecasts.n if forecasts.weights is None else float(forecasts.weights.sum())
+    whole = total_weight(forecasts)
     groups_found = []
     for name, rows in rows_of_groups(forecasts.groups, CALL):
         part = forecasts.take(rows)
@@ -104,7 +105,7 @@ def group_errors(
         row: dict[str, Any] = {
             "group": name,
             "n": part.n,
-            "share": (part.n if part.weights is None else float(part.weights.sum())) / whole,
+            "share": total_weight(part) / whole,
             "mean_score": score,
             "mean_label": label,
             "gap": label - score,
