@@ -11,6 +11,7 @@ import trueup as tu
 from trueup.errors import InputError
 from trueup.estimators import BinnedError
 from trueup.inference.hypothesis_tests.sensitivity import (
+    DRAWS,
     TEMPERATURES,
     Sensitivity,
     _shift,
@@ -39,6 +40,18 @@ def planted(p: np.ndarray, error: float, temperature: float, weights=None) -> np
     assert truth.min() >= 0
     assert truth.max() <= 1
     return truth
+
+
+def _share_found(found: Sensitivity, temperature: float, strength: float, rows: float) -> float:
+    """How often an error is found, from one draw of all labels."""
+    score, share = np.clip(found.table.mean_score, 0, 1), found.table.share
+    rate = np.clip(score + strength * _shift(score, temperature), 0, 1)
+    sizes = np.maximum(1 / found.table.concentration, 1.0)
+    size = np.maximum(np.floor(sizes * rows / found.rows + 1e-9), 1)
+    rng = np.random.default_rng(0)
+    mean = rng.binomial(size.astype(np.int64), rate, (DRAWS, len(size))) / size
+    value = ((score - mean) ** 2 - mean * (1 - mean) / np.maximum(size - 1, 1)) @ share
+    return float(np.mean(value > found.threshold * found.rows / rows))
 
 
 SCORES = {
@@ -84,7 +97,27 @@ def test_it_agrees_with_power() -> None:
     found = sensitivity(p, y, n_resamples=499, rng=0)
     share = rejections(p, truth)
     strength = 0.08 / found._error(2.0, 1.0)
-    assert found._finder(2.0, strength)(found.rows) == pytest.approx(share, abs=0.13)
+    assert _share_found(found, 2.0, strength, found.rows) == pytest.approx(share, abs=0.13)
+
+
+@pytest.mark.parametrize("n", [7, 60, 900])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_that_stop_early_answer_as_all_of_them(n, weighted) -> None:
+    rng = np.random.default_rng([n, weighted])
+    for kind in range(4):
+        p = [rng.random(n), rng.beta(8, 1, n), rng.choice([0.2, 0.7], n), np.full(n, 0.5)][kind]
+        w = rng.exponential(size=n) + 0.05 if weighted else None
+        found = sensitivity(p, rng.random(n) < p, weights=w, n_resamples=99, rng=kind)
+        for temperature in TEMPERATURES:
+            reach = min(found._reach(temperature), 3.0)
+            for _ in range(15):
+                strength, rows = rng.random() * reach, found.rows * 10 ** rng.uniform(-1, 4)
+                asked = (temperature, strength, rows)
+                share = _share_found(found, *asked)
+                drawn = np.concatenate(list(found._detections(*asked)))
+                assert np.mean(drawn) == share
+                for power in (0.8, rng.random(), share, np.nextafter(share, 1)):
+                    assert found._finds(*asked, power) == (share >= power)
 
 
 def test_more_rows_find_smaller_errors_and_both_answers_agree() -> None:

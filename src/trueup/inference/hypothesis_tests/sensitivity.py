@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.engines.blocks import steps
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside
 from trueup.inference.hypothesis_tests.consistency_resampling import resampled_powers
-from trueup.inference.hypothesis_tests.null_distribution import check_test
+from trueup.inference.hypothesis_tests.null_distribution import Outcomes, check_test
 from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
@@ -23,6 +24,7 @@ from trueup.seeds import Seed, seed_of
 from trueup.tables import BinTable
 
 DRAWS = 2000
+DRAWS_AT_ONCE = 100  # a multiple of 4, in which BLAS takes rows: values are those of one draw
 HALVINGS = 16
 TEMPERATURES = (2.0, 0.5)
 """Over- and under-confident by so much are the shapes of error looked for."""
@@ -91,23 +93,32 @@ class Sensitivity(FieldsShown):
             strength = error / max(self._error(temperature, 1.0), 1e-300)
             if self._reach(temperature) < strength:
                 continue
-            rows.append(_first_enough(self._finder(temperature, strength), power))
+            rows.append(self._first_enough(temperature, strength, power))
         known = [many for many in rows if many is not None]
         return max(known, default=None)
 
     def _smallest(self, temperature: float, power: float) -> float | None:
         reach = self._reach(temperature)
 
-        def finds(strength: float) -> bool:
-            return self._finder(temperature, strength)(self.rows) >= power
-
-        if not finds(reach):
+        if not self._finds(temperature, reach, self.rows, power):
             return None
         low, high = 0.0, reach
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (low, middle) if finds(middle) else (middle, high)
+            enough = self._finds(temperature, middle, self.rows, power)
+            low, high = (low, middle) if enough else (middle, high)
         return self._error(temperature, high)
+
+    def _first_enough(self, temperature: float, strength: float, power: float) -> float | None:
+        """Return the first number of rows, to a hundredth of itself, that finds often enough."""
+        low, high = 0.0, math.log(MOST_ROWS)
+        if not self._finds(temperature, strength, MOST_ROWS, power):
+            return None
+        while high - low > 0.01:
+            middle = (low + high) / 2
+            enough = self._finds(temperature, strength, math.exp(middle), power)
+            low, high = (low, middle) if enough else (middle, high)
+        return math.exp(high)
 
     def _reach(self, temperature: float) -> float:
         """Return the strength at which a rate first leaves 0 … 1."""
@@ -120,25 +131,32 @@ class Sensitivity(FieldsShown):
         gap = strength * _shift(self.table.mean_score, temperature)
         return math.sqrt(float(np.sum(self.table.share * gap * gap)))
 
-    def _finder(self, temperature: float, strength: float) -> Callable[[float], float]:
-        """Return how often an error is found, as a function of the number of rows."""
-        score = np.clip(self.table.mean_score, 0, 1)
+    def _finds(self, temperature: float, strength: float, rows: float, power: float) -> bool:
+        """Whether so many rows find an error with probability ``power``.
+
+        Draws are counted until those that are left can no longer change the answer.
+        """
+        count, left = 0, DRAWS
+        for found in self._detections(temperature, strength, rows):
+            count, left = count + int(np.count_nonzero(found)), left - len(found)
+            if count / DRAWS >= power or (count + left) / DRAWS < power:
+                break
+        return count / DRAWS >= power
+
+    def _detections(self, temperature: float, strength: float, rows: float) -> Iterator[Outcomes]:
+        """Which draws of labels find an error, some of them at a time."""
         if not math.isfinite(strength):
-            return lambda rows: 0.0
+            return
+        score = np.clip(self.table.mean_score, 0, 1)
         rate = np.clip(score + strength * _shift(score, temperature), 0, 1)
         sizes, all_rows = _sizes(self.table), self.rows
-
-        def found(rows: float) -> float:
-            size = np.maximum(np.floor(sizes * rows / all_rows + 1e-9), 1)
-            ones = np.random.default_rng(0).binomial(
-                size.astype(np.int64), rate, (DRAWS, len(size))
-            )
-            mean = ones / size
+        size = np.maximum(np.floor(sizes * rows / all_rows + 1e-9), 1)
+        whole, chance = size.astype(np.int64), np.random.default_rng(0)
+        for first, last in steps(DRAWS, DRAWS_AT_ONCE):
+            mean = chance.binomial(whole, rate, (last - first, len(size))) / size
             noise = mean * (1 - mean) / np.maximum(size - 1, 1)
             value = ((score - mean) ** 2 - noise) @ self.table.share
-            return float(np.mean(value > self.threshold * all_rows / rows))
-
-        return found
+            yield value > self.threshold * all_rows / rows
 
 
 def sensitivity(
@@ -213,14 +231,3 @@ def _shift(score: Floats, temperature: float) -> Floats:
     if shift.any():
         return shift
     return np.asarray(score * (1 - score) * (1 if temperature < 1 else -1))
-
-
-def _first_enough(found: Callable[[float], float], power: float) -> float | None:
-    """Return the first number of rows, to a hundredth of itself, that finds often enough."""
-    low, high = 0.0, math.log(MOST_ROWS)
-    if found(MOST_ROWS) < power:
-        return None
-    while high - low > 0.01:
-        middle = (low + high) / 2
-        low, high = (low, middle) if found(math.exp(middle)) >= power else (middle, high)
-    return math.exp(high)
