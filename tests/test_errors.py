@@ -151,6 +151,54 @@ def test_a_bug_is_reported_in_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert rows[0].value == whole.estimates[0].value
 
 
+def test_a_bug_in_any_part_is_reported_and_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trueup.evaluation import findings, on_demand
+
+    rng = np.random.default_rng(0)
+    probs = rng.dirichlet([1, 1, 1], 150)
+    labels = [rng.choice(3, p=row) for row in probs]
+
+    def evaluated() -> tu.Evaluation:
+        settings = {"metrics": ["ece"], "n_resamples": 39, "recalibrate": False, "advice": False}
+        return tu.evaluate(probs, labels, groups=np.arange(150) % 2, **settings)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("shapes cannot be broadcast")
+
+    whole = evaluated()
+    assert whole.internal_errors == {}
+    broken_parts = {
+        "classes": "class_findings",
+        "groups": "group_errors",
+        "sensitivity": "sensitivity",
+        "psce": "PointwiseError",
+        "bins": "error_by_bins",
+    }
+    for function in broken_parts.values():
+        monkeypatch.setattr(on_demand, function, broken)
+    with pytest.raises(ValueError, match="broadcast"):
+        evaluated()
+    monkeypatch.delenv(RAISE)
+    found = evaluated()
+    assert set(found.internal_errors) == set(broken_parts)
+    assert found.estimates[0].pvalue == whole.estimates[0].pvalue
+    assert {"classes", "psce"}.isdisjoint(found.tables)
+    assert "Internal error in the part 'groups', please report" in " ".join(str(found).split())
+    assert "please report" in found._repr_html_()
+    assert tu.Evaluation.from_dict(found.to_dict()).internal_errors == found.internal_errors
+    monkeypatch.setattr(findings, "estimate_many", broken)
+    assert "the joint resampling" in evaluated().internal_errors["ece"]
+
+
+def test_a_bug_of_an_estimator_does_not_blame_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(tu.CumulativeError, "measure_pairs", broken)
+    with pytest.raises(TypeError, match="a bug"):
+        tu.interval(tu.ks_error, [0.2, 0.7], [0, 1], n_resamples=39)
+
+
 def test_what_is_no_bug_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(RAISE)
     for error in (MemoryError(), tu.CapabilityError("no compiler")):

@@ -98,21 +98,25 @@ def _measured(
     if not plain:
         return tuple(_one(name, each, forecasts, asked) for name, each in chosen.items())
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
+    notes: dict[str, str] = {}
     try:
         found = estimate_many(list(together.values()), forecasts, **asked.of_intervals)
     except InputError:
         raise
     except Exception as error:  # computed one by one, so that one metric alone is without result
-        internal_error("the joint resampling of all metrics", error)
+        notes = {"internal_error": internal_error("the joint resampling of all metrics", error)}
         together, found = {}, []
     ready = {
         name: Finding(name, each.lens_for(forecasts).label, repr(each), part.interval, part.test)
         for (name, each), part in zip(together.items(), found, strict=True)
     }
-    return tuple(
-        ready[name] if name in ready else _one(name, each, forecasts, asked)
+    alone = {
+        name: _one(name, each, forecasts, asked)
         for name, each in chosen.items()
-    )
+        if name not in ready
+    }
+    alone = {name: replace(each, notes=notes | each.notes) for name, each in alone.items()}
+    return tuple((ready | alone)[name] for name in chosen)
 
 
 def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:

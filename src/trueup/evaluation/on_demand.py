@@ -9,6 +9,7 @@ import numpy as np
 
 from trueup.bins import EqualMass, EqualWidth, SimplexGrid, VarianceTree
 from trueup.decisions import abstention_rewards
+from trueup.errors import InputError, internal_error
 from trueup.estimators import BinnedError, PointwiseError
 from trueup.evaluation.class_findings import class_findings, resamples_of_groups
 from trueup.evaluation.findings import Settings, findings, headline, headline_finding, proper_scores
@@ -28,6 +29,9 @@ FEWEST_ROWS_TRADED = 400
 MOST_ROWS_OF_TREE = 100_000
 GROUPS = "call it as evaluate(probs, labels, groups=groups)"
 
+NEEDED = ("overview", "estimates", "headline", "reliability_mass", "scores")
+"""The parts without which there is no verdict."""
+
 
 class OnDemand:
     """Parts of an evaluation, those of `PARTS`; nothing is computed that nobody asks for.
@@ -46,6 +50,7 @@ class OnDemand:
     ) -> None:
         self.forecasts, self.asked = forecasts, asked
         self.metrics, self.feature_names = metrics, feature_names
+        self.internal_errors: dict[str, str] = {}
         self._made: dict[str, Any] = {}
 
     def __contains__(self, name: object) -> bool:
@@ -61,8 +66,20 @@ class OnDemand:
     def get(self, name: str) -> Any:
         """Return a part by its name; None if these data do not have it."""
         if name not in self._made:
-            self._made[name] = PARTS[name].make(self) if name in self else None
+            self._made[name] = self._computed(name) if name in self else None
         return self._made[name]
+
+    def _computed(self, name: str) -> Any:
+        """Return a part; None, and a report, where a bug stands in its way."""
+        try:
+            return PARTS[name].make(self)
+        except InputError:
+            raise
+        except Exception as error:
+            if name in NEEDED:
+                raise
+            self.internal_errors[name] = internal_error(f"the part {name!r}", error)
+            return None
 
 
 class Part(NamedTuple):

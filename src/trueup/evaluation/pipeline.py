@@ -210,7 +210,19 @@ def _of_one(
         settings=settings,
         versions=versions(),
         fingerprint=fingerprint_of(forecasts),
+        internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
     )
+
+
+def _internal_errors(
+    estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
+) -> dict[str, str]:
+    """What to report of bugs, by the name of the metric or test that they stood in the way of."""
+    notes = {each.metric: each.notes for each in estimates}
+    notes |= {name: each.notes for name, each in tests.items()}
+    return {
+        name: each["internal_error"] for name, each in notes.items() if "internal_error" in each
+    }
 
 
 def _others(

@@ -67,6 +67,8 @@ class Evaluation:
         With several models: each one's evaluation, and every pair compared.
     settings, versions, fingerprint
         What was asked, of which versions, and a hash of the data.
+    internal_errors
+        Bugs of trueup that left out a metric, test or table, by its name; please report them.
     schema
         Version of the form that `to_dict` writes.
     """
@@ -90,6 +92,7 @@ class Evaluation:
     fingerprint: str
     models: dict[str, Evaluation] = field(default_factory=dict)
     comparison: ResultTable | None = None
+    internal_errors: dict[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
 
     def estimate(self, name: str) -> Finding:

@@ -43,13 +43,22 @@ class _Evaluation(Protocol):
     def models(self) -> Mapping[str, _Evaluation]: ...
     @property
     def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def internal_errors(self) -> Mapping[str, str]: ...
 
 
 def plain_text(evaluation: _Evaluation) -> str:
     """Verdict, then tables."""
     parts = [textwrap.fill(evaluation.verdict, WIDTH)]
     parts += [f"{title}\n{_aligned(rows)}" for title, rows in tables_of(evaluation).items()]
+    parts += [textwrap.fill(each, WIDTH) for each in reports_of(evaluation)]
     return "\n\n".join(parts)
+
+
+def reports_of(evaluation: _Evaluation) -> list[str]:
+    """Return each bug to report once, as a sentence."""
+    found = dict.fromkeys(evaluation.internal_errors.values())
+    return [f"{each[0].upper()}{each[1:]}." for each in found]
 
 
 def html(evaluation: _Evaluation) -> str:
@@ -62,6 +71,7 @@ def html(evaluation: _Evaluation) -> str:
     shown = "".join(
         html_table(title, names, rows) for title, (names, rows) in tables_of(evaluation).items()
     )
+    shown += "".join(f"<p>{escape(each)}</p>" for each in reports_of(evaluation))
     return f'<div class="trueup" style="max-width:60em"><dl>{answers}</dl>{shown}</div>'
 
 

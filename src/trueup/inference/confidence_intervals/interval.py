@@ -218,6 +218,8 @@ def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> floa
     try:
         found = statistic(forecasts)
     except TypeError as error:
+        if known_estimator(statistic) is not None:
+            raise  # a bug of ours
         rule = f"must accept one Forecasts; the call failed with: {error}"
         hint = "wrap a function of two arrays: lambda f: metric(f.scores, f.labels)"
         raise InputError("estimator", rule, hint=hint) from error
