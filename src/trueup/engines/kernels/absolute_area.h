@@ -6,7 +6,7 @@
 #ifndef TRUEUP_ABSOLUTE_AREA_H
 #define TRUEUP_ABSOLUTE_AREA_H
 
-#include "row_scan.h"
+#include "dispatch.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,40 +34,28 @@ static double parabola_area(double first, double last, double mean) {
 /* Areas between n + 1 neighbouring heights; there are two more on either side. Also the means,
    and where there may be zeros: a parabola of one sign has a mean of a sixth of the sum of its
    ends or more. */
-#define DEFINE_AREAS(NAME, KIND)                                                                   \
-    KIND int64_t NAME(const double *h, ptrdiff_t n, double *mean, double *area, int64_t *zeros) {  \
-        int64_t any = 0;                                                                           \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                        \
-            int64_t bits, next_bits;                                                               \
-            double m = 802 * (h[i] + h[i + 1]);                                                    \
-            m -= 93 * (h[i - 1] + h[i + 2]);                                                       \
-            m += 11 * (h[i - 2] + h[i + 3]);                                                       \
-            m /= 1440;                                                                             \
-            memcpy(&bits, h + i, sizeof bits);                                                     \
-            memcpy(&next_bits, h + i + 1, sizeof next_bits);                                       \
-            mean[i] = m;                                                                           \
-            area[i] = fabs(m);                                                                     \
-            zeros[i] = ((bits ^ next_bits) < 0) | (6 * fabs(m) < fabs(h[i]) + fabs(h[i + 1]));     \
-            any |= zeros[i];                                                                       \
-        }                                                                                          \
-        return any;                                                                                \
+INLINED int64_t find_areas_body(const double *h, ptrdiff_t n, double *mean, double *area,
+                                int64_t *zeros) {
+    int64_t any = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int64_t bits, next_bits;
+        double m = 802 * (h[i] + h[i + 1]);
+        m -= 93 * (h[i - 1] + h[i + 2]);
+        m += 11 * (h[i - 2] + h[i + 3]);
+        m /= 1440;
+        memcpy(&bits, h + i, sizeof bits);
+        memcpy(&next_bits, h + i + 1, sizeof next_bits);
+        mean[i] = m;
+        area[i] = fabs(m);
+        zeros[i] = ((bits ^ next_bits) < 0) | (6 * fabs(m) < fabs(h[i]) + fabs(h[i + 1]));
+        any |= zeros[i];
     }
-
-DEFINE_AREAS(areas_plain, static)
-
-#if HAS_WIDE
-DEFINE_AREAS(areas_wide, WIDE)
-DEFINE_AREAS(areas_widest, WIDEST)
-#endif
-
-static int64_t find_areas(const double *h, ptrdiff_t n, double *mean, double *area,
-                          int64_t *zeros) {
-#if HAS_WIDE
-    if (USE_WIDEST) return areas_widest(h, n, mean, area, zeros);
-    if (USE_WIDE) return areas_wide(h, n, mean, area, zeros);
-#endif
-    return areas_plain(h, n, mean, area, zeros);
+    return any;
 }
+
+DEFINE_KINDS_OF(int64_t, find_areas,
+                (const double *h, ptrdiff_t n, double *mean, double *area, int64_t *zeros),
+                (h, n, mean, area, zeros))
 
 /* The mean area of n steps, n >= 2, between n + 1 heights. */
 static double mean_area(const double *height, ptrdiff_t n) {

@@ -1,8 +1,10 @@
 """Sums by bin: of one column of scores, of many short ones, and of every class of a matrix."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
+
+from trueup.engines.kernels.columns cimport check_range, from_row, score, whole_label
 
 cdef extern from "class_sums.h" nogil:
     ctypedef struct lookup:
@@ -14,8 +16,7 @@ cdef extern from "class_sums.h" nogil:
         int is_brief
         Py_ssize_t bins
 
-    int32_t key_of(double p, double cells)
-    Py_ssize_t slot_of(const lookup *at, int32_t key, double p)
+    int32_t bin_of(const lookup *at, double p)
 
     ctypedef struct class_tables:
         Py_ssize_t classes
@@ -39,15 +40,6 @@ cdef extern from "class_sums.h" nogil:
                         const class_tables *to)
     void flush_classes(Py_ssize_t rows, Py_ssize_t bins, const class_tables *to, double *totals)
 
-ctypedef fused score:
-    float
-    double
-
-ctypedef fused label:
-    uint8_t
-    int32_t
-    int64_t
-
 
 cdef class Lookup:
     """Inner edges prepared so that the bin of a score is found in a few steps."""
@@ -66,8 +58,8 @@ cdef class Lookup:
             raise OverflowError("too many bins")
         self.at.edges = &inner_edges[0] if self.bins > 1 else NULL
         cells = cells_for(self.at.edges, self.bins - 1)
-        self.below = <int32_t *>malloc((2 * cells + 4) * sizeof(int32_t))
-        self.inside = <double *>malloc((2 * cells + 2) * sizeof(double))
+        self.below = <int32_t *>malloc((cells + 2) * sizeof(int32_t))
+        self.inside = <double *>malloc((cells + 1) * sizeof(double))
         if self.below == NULL or self.inside == NULL:
             raise MemoryError
         self.at.below = self.below
@@ -90,12 +82,12 @@ def find(const score[::1] p, Py_ssize_t start, Py_ssize_t stop, Lookup lookup, i
     cdef Py_ssize_t i
     with nogil:
         for i in range(start, stop):
-            found[i] = slot_of(&lookup.at, key_of(p[i], lookup.at.cells), p[i]) >> 1
+            found[i] = bin_of(&lookup.at, p[i])
 
 
 def add_hard(
     const score[::1] p,
-    const label[::1] y,
+    const whole_label[::1] y,
     Py_ssize_t start,
     Py_ssize_t stop,
     Lookup lookup,
@@ -111,7 +103,7 @@ def add_hard(
     if start < stop:
         with nogil:
             wrong = tally(
-                &p[0], score is float, &y[0], sizeof(label), start, stop, &lookup.at,
+                &p[0], score is float, &y[0], sizeof(whole_label), start, stop, &lookup.at,
                 aligned(room), &totals[0, 0],
             )
     free(room)
@@ -133,9 +125,7 @@ def add_soft(
     cdef void *room = calloc(8 * lookup.bins, sizeof(double))
     if room == NULL:
         raise MemoryError
-    cdef const double *weight = NULL
-    if w is not None and start < stop:
-        weight = &w[0]
+    cdef const double *weight = from_row(w, 0)
     if start < stop:
         with nogil:
             tally_soft(
@@ -147,7 +137,7 @@ def add_soft(
 
 def add_hard_sets(
     const score[:, :] p,
-    const label[:, :] y,
+    const whole_label[:, :] y,
     Py_ssize_t start,
     Py_ssize_t stop,
     Lookup lookup,
@@ -162,7 +152,7 @@ def add_hard_sets(
     check_shape(sums, 5, len(p), n_bins)
     if y.shape[1] != n:
         raise ValueError("rows must be as long as each other")
-    if n > 1 and (p.strides[1] != sizeof(score) or y.strides[1] != sizeof(label)):
+    if n > 1 and (p.strides[1] != sizeof(score) or y.strides[1] != sizeof(whole_label)):
         raise ValueError("rows must be contiguous")
     if start >= stop or n == 0:
         return True
@@ -176,7 +166,7 @@ def add_hard_sets(
     with nogil:
         for r in range(start, stop):
             wrong |= tally(
-                &p[r, 0], score is float, &y[r, 0], sizeof(label), 0, n, &lookup.at, table, totals
+                &p[r, 0], score is float, &y[r, 0], sizeof(whole_label), 0, n, &lookup.at, table, totals
             )
             for b in range(n_bins):
                 at = totals + 8 * b
@@ -229,9 +219,7 @@ cdef class ClassTables:
             raise ValueError("wrong number of columns")
         if rows == 0 or self.to.classes == 0:
             return 0
-        cdef const double *scale = NULL
-        if factor is not None:
-            scale = &factor[start]
+        cdef const double *scale = from_row(factor, start)
         with nogil:
             others = add_rows(
                 &block[0, 0], score is float, scale, &labels[start], rows, mostly_low,
@@ -251,12 +239,6 @@ cdef class ClassTables:
 
 cdef inline double *aligned(void *room) noexcept nogil:
     return <double *>((<uintptr_t>room + 31) & ~<uintptr_t>31)
-
-
-cdef int check_range(Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n) except -1:
-    if start < 0 or stop > n:
-        raise IndexError("rows out of range")
-    return 0
 
 
 cdef int check_room(double[:, ::1] totals, Py_ssize_t rows, Py_ssize_t columns) except -1:

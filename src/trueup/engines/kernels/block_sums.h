@@ -8,7 +8,6 @@
 #define TRUEUP_BLOCK_SUMS_H
 
 #include "exponential.h"
-#include "dispatch.h"
 
 #include <math.h>
 
@@ -40,91 +39,63 @@ INLINED void come_nearer(double *sum, ptrdiff_t many, double *nearest, double fo
     *nearest = found;
 }
 
-/* Distances of a query to the sixteen points of a block. */
-INLINED void plain_distances(const double *at, const double *x, ptrdiff_t dims, int squared,
-                             double *away) {
-    for (int l = 0; l < BLOCK_POINTS; l++) away[l] = 0;
-    for (ptrdiff_t k = 0; k < dims; k++, x += BLOCK_POINTS)
-        for (int l = 0; l < BLOCK_POINTS; l++) {
+/* Distances of a query to the sixteen points of a block, in two halves: more lanes than eight in
+   one array compilers keep in memory, at four times the cost. */
+INLINED void distances(const double *APART at, const double *APART x, ptrdiff_t dims, int squared,
+                       double *APART away) {
+    double low[8] = {0}, high[8] = {0};
+    for (ptrdiff_t k = 0; k < dims; k++, x += BLOCK_POINTS) {
+        IN_STEP for (int l = 0; l < 8; l++) {
             double step = at[k] - x[l];
-            away[l] += squared ? step * step : fabs(step);
+            low[l] += squared ? step * step : fabs(step);
+        }
+        IN_STEP for (int l = 0; l < 8; l++) {
+            double step = at[k] - x[8 + l];
+            high[l] += squared ? step * step : fabs(step);
+        }
+    }
+    for (int l = 0; l < 8; l++) away[l] = low[l];
+    for (int l = 0; l < 8; l++) away[8 + l] = high[l];
+}
+
+/* Adds the points of blocks first … last - 1 to the lanes of `sum`, (rows, columns, 16). */
+INLINED void add_blocks_of(const packed_points *points, int squared, ptrdiff_t first,
+                           ptrdiff_t last, const double *query, ptrdiff_t rows,
+                           double *APART sum, double *APART nearest) {
+    ptrdiff_t dims = points->dims, columns = points->columns;
+    for (ptrdiff_t b = first; b < last; b++)
+        for (ptrdiff_t q = 0; q < rows; q++) {
+            const double *APART value = points->value + b * columns * BLOCK_POINTS;
+            double *APART to = sum + q * columns * BLOCK_POINTS;
+            double away[BLOCK_POINTS], from = 0;
+            distances(query + q * dims, points->place + b * dims * BLOCK_POINTS, dims, squared,
+                      away);
+            if (points->relative) {
+                double found = least(away);
+                if (found < nearest[q])
+                    come_nearer(to, columns * BLOCK_POINTS, nearest + q, found, points->steep);
+                from = nearest[q];
+            }
+            for (int l = 0; l < BLOCK_POINTS; l++)
+                away[l] = exp_of(-((away[l] - from) * points->steep));
+            for (ptrdiff_t c = 0; c < columns; c++)
+                for (int l = 0; l < BLOCK_POINTS; l++)
+                    to[c * BLOCK_POINTS + l] += away[l] * value[c * BLOCK_POINTS + l];
         }
 }
 
-#if HAS_WIDE
-
-WIDE inline __m256d wide_step(__m256d at, const double *x, int squared) {
-    __m256d step = _mm256_sub_pd(at, _mm256_loadu_pd(x));
-    if (squared) return _mm256_mul_pd(step, step);
-    return _mm256_andnot_pd(_mm256_set1_pd(-0.0), step);
+INLINED void add_blocks_body(const packed_points *points, int gaussian, ptrdiff_t first,
+                             ptrdiff_t last, const double *query, ptrdiff_t rows, double *sum,
+                             double *nearest) {
+    if (gaussian)
+        add_blocks_of(points, 1, first, last, query, rows, sum, nearest);
+    else
+        add_blocks_of(points, 0, first, last, query, rows, sum, nearest);
 }
 
-/* Four sums by name: compilers keep an array of them in memory, at four times the cost. */
-WIDE inline void wide_distances(const double *at, const double *x, ptrdiff_t dims, int squared,
-                                double *away) {
-    __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
-    for (ptrdiff_t k = 0; k < dims; k++, x += BLOCK_POINTS) {
-        __m256d here = _mm256_set1_pd(at[k]);
-        s0 = _mm256_add_pd(s0, wide_step(here, x, squared));
-        s1 = _mm256_add_pd(s1, wide_step(here, x + 4, squared));
-        s2 = _mm256_add_pd(s2, wide_step(here, x + 8, squared));
-        s3 = _mm256_add_pd(s3, wide_step(here, x + 12, squared));
-    }
-    _mm256_storeu_pd(away, s0);
-    _mm256_storeu_pd(away + 4, s1);
-    _mm256_storeu_pd(away + 8, s2);
-    _mm256_storeu_pd(away + 12, s3);
-}
-
-#endif
-
-/* Adds the points of blocks first … last - 1 to the lanes of `sum`, (rows, columns, 16). */
-#define DEFINE_ADD_BLOCKS(NAME, KIND, DISTANCES, SQUARED)                                          \
-    KIND void NAME(const packed_points *points, ptrdiff_t first, ptrdiff_t last,                   \
-                   const double *query, ptrdiff_t rows, double *APART sum,                         \
-                   double *APART nearest) {                                                        \
-        ptrdiff_t dims = points->dims, columns = points->columns;                                  \
-        for (ptrdiff_t b = first; b < last; b++)                                                   \
-            for (ptrdiff_t q = 0; q < rows; q++) {                                                 \
-                const double *APART value = points->value + b * columns * BLOCK_POINTS;            \
-                double *APART to = sum + q * columns * BLOCK_POINTS;                               \
-                double away[BLOCK_POINTS], from = 0;                                               \
-                DISTANCES(query + q * dims, points->place + b * dims * BLOCK_POINTS, dims,         \
-                          SQUARED, away);                                                          \
-                if (points->relative) {                                                            \
-                    double found = least(away);                                                    \
-                    if (found < nearest[q])                                                        \
-                        come_nearer(to, columns * BLOCK_POINTS, nearest + q, found,                \
-                                    points->steep);                                                \
-                    from = nearest[q];                                                             \
-                }                                                                                  \
-                for (int l = 0; l < BLOCK_POINTS; l++)                                             \
-                    away[l] = exp_of(-((away[l] - from) * points->steep));                         \
-                for (ptrdiff_t c = 0; c < columns; c++)                                            \
-                    for (int l = 0; l < BLOCK_POINTS; l++)                                         \
-                        to[c * BLOCK_POINTS + l] += away[l] * value[c * BLOCK_POINTS + l];         \
-            }                                                                                      \
-    }
-
-DEFINE_ADD_BLOCKS(laplace_plain, static, plain_distances, 0)
-DEFINE_ADD_BLOCKS(gaussian_plain, static, plain_distances, 1)
-
-#if HAS_WIDE
-DEFINE_ADD_BLOCKS(laplace_wide, WIDE, wide_distances, 0)
-DEFINE_ADD_BLOCKS(gaussian_wide, WIDE, wide_distances, 1)
-DEFINE_ADD_BLOCKS(laplace_widest, WIDEST, wide_distances, 0)
-DEFINE_ADD_BLOCKS(gaussian_widest, WIDEST, wide_distances, 1)
-#endif
-
-typedef void (*block_adder)(const packed_points *, ptrdiff_t, ptrdiff_t, const double *, ptrdiff_t,
-                            double *, double *);
-
-static block_adder block_adder_of(int gaussian) {
-#if HAS_WIDE
-    if (USE_WIDEST) return gaussian ? gaussian_widest : laplace_widest;
-    if (USE_WIDE) return gaussian ? gaussian_wide : laplace_wide;
-#endif
-    return gaussian ? gaussian_plain : laplace_plain;
-}
+DEFINE_KINDS(add_blocks,
+             (const packed_points *points, int gaussian, ptrdiff_t first, ptrdiff_t last,
+              const double *query, ptrdiff_t rows, double *sum, double *nearest),
+             (points, gaussian, first, last, query, rows, sum, nearest))
 
 #endif

@@ -2,41 +2,23 @@
 #ifndef TRUEUP_COUNTED_ROWS_H
 #define TRUEUP_COUNTED_ROWS_H
 
-#include "row_scan.h"
+#include "dispatch.h"
 
 #define SUMMED_AT_ONCE 4
 
 /* Sums of score - label: no sum of terms that cancel, also for scores next to 1. */
-#define DEFINE_RESIDUALS(NAME, KIND)                                                               \
-    KIND void NAME(const double *value, const int64_t *count, const int64_t *positive,             \
-                   ptrdiff_t n, double *residual) {                                                \
-        for (ptrdiff_t i = 0; i < n; i++) {                                                        \
-            double right = (double)positive[i], wrong = (double)(count[i] - positive[i]);          \
-            residual[i] = wrong * value[i] - right * (1 - value[i]);                               \
-        }                                                                                          \
+INLINED void find_residuals_body(const double *value, const int64_t *count,
+                                 const int64_t *positive, ptrdiff_t n, double *residual) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double right = (double)positive[i], wrong = (double)(count[i] - positive[i]);
+        residual[i] = wrong * value[i] - right * (1 - value[i]);
     }
-
-DEFINE_RESIDUALS(residuals_plain, static)
-
-#if HAS_WIDE
-DEFINE_RESIDUALS(residuals_wide, WIDE)
-DEFINE_RESIDUALS(residuals_widest, WIDEST)
-#endif
-
-static void find_residuals(const double *value, const int64_t *count, const int64_t *positive,
-                           ptrdiff_t n, double *residual) {
-#if HAS_WIDE
-    if (USE_WIDEST) {
-        residuals_widest(value, count, positive, n, residual);
-        return;
-    }
-    if (USE_WIDE) {
-        residuals_wide(value, count, positive, n, residual);
-        return;
-    }
-#endif
-    residuals_plain(value, count, positive, n, residual);
 }
+
+DEFINE_KINDS(find_residuals,
+             (const double *value, const int64_t *count, const int64_t *positive, ptrdiff_t n,
+              double *residual),
+             (value, count, positive, n, residual))
 
 /* Of the sums of the first 1, 2, …, n terms: the last, the lowest and the highest. */
 typedef struct {

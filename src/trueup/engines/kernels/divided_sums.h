@@ -7,7 +7,6 @@
 #define TRUEUP_DIVIDED_SUMS_H
 
 #include "exponential.h"
-#include "dispatch.h"
 
 #include <math.h>
 
@@ -73,32 +72,13 @@ INLINED void meet_all_body(const double *const *x, int dims, ptrdiff_t n, const 
     }
 }
 
-#if defined(__GNUC__)
-typedef double four_lanes __attribute__((vector_size(32)));
-#define LOAD_FOUR(to, x) memcpy(&to, x, sizeof to)
-#endif
-
 /* Sum of the products of n numbers, n a multiple of eight, in eight lanes added in halves. */
 INLINED double dot(const double *x, const double *y, ptrdiff_t n) {
-#if defined(__GNUC__) /* two names: compilers keep an array of sums in memory */
-    four_lanes low = {0}, high = {0}, a, b;
-    for (ptrdiff_t i = 0; i < n; i += 8) {
-        LOAD_FOUR(a, x + i);
-        LOAD_FOUR(b, y + i);
-        low += a * b;
-        LOAD_FOUR(a, x + i + 4);
-        LOAD_FOUR(b, y + i + 4);
-        high += a * b;
-    }
-    low += high;
-    return (low[0] + low[2]) + (low[1] + low[3]);
-#else
     double lane[8] = {0};
     for (ptrdiff_t i = 0; i < n; i += 8)
-        for (int l = 0; l < 8; l++) lane[l] += x[i + l] * y[i + l];
+        IN_STEP for (int l = 0; l < 8; l++) lane[l] += x[i + l] * y[i + l];
     for (int l = 0; l < 4; l++) lane[l] += lane[l + 4];
     return (lane[0] + lane[2]) + (lane[1] + lane[3]);
-#endif
 }
 
 /* A leaf of two sides, n < 2 SIDE_POINTS points: every point with those of the other side. */

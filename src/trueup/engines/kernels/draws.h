@@ -7,7 +7,7 @@
 #ifndef TRUEUP_DRAWS_H
 #define TRUEUP_DRAWS_H
 
-#include "row_scan.h"
+#include "dispatch.h"
 
 #define STEP 0x9E3779B97F4A7C15ULL
 
@@ -44,106 +44,65 @@ INLINED uint64_t row_below(uint64_t n, uint64_t hash) {
 }
 
 /* Number of rows drawn among n pairs of rows, whose numbers start at `first`. */
-#define DEFINE_COUNT(NAME, KIND)                                                                   \
-    KIND int64_t NAME(const uint32_t *even, const uint32_t *odd, const uint64_t *limit,            \
-                      int64_t first, int64_t n, uint64_t key) {                                    \
-        int64_t total = 0;                                                                         \
-        for (int64_t start = 0; start < n; start += 1024) {                                        \
-            int64_t stop = start + 1024 < n ? start + 1024 : n;                                    \
-            uint32_t count = 0, equal = 0;                                                         \
-            for (int64_t j = start; j < stop; j++) {                                               \
-                uint64_t hash = mixed(key + (uint64_t)(first + j) * STEP);                         \
-                uint32_t high = (uint32_t)(hash >> 32), low = (uint32_t)hash;                      \
-                count += (high < even[j]) + (low < odd[j]);                                        \
-                equal |= (high == even[j]) | (low == odd[j]);                                      \
-            }                                                                                      \
-            if (equal) {                                                                           \
-                count = 0;                                                                         \
-                for (int64_t j = start; j < stop; j++) {                                           \
-                    uint64_t hash = mixed(key + (uint64_t)(first + j) * STEP);                     \
-                    count += (uint32_t)drawn((uint32_t)(hash >> 32), hash, 0, limit[2 * j]);       \
-                    count += (uint32_t)drawn((uint32_t)hash, hash, 1, limit[2 * j + 1]);           \
-                }                                                                                  \
-            }                                                                                      \
-            total += count;                                                                        \
-        }                                                                                          \
-        return total;                                                                              \
+INLINED int64_t count_drawn_body(const uint32_t *even, const uint32_t *odd, const uint64_t *limit,
+                                 int64_t first, int64_t n, uint64_t key) {
+    int64_t total = 0;
+    for (int64_t start = 0; start < n; start += 1024) {
+        int64_t stop = start + 1024 < n ? start + 1024 : n;
+        uint32_t count = 0, equal = 0;
+        for (int64_t j = start; j < stop; j++) {
+            uint64_t hash = mixed(key + (uint64_t)(first + j) * STEP);
+            uint32_t high = (uint32_t)(hash >> 32), low = (uint32_t)hash;
+            count += (high < even[j]) + (low < odd[j]);
+            equal |= (high == even[j]) | (low == odd[j]);
+        }
+        if (equal) {
+            count = 0;
+            for (int64_t j = start; j < stop; j++) {
+                uint64_t hash = mixed(key + (uint64_t)(first + j) * STEP);
+                count += (uint32_t)drawn((uint32_t)(hash >> 32), hash, 0, limit[2 * j]);
+                count += (uint32_t)drawn((uint32_t)hash, hash, 1, limit[2 * j + 1]);
+            }
+        }
+        total += count;
     }
+    return total;
+}
 
 /* Whether each of n rows is drawn, as 0 or 1; their numbers start at `first`, which is even. */
-#define DEFINE_LABELS(NAME, KIND)                                                                  \
-    KIND void NAME(const uint64_t *limit, int64_t first, int64_t n, uint64_t key, int64_t *out) {  \
-        uint64_t pair = (uint64_t)first / 2, equal = 0;                                            \
-        for (int64_t j = 0; j < n / 2; j++) {                                                      \
-            uint64_t hash = mixed(key + (pair + (uint64_t)j) * STEP);                              \
-            uint64_t even = limit[2 * j] >> 32, odd = limit[2 * j + 1] >> 32;                      \
-            uint64_t high = hash >> 32, low = hash & 0xFFFFFFFFULL;                                \
-            out[2 * j] = high < even;                                                              \
-            out[2 * j + 1] = low < odd;                                                            \
-            equal |= (high == even) | (low == odd);                                                \
-        }                                                                                          \
-        for (int64_t i = equal ? 0 : n / 2 * 2; i < n; i++) {                                      \
-            uint64_t hash = mixed(key + (pair + (uint64_t)i / 2) * STEP);                          \
-            out[i] = drawn((uint32_t)(hash >> (i % 2 ? 0 : 32)), hash, i % 2, limit[i]);           \
-        }                                                                                          \
+INLINED void draw_some_labels_body(const uint64_t *limit, int64_t first, int64_t n, uint64_t key,
+                                   int64_t *out) {
+    uint64_t pair = (uint64_t)first / 2, equal = 0;
+    for (int64_t j = 0; j < n / 2; j++) {
+        uint64_t hash = mixed(key + (pair + (uint64_t)j) * STEP);
+        uint64_t even = limit[2 * j] >> 32, odd = limit[2 * j + 1] >> 32;
+        uint64_t high = hash >> 32, low = hash & 0xFFFFFFFFULL;
+        out[2 * j] = high < even;
+        out[2 * j + 1] = low < odd;
+        equal |= (high == even) | (low == odd);
     }
+    for (int64_t i = equal ? 0 : n / 2 * 2; i < n; i++) {
+        uint64_t hash = mixed(key + (pair + (uint64_t)i / 2) * STEP);
+        out[i] = drawn((uint32_t)(hash >> (i % 2 ? 0 : 32)), hash, i % 2, limit[i]);
+    }
+}
 
 /* Numbers, below n, of `many` rows that are drawn with replacement; draws start at `first`. */
-#define DEFINE_ROWS(NAME, KIND)                                                                    \
-    KIND void NAME(int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows) {         \
-        for (int64_t i = 0; i < many; i++)                                                         \
-            rows[i] = (uint32_t)row_below((uint64_t)n, mixed(key + (uint64_t)(first + i) * STEP)); \
-    }
-
-DEFINE_COUNT(count_plain, static)
-DEFINE_LABELS(labels_plain, static)
-DEFINE_ROWS(rows_plain, static)
-
-#if HAS_WIDE
-DEFINE_COUNT(count_wide, WIDE)
-DEFINE_COUNT(count_widest, WIDEST)
-DEFINE_LABELS(labels_wide, WIDE)
-DEFINE_LABELS(labels_widest, WIDEST)
-DEFINE_ROWS(rows_wide, WIDE)
-DEFINE_ROWS(rows_widest, WIDEST)
-#endif
-
-static int64_t count_drawn(const uint32_t *even, const uint32_t *odd, const uint64_t *limit,
-                           int64_t first, int64_t n, uint64_t key) {
-#if HAS_WIDE
-    if (USE_WIDEST) return count_widest(even, odd, limit, first, n, key);
-    if (USE_WIDE) return count_wide(even, odd, limit, first, n, key);
-#endif
-    return count_plain(even, odd, limit, first, n, key);
+INLINED void draw_some_rows_body(int64_t n, int64_t first, int64_t many, uint64_t key,
+                                 uint32_t *rows) {
+    for (int64_t i = 0; i < many; i++)
+        rows[i] = (uint32_t)row_below((uint64_t)n, mixed(key + (uint64_t)(first + i) * STEP));
 }
 
-static void draw_some_labels(const uint64_t *limit, int64_t first, int64_t n, uint64_t key,
-                             int64_t *out) {
-#if HAS_WIDE
-    if (USE_WIDEST) {
-        labels_widest(limit, first, n, key, out);
-        return;
-    }
-    if (USE_WIDE) {
-        labels_wide(limit, first, n, key, out);
-        return;
-    }
-#endif
-    labels_plain(limit, first, n, key, out);
-}
-
-static void draw_some_rows(int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows) {
-#if HAS_WIDE
-    if (USE_WIDEST) {
-        rows_widest(n, first, many, key, rows);
-        return;
-    }
-    if (USE_WIDE) {
-        rows_wide(n, first, many, key, rows);
-        return;
-    }
-#endif
-    rows_plain(n, first, many, key, rows);
-}
+DEFINE_KINDS_OF(int64_t, count_drawn,
+                (const uint32_t *even, const uint32_t *odd, const uint64_t *limit, int64_t first,
+                 int64_t n, uint64_t key),
+                (even, odd, limit, first, n, key))
+DEFINE_KINDS(draw_some_labels,
+             (const uint64_t *limit, int64_t first, int64_t n, uint64_t key, int64_t *out),
+             (limit, first, n, key, out))
+DEFINE_KINDS(draw_some_rows,
+             (int64_t n, int64_t first, int64_t many, uint64_t key, uint32_t *rows),
+             (n, first, many, key, rows))
 
 #endif

@@ -8,19 +8,13 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
+from trueup.engines.kernels.columns cimport score
 from trueup.engines.kernels.order cimport sort_by_score
-
-ctypedef fused score:
-    float
-    double
 
 cdef extern from "score_grid.h" nogil:
     int64_t N_CELLS
-    void cells_of_doubles(const double *, Py_ssize_t, double, double, int64_t *)
-    void cells_of_floats(const float *, Py_ssize_t, double, double, int64_t *)
-
-cdef enum:
-    BLOCK = 512
+    void count_in_cells(const void *p, int narrow, Py_ssize_t n, double shift, double scale,
+                        int32_t *counts, uint16_t *where)
 
 
 cdef struct Column:
@@ -79,7 +73,9 @@ cdef Py_ssize_t find_edges(
     cdef uint64_t *keys
     cdef uint64_t bits
     cdef double x
-    count(p, shift, scale, column)
+    count_in_cells(
+        p, score is float, column.n, shift, scale, column.counts, column.where
+    )
     choose_cells(column)
     for i in range(column.gathered):
         n_needed += column.size[i]
@@ -98,22 +94,6 @@ cdef Py_ssize_t find_edges(
     n_edges = cut(keys, column, edges)
     free(keys)
     return n_edges
-
-
-cdef void count(const score *p, double shift, double scale, Column *column) noexcept nogil:
-    cdef int64_t[BLOCK] cells
-    cdef Py_ssize_t i, many, start = 0
-    while start < column.n:
-        many = min(<Py_ssize_t>BLOCK, column.n - start)
-        if score is double:
-            cells_of_doubles(p + start, many, shift, scale, cells)
-        else:
-            cells_of_floats(p + start, many, shift, scale, cells)
-        for i in range(many):
-            column.where[start + i] = <uint16_t>cells[i]
-        for i in range(many):
-            column.counts[cells[i]] += 1
-        start += many
 
 
 cdef void choose_cells(Column *column) noexcept nogil:

@@ -2,7 +2,7 @@
 #ifndef TRUEUP_EXPONENTIAL_H
 #define TRUEUP_EXPONENTIAL_H
 
-#include "row_scan.h"
+#include "dispatch.h"
 
 #include <string.h>
 

@@ -7,24 +7,15 @@ number at a time: neighbouring rows of a piled-up column write to overlapping pl
 stores would wait for each other.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
+
+from trueup.engines.kernels.columns cimport check_range, from_row, label, score
 
 cdef extern from "absolute_area.h" nogil:
     double mean_area(const double *height, Py_ssize_t n)
 
 cdef enum:
     STRETCHES = 4
-
-ctypedef fused score:
-    float
-    double
-
-ctypedef fused label:
-    uint8_t
-    int32_t
-    int64_t
-    double
 
 
 def add_rows(
@@ -41,17 +32,11 @@ def add_rows(
     A score next to 0 or 1 also has shares outside, at the points -1 and size + 1.
     """
     cdef Py_ssize_t i
-    cdef const double *weights = NULL
-    cdef double *table
-    if not 0 <= start <= stop <= min(len(p), len(y), len(p) if w is None else len(w)):
-        raise IndexError("rows out of range")
+    cdef const double *weights = from_row(w, 0)
+    check_range(start, stop, min(len(p), len(y), len(p) if w is None else len(w)))
     if size < 2 or totals.shape[0] != size + 4 or totals.shape[1] != 3:
         raise ValueError("totals must be of shape (size + 4, 3)")
-    if start == stop:
-        return
-    if w is not None:
-        weights = &w[0]
-    table = &totals[0, 0]
+    cdef double *table = &totals[0, 0]
     with nogil:
         for i in range(start, stop):
             add_row(table, p[i], <double>y[i], 1 if weights == NULL else weights[i], size)
@@ -68,17 +53,11 @@ def add_residuals(
 ):
     """As `add_rows`, of w(p - y) alone: the same sums in the same order."""
     cdef Py_ssize_t i
-    cdef const double *weights = NULL
-    cdef double *table
-    if not 0 <= start <= stop <= min(len(p), len(y), len(p) if w is None else len(w)):
-        raise IndexError("rows out of range")
+    cdef const double *weights = from_row(w, 0)
+    check_range(start, stop, min(len(p), len(y), len(p) if w is None else len(w)))
     if size < 2 or totals.shape[0] != size + 4:
         raise ValueError("totals must be of length size + 4")
-    if start == stop:
-        return
-    if w is not None:
-        weights = &w[0]
-    table = &totals[0]
+    cdef double *table = &totals[0]
     with nogil:
         for i in range(start, stop):
             add_residual(table, p[i], <double>y[i], 1 if weights == NULL else weights[i], size)
@@ -112,12 +91,12 @@ def add_terms(
         for i in range(STRETCHES * stretch, n):
             add_moments(steps, p[i], term[i], size)
         for j in range(size + 4):
-            m = steps + 4 * j  # beyond the last step, as before the first, are nothing but zeros
+            m = steps + 4 * (j - 3)  # beyond the last step, as before the first, are only zeros
             totals[j] = (
-                (m[0] - 3 * m[1] + 3 * m[2] - m[3])
-                + (4 * m[-4] - 6 * m[-2] + 3 * m[-1])
-                + (m[-8] + 3 * m[-7] + 3 * m[-6] - 3 * m[-5])
-                + m[-9]
+                (m[12] - 3 * m[13] + 3 * m[14] - m[15])
+                + (4 * m[8] - 6 * m[10] + 3 * m[11])
+                + (m[4] + 3 * m[5] + 3 * m[6] - 3 * m[7])
+                + m[3]
             ) * (1.0 / 6)
 
 

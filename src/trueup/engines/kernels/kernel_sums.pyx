@@ -42,11 +42,10 @@ cdef extern from "block_sums.h" nogil:
         Py_ssize_t columns
         double steep
         int relative
-    ctypedef void (*block_adder)(
-        const packed_points *points, Py_ssize_t first, Py_ssize_t last, const double *query,
-        Py_ssize_t rows, double *sum, double *nearest
-    ) noexcept
-    block_adder block_adder_of(int gaussian)
+    void add_blocks(
+        const packed_points *points, int gaussian, Py_ssize_t first, Py_ssize_t last,
+        const double *query, Py_ssize_t rows, double *sum, double *nearest
+    )
 
 cdef extern from "divided_sums.h" nogil:
     enum:
@@ -90,11 +89,10 @@ def sum_pairs(
     Row i of ``blocks`` says from where to where the i-th QUERIES queries look.
     """
     cdef Py_ssize_t rows = query.shape[0], columns = value.shape[1], dims = query.shape[1]
-    cdef Py_ssize_t start, many, i, c, half, tile
+    cdef Py_ssize_t start, many, i, c, tile
     cdef packed_points points
     cdef double[::1] sums = np.empty(QUERIES_AT_ONCE * columns * BLOCK_POINTS)
     cdef double[::1] least = np.empty(QUERIES_AT_ONCE)
-    cdef block_adder add_blocks = block_adder_of(gaussian)
     cdef double *lane
     if place.shape[1] != dims or place.shape[2] != BLOCK_POINTS or not dims or not columns:
         raise ValueError("points packed, of as many coordinates as the queries")
@@ -123,8 +121,8 @@ def sum_pairs(
             for i in range(many):
                 least[i] = INFINITY
             add_blocks(
-                &points, blocks[tile, 0], blocks[tile, 1], &query[start, 0], many, &sums[0],
-                &least[0],
+                &points, gaussian, blocks[tile, 0], blocks[tile, 1], &query[start, 0], many,
+                &sums[0], &least[0],
             )
             lane = &sums[0]
             for i in range(many):

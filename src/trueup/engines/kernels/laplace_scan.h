@@ -10,12 +10,6 @@
 #define STRETCHES 8
 #define STEPS_AT_ONCE 32
 
-#if defined(__GNUC__)
-#define IN_STEP _Pragma("GCC unroll 1") /* unrolled, it would not be made wide */
-#else
-#define IN_STEP
-#endif
-
 #define DECAYED 1e-300 /* smaller numbers would never reach 0, and each costs a hundred others */
 
 /* With B the sum of all residuals before a stretch, each decayed by its distance to the point
@@ -44,37 +38,32 @@ INLINED double decay_to(const double *value, ptrdiff_t i, double bandwidth) {
 }
 
 /* STRETCHES stretches of `size` scores, one after the other; there is a score before the first. */
-#define DEFINE_SCAN(NAME, KIND)                                                                    \
-    KIND void NAME(const double *value, const double *residual, ptrdiff_t size, double bandwidth,  \
-                   stretches *found) {                                                             \
-        stretches of = *found; /* a copy that nobody else can see stays in registers */            \
-        double line[STEPS_AT_ONCE], step[STEPS_AT_ONCE * STRETCHES];                               \
-        double term[STEPS_AT_ONCE * STRETCHES];                                                    \
-        for (ptrdiff_t start = 0; start < size; start += STEPS_AT_ONCE) {                          \
-            ptrdiff_t here = size - start < STEPS_AT_ONCE ? size - start : STEPS_AT_ONCE;          \
-            for (int s = 0; s < STRETCHES; s++) {                                                  \
-                ptrdiff_t first = s * size + start;                                                \
-                for (ptrdiff_t i = 0; i < here; i++)                                               \
-                    line[i] = decay_to(value, first + i, bandwidth);                               \
-                for (ptrdiff_t i = 0; i < here; i++) {                                             \
-                    step[i * STRETCHES + s] = line[i];                                             \
-                    term[i * STRETCHES + s] = residual[first + i];                                 \
-                }                                                                                  \
-            }                                                                                      \
-            for (ptrdiff_t i = 0; i < here; i++)                                                   \
-                IN_STEP for (int s = 0; s < STRETCHES; s++)                                        \
-                    meet(step[i * STRETCHES + s], term[i * STRETCHES + s], of.own + s,             \
-                         of.cross + s, of.pull + s, of.state + s, of.decay + s);                   \
-        }                                                                                          \
-        *found = of;                                                                               \
+INLINED void scan_stretches_body(const double *value, const double *residual, ptrdiff_t size,
+                                 double bandwidth, stretches *found) {
+    stretches of = *found; /* a copy that nobody else can see stays in registers */
+    double line[STEPS_AT_ONCE], step[STEPS_AT_ONCE * STRETCHES], term[STEPS_AT_ONCE * STRETCHES];
+    for (ptrdiff_t start = 0; start < size; start += STEPS_AT_ONCE) {
+        ptrdiff_t here = size - start < STEPS_AT_ONCE ? size - start : STEPS_AT_ONCE;
+        for (int s = 0; s < STRETCHES; s++) {
+            ptrdiff_t first = s * size + start;
+            for (ptrdiff_t i = 0; i < here; i++) line[i] = decay_to(value, first + i, bandwidth);
+            for (ptrdiff_t i = 0; i < here; i++) {
+                step[i * STRETCHES + s] = line[i];
+                term[i * STRETCHES + s] = residual[first + i];
+            }
+        }
+        for (ptrdiff_t i = 0; i < here; i++)
+            IN_STEP for (int s = 0; s < STRETCHES; s++)
+                meet(step[i * STRETCHES + s], term[i * STRETCHES + s], of.own + s, of.cross + s,
+                     of.pull + s, of.state + s, of.decay + s);
     }
+    *found = of;
+}
 
-DEFINE_SCAN(scan_plain, static)
-
-#if HAS_WIDE
-DEFINE_SCAN(scan_wide, WIDE)
-DEFINE_SCAN(scan_widest, WIDEST)
-#endif
+DEFINE_KINDS(scan_stretches,
+             (const double *value, const double *residual, ptrdiff_t size, double bandwidth,
+              stretches *found),
+             (value, residual, size, bandwidth, found))
 
 /* Scan the scores start … stop-1 of an array. */
 static stretch scan_scores(const double *value, const double *residual, ptrdiff_t start,
@@ -88,14 +77,7 @@ static stretch scan_scores(const double *value, const double *residual, ptrdiff_
     ptrdiff_t size = (stop - start) / STRETCHES;
     const double *at = value + start, *terms = residual + start;
     if (size > 0) {
-#if HAS_WIDE
-        if (USE_WIDEST)
-            scan_widest(at, terms, size, bandwidth, &of);
-        else if (USE_WIDE)
-            scan_wide(at, terms, size, bandwidth, &of);
-        else
-#endif
-            scan_plain(at, terms, size, bandwidth, &of);
+        scan_stretches(at, terms, size, bandwidth, &of);
         for (int s = 0; s < STRETCHES; s++) {
             all.own += of.own[s];
             all.cross += of.cross[s] + all.state * of.pull[s];

@@ -7,34 +7,23 @@ the data and puts the answers together.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
-ctypedef fused score:
-    float
-    double
+from trueup.engines.kernels.columns cimport score
 
 cdef extern from "score_grid.h" nogil:
+    enum:
+        CELLS_AT_ONCE
     int64_t CELLS "N_CELLS"
-    void cells_of_doubles(const double *, Py_ssize_t, double, double, int64_t *)
-    void cells_of_floats(const float *, Py_ssize_t, double, double, int64_t *)
+    void find_cells(const void *p, int narrow, Py_ssize_t start, Py_ssize_t n, double shift,
+                    double scale, int64_t *cells)
+    void count_in_cells(const void *p, int narrow, Py_ssize_t n, double shift, double scale,
+                        int32_t *counts, uint16_t *where)
 
 cdef enum:
-    BLOCK = 512
     DIGIT_BITS = 11
     DIGITS = 1 << DIGIT_BITS
     MOVES_PER_KEY = 8
 
 N_CELLS = CELLS
-
-
-cdef inline Py_ssize_t locate_block(
-    const score *p, Py_ssize_t start, Py_ssize_t n, double shift, double scale, int64_t *cells
-) noexcept nogil:
-    """Write the cells of at most ``BLOCK`` scores from ``start`` on; return where they end."""
-    cdef Py_ssize_t size = min(<Py_ssize_t>BLOCK, n - start)
-    if score is double:
-        cells_of_doubles(p + start, size, shift, scale, cells)
-    else:
-        cells_of_floats(p + start, size, shift, scale, cells)
-    return start + size
 
 
 def count_cells(
@@ -44,26 +33,19 @@ def count_cells(
 
     Each score's cell is written to ``where``, unless it is None.
     """
-    cdef Py_ssize_t i, start = 0, stop
-    cdef int64_t[BLOCK] cells
-    cdef bint remember = where is not None
-    if remember and where.shape[0] != p.shape[0]:
-        raise ValueError("one place for each score")
+    cdef uint16_t *remembered = NULL
+    if where is not None:
+        if where.shape[0] != p.shape[0]:
+            raise ValueError("one place for each score")
+        remembered = &where[0]
     with nogil:
-        while start < p.shape[0]:
-            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
-            if remember:
-                for i in range(stop - start):
-                    where[start + i] = <uint16_t>cells[i]
-            for i in range(stop - start):
-                counts[cells[i]] += 1
-            start = stop
+        count_in_cells(&p[0], score is float, p.shape[0], shift, scale, &counts[0], remembered)
 
 
 def locate_cells(const double[::1] p, double shift, double scale, int64_t[::1] cells):
     """Write the cell of every score."""
     if p.shape[0]:
-        cells_of_doubles(&p[0], p.shape[0], shift, scale, &cells[0])
+        find_cells(&p[0], False, 0, p.shape[0], shift, scale, &cells[0])
 
 
 def gather(
@@ -122,17 +104,18 @@ def scatter_keys(
     uint64_t[::1] keys,
 ):
     """Write every key to the next free place of its cell's part; ``place`` moves on."""
-    cdef Py_ssize_t i, start = 0, stop
-    cdef int64_t[BLOCK] cells
+    cdef Py_ssize_t i, many, start = 0
+    cdef int64_t[CELLS_AT_ONCE] cells
     cdef int64_t here
     with nogil:
         while start < p.shape[0]:
-            stop = locate_block(&p[0], start, p.shape[0], shift, scale, cells)
-            for i in range(start, stop):
-                here = part[cells[i - start]]
-                keys[place[here]] = key_of(<double>p[i], y[i])
+            many = min(<Py_ssize_t>CELLS_AT_ONCE, p.shape[0] - start)
+            find_cells(&p[0], score is float, start, many, shift, scale, cells)
+            for i in range(many):
+                here = part[cells[i]]
+                keys[place[here]] = key_of(<double>p[start + i], y[start + i])
                 place[here] += 1
-            start = stop
+            start += many
 
 
 def sort_keys(uint64_t[::1] keys, uint64_t[::1] spare):

@@ -6,96 +6,55 @@
 #ifndef TRUEUP_PAIRS_H
 #define TRUEUP_PAIRS_H
 
-#include "row_scan.h"
+#include "dispatch.h"
 
 #include <math.h>
 
 #define OTHERS_AT_ONCE 16
+#define LANES 8
 
 typedef enum { SQUARED, ABSOLUTE, PRODUCT } pair_term;
 
-/* Sums of one row with OTHERS_AT_ONCE others, which are packed: all first coordinates, all
-   second ones, … */
-#define DEFINE_PAIR_ROW(NAME, TERM)                                                                \
-    static void NAME(const double *row, const double *packed, ptrdiff_t m, double *sum) {          \
-        for (int j = 0; j < OTHERS_AT_ONCE; j++) sum[j] = 0;                                       \
-        for (ptrdiff_t k = 0; k < m; k++, packed += OTHERS_AT_ONCE)                                \
-            for (int j = 0; j < OTHERS_AT_ONCE; j++) sum[j] += TERM(row[k], packed[j]);            \
-    }
-
-#define SQUARED_TERM(x, y) (((x) - (y)) * ((x) - (y)))
-#define ABSOLUTE_TERM(x, y) fabs((x) - (y))
-#define PRODUCT_TERM(x, y) ((x) * (y))
-
-DEFINE_PAIR_ROW(squared_row, SQUARED_TERM)
-DEFINE_PAIR_ROW(absolute_row, ABSOLUTE_TERM)
-DEFINE_PAIR_ROW(product_row, PRODUCT_TERM)
-
-#if HAS_WIDE
-
-WIDE inline __m256d wide_squared(__m256d x, __m256d y) {
-    __m256d away = _mm256_sub_pd(x, y);
-    return _mm256_mul_pd(away, away);
+INLINED double term_of(pair_term term, double x, double y) {
+    if (term == PRODUCT) return x * y;
+    return term == SQUARED ? (x - y) * (x - y) : fabs(x - y);
 }
 
-WIDE inline __m256d wide_absolute(__m256d x, __m256d y) {
-    return _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(x, y));
-}
-
-WIDE inline __m256d wide_product(__m256d x, __m256d y) { return _mm256_mul_pd(x, y); }
-
-/* Four sums by name: compilers keep an array of them in memory, at six times the cost. */
-#define DEFINE_WIDE_PAIR_ROW(NAME, TERM)                                                           \
-    WIDE void NAME(const double *row, const double *packed, ptrdiff_t m, double *sum) {            \
-        __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;                               \
-        for (ptrdiff_t k = 0; k < m; k++, packed += OTHERS_AT_ONCE) {                              \
-            __m256d x = _mm256_set1_pd(row[k]);                                                    \
-            s0 = _mm256_add_pd(s0, TERM(x, _mm256_loadu_pd(packed)));                              \
-            s1 = _mm256_add_pd(s1, TERM(x, _mm256_loadu_pd(packed + 4)));                          \
-            s2 = _mm256_add_pd(s2, TERM(x, _mm256_loadu_pd(packed + 8)));                          \
-            s3 = _mm256_add_pd(s3, TERM(x, _mm256_loadu_pd(packed + 12)));                         \
-        }                                                                                          \
-        _mm256_storeu_pd(sum, s0);                                                                 \
-        _mm256_storeu_pd(sum + 4, s1);                                                             \
-        _mm256_storeu_pd(sum + 8, s2);                                                             \
-        _mm256_storeu_pd(sum + 12, s3);                                                            \
+/* Sums of rows with `here` others, which are packed: all first coordinates, all second ones, …
+   More lanes in one array than eight would be kept in memory, at four times the cost. */
+INLINED void rows_with(pair_term term, const double *APART row, ptrdiff_t rows,
+                       const double *APART packed, ptrdiff_t here, ptrdiff_t m, double *APART out,
+                       ptrdiff_t width) {
+    for (ptrdiff_t i = 0; i < rows; i++, row += m, out += width) {
+        double low[LANES] = {0}, high[LANES] = {0}, sum[OTHERS_AT_ONCE];
+        for (ptrdiff_t k = 0; k < m; k++) {
+            const double *APART first = packed + k * OTHERS_AT_ONCE, *APART last = first + LANES;
+            IN_STEP for (int j = 0; j < LANES; j++) low[j] += term_of(term, row[k], first[j]);
+            IN_STEP for (int j = 0; j < LANES; j++) high[j] += term_of(term, row[k], last[j]);
+        }
+        for (int j = 0; j < LANES; j++) sum[j] = low[j], sum[LANES + j] = high[j];
+        for (ptrdiff_t j = 0; j < here; j++) out[j] = sum[j];
     }
-
-DEFINE_WIDE_PAIR_ROW(wide_squared_row, wide_squared)
-DEFINE_WIDE_PAIR_ROW(wide_absolute_row, wide_absolute)
-DEFINE_WIDE_PAIR_ROW(wide_product_row, wide_product)
-
-#endif
-
-typedef void (*pair_row)(const double *, const double *, ptrdiff_t, double *);
-
-static pair_row pair_row_of(pair_term term) {
-#if HAS_WIDE
-    if (USE_WIDE) {
-        if (term == PRODUCT) return wide_product_row;
-        return term == SQUARED ? wide_squared_row : wide_absolute_row;
-    }
-#endif
-    if (term == PRODUCT) return product_row;
-    return term == SQUARED ? squared_row : absolute_row;
 }
 
 /* ``packed`` has room for OTHERS_AT_ONCE rows of m coordinates; ``out`` is (rows, others). */
-static void pair_sums(const double *a, ptrdiff_t rows, const double *b, ptrdiff_t others,
-                      ptrdiff_t m, pair_term term, double *packed, double *out) {
-    pair_row sum_row = pair_row_of(term);
+INLINED void pair_sums_body(const double *a, ptrdiff_t rows, const double *b, ptrdiff_t others,
+                            ptrdiff_t m, pair_term term, double *packed, double *out) {
     for (ptrdiff_t first = 0; first < others; first += OTHERS_AT_ONCE) {
         ptrdiff_t left = others - first;
         ptrdiff_t here = left < OTHERS_AT_ONCE ? left : OTHERS_AT_ONCE;
         for (ptrdiff_t k = 0; k < m; k++)
             for (ptrdiff_t j = 0; j < OTHERS_AT_ONCE; j++)
                 packed[k * OTHERS_AT_ONCE + j] = j < here ? b[(first + j) * m + k] : 0;
-        for (ptrdiff_t i = 0; i < rows; i++) {
-            double sum[OTHERS_AT_ONCE];
-            sum_row(a + i * m, packed, m, sum);
-            for (ptrdiff_t j = 0; j < here; j++) out[i * others + first + j] = sum[j];
-        }
+        if (term == SQUARED) rows_with(SQUARED, a, rows, packed, here, m, out + first, others);
+        if (term == ABSOLUTE) rows_with(ABSOLUTE, a, rows, packed, here, m, out + first, others);
+        if (term == PRODUCT) rows_with(PRODUCT, a, rows, packed, here, m, out + first, others);
     }
 }
+
+DEFINE_KINDS(pair_sums,
+             (const double *a, ptrdiff_t rows, const double *b, ptrdiff_t others, ptrdiff_t m,
+              pair_term term, double *packed, double *out),
+             (a, rows, b, others, m, term, packed, out))
 
 #endif

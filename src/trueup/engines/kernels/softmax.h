@@ -7,7 +7,6 @@
 #define TRUEUP_SOFTMAX_H
 
 #include "exponential.h"
-#include "dispatch.h"
 
 #define SUM_LANES 16
 #define FAR_BELOW -1e300 /* fills rows up to whole lanes: its exponential is 0 */

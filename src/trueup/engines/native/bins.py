@@ -21,7 +21,8 @@ SUMMED_ROWS = 120_000
 FEW_FOUND = 2_000  # a plain search is over before a table is made
 RUN_ROWS = 1 << 15  # a running sum is added to the totals after about this many rows
 BLOCK_ENTRIES = 1 << 18
-LOW_SHARE = 0.3  # with more entries beyond the first bin than this, the short cut is not taken
+LOW_CLASSES = 17  # with fewer classes, or with more entries beyond the first bin than the share
+LOW_SHARE = 0.2  # given here, the first bin is no case of its own
 TABLE_BYTES = 1 << 22  # for the tables of all chunks, unless two tables alone need more
 
 
@@ -88,11 +89,11 @@ def class_bin_sums(
     def add(start: int, stop: int) -> Floats:
         tables = compiled.ClassTables(n_classes, lookup)
         totals = np.zeros((5, n_classes, lookup.bins))
-        mostly_low, pending = n_classes > 3, 0
+        mostly_low, pending = n_classes >= LOW_CLASSES, 0
         for first in range(start, stop, step):
             block = read(first, min(first + step, stop))
             others = tables.add(block, scale, label, first, mostly_low)
-            mostly_low = others < LOW_SHARE * block.size
+            mostly_low = n_classes >= LOW_CLASSES and others < LOW_SHARE * block.size
             pending += len(block)
             if pending >= max(RUN_ROWS, 4 * lookup.bins):
                 tables.flush(totals)
