@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +27,7 @@ from trueup.local.features import (
     some_columns,
 )
 from trueup.local.neighborhood import Neighbourhood
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
@@ -129,13 +128,6 @@ class LocalCalibration(Recalibrator):
     reduce: Any = None
     n_score_columns: int | None = None
 
-    bandwidth_: float | None = field(init=False)
-    feature_map_: dict[str, Any] | None = field(init=False)
-    points_: Floats = field(init=False)
-    bins_: Ints = field(init=False)
-    weights_: Floats = field(init=False)
-    right_: Floats = field(init=False)
-
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
     ) -> Self:
@@ -157,7 +149,7 @@ class LocalCalibration(Recalibrator):
         before = log_loss_of(data.scores.probs(), data)
         answers = self._answers(data.scores, self.points_, self._device(X, features))
         after = log_loss_of(answers, data)
-        self.fit_ = self._record(data, Losses(before, after))
+        self.fit_ = self._record(data, (before, after))
         return self
 
     def predict_proba(self, X: object, features: object = None) -> Floats:

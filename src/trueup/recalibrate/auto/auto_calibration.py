@@ -97,8 +97,6 @@ class AutoCalibration(Recalibrator):
     rank_by: str = "log_loss"
     random_state: RandomState = 0
 
-    results_: dict[str, NDArray[Any]] = field(init=False)
-
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Compare the candidates on predictions and classes, and fit the chosen one.
 

@@ -14,7 +14,7 @@ from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
@@ -78,10 +78,6 @@ class GroupwiseCalibration(Recalibrator):
     recalibrator: Recalibrator = field(kw_only=False)
     min_rows: int = 100
 
-    global_: Recalibrator = field(init=False)
-    groups_: list[Any] | None = field(init=False)
-    recalibrators_: list[Recalibrator] = field(init=False)
-
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Self:
@@ -101,7 +97,7 @@ class GroupwiseCalibration(Recalibrator):
             self._fit_groups(data, names)
         before = log_loss_of(data.scores.probs(), data)
         after = log_loss_of(self._answers(data.scores, names), data)
-        self.fit_ = self._record(data, Losses(before, after))
+        self.fit_ = self._record(data, (before, after))
         return self
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
@@ -142,7 +138,8 @@ class GroupwiseCalibration(Recalibrator):
     def _fit(self, data: FitData) -> None:
         self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
         self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
-        self.groups_, self.recalibrators_ = None, []
+        self.groups_: list[Any] | None = None
+        self.recalibrators_: list[Recalibrator] = []
 
     def _fit_groups(self, data: FitData, names: list[Any]) -> None:
         self.groups_ = []

@@ -99,11 +99,6 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     ensemble: bool = False
     n_jobs: int | None = None
 
-    classes_: NDArray[Any] = field(init=False)
-    classifiers_: list[Any] = field(init=False)
-    recalibrators_: list[Recalibrator] = field(init=False)
-    notes_: list[str] = field(init=False)
-
     def fit(
         self, X: Any, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Self:
@@ -128,7 +123,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
         beside = Metadata.of(self, len(labels), sample_weight, groups)
-        self.notes_ = []
+        self.notes_: list[str] = []
         if self.is_frozen:
             self._fit_frozen(X, labels, beside)
         else:

@@ -6,12 +6,12 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.recalibrate.base import with_parameters
-from trueup.recalibrate.scaling.matrix import AffineRecalibrator
+from trueup.recalibrate.scaling.matrix import MatrixScaling
 from trueup.recalibrate.score_forms import Scores, log_sum_exp
 
 
 @with_parameters
-class DirichletCalibration(AffineRecalibrator):
+class DirichletCalibration(MatrixScaling):
     r"""Fit a matrix and intercepts on log-probabilities, held near the diagonal.
 
     :math:`q = \operatorname{softmax}(W \log p + b)`, minimising mean log loss plus ODIR, the

@@ -34,11 +34,6 @@ class ScoreSums:
     at_1: float
     rounding: Rounding
 
-    @property
-    def weight(self) -> float:
-        """Weight of all scores."""
-        return self.inside + self.at_0 + self.at_1
-
 
 def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
     """Return the sums over scores, which must be more than one point."""

@@ -62,10 +62,8 @@ def scores_quality(
 
     gaps = np.concatenate([fitted(half) - up_to[kept], fitted(-half) - before])
     distance = float(np.abs(gaps).max())
-    effective = float(
-        weight.sum() ** 2 / (weight @ weight)
-    )  # equally weighted rows that say as much
-    chance = CHANCE / math.sqrt(effective)
+    # The sum under the root is the number of equally weighted rows that say as much.
+    chance = CHANCE / math.sqrt(float(weight.sum() ** 2 / (weight @ weight)))
     return Quality(distance, chance, _grade(distance - chance, SCORE_LIMITS))
 
 
