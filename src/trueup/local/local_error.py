@@ -255,14 +255,8 @@ class LocalProblem:
         if math.isinf(scale):
             sums, method = self._within_cells(values), "sums of groups"
         else:
-            found = sums_on(
-                self.device,
-                self.points,
-                values,
-                self.bins,
-                kernel=kernel,  # type: ignore[arg-type]
-                scale=scale,
-            )
+            place = (self.points, values, self.bins)
+            found = sums_on(self.device, *place, kernel=kernel, scale=scale)
             sums, method = found.sums, found.method
         mass = sums[:, 0]
         gap = 0.0 - np.clip(sums[:, 1] / mass, -1, 1)  # a difference, so that no gap is −0.0
