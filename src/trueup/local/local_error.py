@@ -266,7 +266,6 @@ class LocalProblem:
         """Sums over all rows of the same bin and group: every similarity is 1 or 0."""
         cell = self.bins if self.groups is None else self.groups * (len(self.edges) + 1) + self.bins
         _, place = np.unique(cell, return_inverse=True)
-        place = place.reshape(-1)
         return np.column_stack([np.bincount(place, column)[place] for column in values.T])
 
 

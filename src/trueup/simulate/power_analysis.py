@@ -338,7 +338,7 @@ def world_like(probs: object, labels: object, logits: bool = False) -> World:
     lens = chosen_lens(None, forecasts)
     pairs = lens.pairs(forecasts)
     value, index = np.unique(pairs.p.astype(np.float64), return_inverse=True)
-    share = np.bincount(index.reshape(-1), pairs.w)
+    share = np.bincount(index, pairs.w)
     return World(Empirical(value.tolist(), share.tolist()), fitted.world.curve)
 
 

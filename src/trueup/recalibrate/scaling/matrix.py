@@ -11,12 +11,7 @@ from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.scaling.affine.fit import AffineData, fit_affine
-from trueup.recalibrate.scaling.affine.penalty_search import (
-    Strengths,
-    folds_of,
-    search_strengths,
-    strongest,
-)
+from trueup.recalibrate.scaling.affine.penalty_search import Strengths, folds_of, search_strengths
 from trueup.recalibrate.score_forms import FitData, Scores
 
 MOST_TO_SEARCH = 1e9  # (n + K) K²: with more, cross-validation takes longer than minutes
@@ -174,7 +169,6 @@ class MatrixScaling(Recalibrator):
                 "all rows are the same, so that cross-validation cannot choose a penalty: the "
                 "strongest was taken"
             )
-            return strongest(affine, self.penalty, strength, mu)
         return search_strengths(affine, fold, self.penalty, strength, mu)
 
     def _features(self, scores: Scores) -> Floats:

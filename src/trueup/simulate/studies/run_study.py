@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -96,6 +95,7 @@ def study(
     check_truth(truth)
     if workers is not None:
         check_whole("workers", workers, 1)
+    threads = get_threads()
     truths = {
         (name, key): value
         for name, world in named.items()
@@ -126,9 +126,12 @@ def study(
     todo = [key for key in keys if key not in finished]
     line = Progress(len(keys), len(keys) - len(todo), progress)
     try:
-        with _on_threads(workers):
-            fresh = _all_scored(score, todo, line)
+        if workers is not None:
+            set_threads(int(workers))
+        fresh = _all_scored(score, todo, line)
     finally:
+        if workers is not None:
+            set_threads(threads)
         line.close()
         if saved is not None:
             saved.close()
@@ -250,15 +253,3 @@ def _measure_of(name: str, measures: list[str]) -> str:
     if name in measures:
         return name
     return max((m for m in measures if name.startswith(f"{m}.")), key=len)
-
-
-@contextmanager
-def _on_threads(workers: int | None) -> Iterator[None]:
-    before = get_threads()
-    if workers is not None:
-        set_threads(int(workers))
-    try:
-        yield
-    finally:
-        if workers is not None:
-            set_threads(before)

@@ -53,9 +53,12 @@ def search_strengths(
     """Find the best powers of ten for those strengths that are None.
 
     Both are made weaker together until that no longer helps; then one power of ten at a time in
-    either is tried from the best pair, until no neighbour is better.
+    either is tried from the best pair, until no neighbour is better. With a single fold nothing
+    can be compared, and the strongest pair is returned.
     """
     ladders = _ladders(data, kind, strength, mu)
+    if fold.max() == 0:
+        return Strengths(ladders[0][0], ladders[1][0], [])
     table = _Table(data, fold, kind, ladders)
     best, worse = (0, 0), 0
     for step in range(1, max(len(ladder) for ladder in ladders)):
@@ -72,12 +75,6 @@ def search_strengths(
         if not better:
             return Strengths(ladders[0][best[0]], ladders[1][best[1]], table.rows())
         best = min(better, key=table.loss)
-
-
-def strongest(data: AffineData, kind: str, strength: float | None, mu: float | None) -> Strengths:
-    """Strengths where rows are too few to be split."""
-    largest, largest_mu = (ladder[0] for ladder in _ladders(data, kind, strength, mu))
-    return Strengths(largest, largest_mu, [])
 
 
 def _ladders(
