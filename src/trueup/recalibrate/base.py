@@ -50,6 +50,15 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     learns is kept in attributes that end in ``_`` and hold plain values: numbers, strings, arrays,
     None, lists and dictionaries of these, other recalibrators. That is what `save` writes.
 
+    Parameters
+    ----------
+    logits
+        Whether X holds logits.
+    normalize
+        Whether to divide rows of probabilities by their sum; without it they must sum to 1.
+    classes
+        Names of the classes in the order of the columns; None for those of y, as `fit` says.
+
     Attributes
     ----------
     classes_

@@ -78,10 +78,8 @@ class LocalCalibration(Recalibrator):
         If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
         others the features. This is how it goes at the end of a pipeline or through
         cross-validation.
-    logits, normalize
-        Whether scores in X are logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

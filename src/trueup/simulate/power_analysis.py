@@ -309,7 +309,7 @@ def _settle(
 
 @dataclass(frozen=True, repr=False)
 class Between(Curve):
-    """The curve so many times as far from calibration as another, cut at 0 and 1."""
+    """A curve ``times`` as far from calibration as another, cut at 0 and 1."""
 
     curve: Curve = Identity()
     times: float = 1.0

@@ -39,11 +39,8 @@ class GroupwiseCalibration(Recalibrator):
     min_rows
         Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
         a method of one or two parameters; methods with bins want a few times more.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------

@@ -39,10 +39,8 @@ class DirichletCalibration(MatrixScaling):
         μ of ``"odir"``, or ``"auto"``.
     n_folds
         Folds of the cross-validation.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

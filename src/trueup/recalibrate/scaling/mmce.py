@@ -45,10 +45,8 @@ class MMCEScaling(TemperatureScaling):
         is `TemperatureScaling`.
     bandwidth
         Of the kernel, by default the 0.4 of the paper.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

@@ -54,10 +54,8 @@ class TemperatureScaling(Recalibrator):
 
     Parameters
     ----------
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

@@ -50,10 +50,8 @@ class VectorScaling(Recalibrator):
     ----------
     strength
         λ ≥ 0: adds :math:`\frac{λ}{2K}\sum_k (w_k - 1)^2 + b_k^2` to the mean log loss.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

@@ -153,7 +153,7 @@ def _worlds_by_name(worlds: Any) -> dict[str, Any]:
 
 
 def _check_measures(measures: Any) -> None:
-    """Refuse what is not a mapping of names to functions."""
+    """Raise InputError unless these are functions by name."""
     good = isinstance(measures, Mapping) and len(measures) > 0
     if not good or not all(isinstance(k, str) and callable(m) for k, m in measures.items()):
         hint = 'such as {"ece": tu.BinnedError()}'
