@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats
 from trueup.estimators.logistic_fit import both_sides
@@ -34,6 +35,7 @@ LOG_TINY = math.log(np.finfo(np.float64).tiny)
 class End(NamedTuple):
     """Rows that read 0 or 1: where they may be, with shares, and how many were right or wrong."""
 
+    rows: NDArray[np.bool_]  # whether each row of the data is one of them
     log_score: Floats
     log_complement: Floats
     share: Floats
@@ -249,25 +251,27 @@ def outcomes_of(
     """Return the rows for a curve; ``shapes`` (alpha, beta) are those of the fitted scores."""
     alpha, beta = shapes
     at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
+    low = (at_0, alpha, beta, rounding.log_step_at_0)
+    high = (at_1, beta, alpha, rounding.log_step_at_1)  # shapes change places
     ends = []
-    if at_0.any():
-        near, far, share = _spread(alpha, beta, rounding.log_step_at_0)
-        ends.append(End(near, far, share, *_right_and_wrong(label[at_0], weight[at_0])))
-    if at_1.any():
-        near, far, share = _spread(beta, alpha, rounding.log_step_at_1)
-        ends.append(End(far, near, share, *_right_and_wrong(label[at_1], weight[at_1])))
+    for rows, a, b, log_step in (low, high):
+        if rows.any():
+            near, far, share = _spread(a, b, log_step)
+            logs = (near, far) if rows is at_0 else (far, near)
+            y, w = label[rows], weight[rows]
+            right, wrong = float((w * y).sum()), float((w * (1 - y)).sum())
+            ends.append(End(rows, *logs, share, right, wrong))
     inside = ~(at_0 | at_1)
     c = score[inside]
     return Outcomes(np.log(c), np.log1p(-c), label[inside], weight[inside], tuple(ends))
 
 
-def rate_of_rows(curve: Curve, score: Floats, rounding: Rounding, outcomes: Outcomes) -> Floats:
+def rate_of_rows(curve: Curve, score: Floats, outcomes: Outcomes) -> Floats:
     """P(Y = 1) of each row by a curve; averaged over where a row at an end may be."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = curve(score, 1 - score)
-    both = (reads_0(score, rounding), reads_1(score, rounding))
-    for rows, end in zip([r for r in both if r.any()], outcomes.ends, strict=True):
-        rate[rows] = end.share @ curve(np.exp(end.log_score), np.exp(end.log_complement))
+    for end in outcomes.ends:
+        rate[end.rows] = end.share @ curve(np.exp(end.log_score), np.exp(end.log_complement))
     return rate
 
 
@@ -282,7 +286,3 @@ def _spread(a: float, b: float, log_x: float) -> tuple[Floats, Floats, Floats]:
     share = np.exp(log_share - log_share.max())
     # Kept off 0, where a log link has no likelihood.
     return log_t, np.log1p(-np.exp(np.maximum(log_t, LOG_TINY))), share / share.sum()
-
-
-def _right_and_wrong(label: Floats, weight: Floats) -> tuple[float, float]:
-    return float((weight * label).sum()), float((weight * (1 - label)).sum())

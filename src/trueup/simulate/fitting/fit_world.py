@@ -166,7 +166,7 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
         *shapes, alpha_error, beta_error, beta.converged, *counts, rounding.name, value
     )
     of_scores = scores_quality(score, weight, ~(at_0 | at_1), rounding, *shapes)
-    truth = rate_of_rows(curve, score, rounding, outcomes)
+    truth = rate_of_rows(curve, score, outcomes)
     of_curve = curve_quality(score, label, weight, truth)
     words = _words(found, rounding, rows[0], of_scores, of_curve)
     return Fitted(World(Beta(*shapes), curve), rows, found, of_scores, of_curve, words)
