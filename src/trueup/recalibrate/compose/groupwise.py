@@ -99,8 +99,7 @@ class GroupwiseCalibration(Recalibrator):
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
         """Return (n, K) probabilities, each row by the copy of its group."""
-        scores, names = self._read(X, groups)
-        return self._answers(scores, names)
+        return self._answers(*self._read(X, groups))
 
     def predict(self, X: object, groups: object = None) -> NDArray[Any]:
         """Return the class that the copy of each row's group predicts."""
