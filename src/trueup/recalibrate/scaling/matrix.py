@@ -1,4 +1,4 @@
-"""Matrix scaling, where every logit may speak for every class, and Dirichlet calibration."""
+"""Matrix scaling and Dirichlet calibration: a fitted matrix mixes the logits of all classes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MatrixScaling(Recalibrator):
     penalty
         ``None``, ``"odir"`` or ``"l2"``.
     strength
-        λ, or ``"auto"``: the power of ten of least cross-validated log loss.
+        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
     intercept_strength
         μ of ``"odir"``, or ``"auto"``.
     n_folds
@@ -185,7 +185,7 @@ class DirichletCalibration(MatrixScaling):
     :math:`q = \operatorname{softmax}(W \log p + b)`, minimising mean log loss plus ODIR, the
     off-diagonal and intercept regularisation
     :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K} \sum_j b_j^2`, with λ
-    and μ of least cross-validated log loss. Where the forecasts of each class have a Dirichlet
+    and μ of lowest cross-validated log loss. Where the forecasts of each class have a Dirichlet
     distribution, the right map is of this form; beta calibration is its case of two classes.
 
     Use it for three to some dozen classes whose errors differ, with a thousand rows or more. It
@@ -202,7 +202,7 @@ class DirichletCalibration(MatrixScaling):
     penalty
         ``"odir"``, ``"l2"`` or ``None``, as in `MatrixScaling`.
     strength
-        λ, or ``"auto"``: the power of ten of least cross-validated log loss.
+        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
     intercept_strength
         μ of ``"odir"``, or ``"auto"``.
     n_folds
