@@ -33,7 +33,7 @@ class BetaCalibration(SigmoidRecalibrator):
         ``"abm"`` fits all three. ``"ab"`` holds the curve at 1/2 where p is 1/2, by
         :math:`c = (a - b) \log 2`. ``"am"`` has :math:`a = b`: Platt scaling.
     logits, normalize, classes
-        As for every `Recalibrator`. Of a logit p is the probability.
+        As for every `Recalibrator`. Of logits, p is the probability that each stands for.
 
     Attributes
     ----------

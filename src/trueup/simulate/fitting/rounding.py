@@ -83,7 +83,7 @@ def rounding_of(scores: NDArray[Any], tiny: float) -> Rounding:
 def _floats_of(scores: NDArray[Any], tiny: float) -> Rounding:
     if not _all_kept(scores, lambda c: c.astype(np.float32)):
         narrow = ((np.float16, FLOAT16), (np.float32, FLOAT32))
-        return next((grid for kind, grid in narrow if tiny == np.finfo(kind).tiny), FLOAT64)
+        return next((grid for kind, grid in narrow if tiny == float(np.finfo(kind).tiny)), FLOAT64)
     if _all_kept(scores, _as_bfloat16):
         return BFLOAT16
     return FLOAT16 if _all_kept(scores, lambda c: c.astype(np.float16)) else FLOAT32
