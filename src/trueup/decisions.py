@@ -174,7 +174,6 @@ def accuracy_coverage_curve(
     """
     confidence, right, weight = _parts(_pairs(probs, labels, lens, weights, logits))
     threshold, place = np.unique(-confidence, return_inverse=True)
-    place = place.reshape(-1)
     answered = np.cumsum(np.bincount(place, weight))
     correct = np.cumsum(np.bincount(place, weight * right))
     believed = np.cumsum(np.bincount(place, weight * confidence))

@@ -15,8 +15,16 @@ import trueup as tu
 from trueup.errors import InputError
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.simulate import PUBLISHED, Beta, Glm, Identity, Noisy, Points, Power, Uniform, World
-from trueup.simulate.power_analysis import _settle, _solve, power, sample_size
-from trueup.simulate.world_with_error import OVERCONFIDENT, Between, with_error, world_like
+from trueup.simulate.power_analysis import (
+    OVERCONFIDENT,
+    Between,
+    _settle,
+    _solve,
+    power,
+    sample_size,
+    with_error,
+    world_like,
+)
 from trueup.simulate.worlds.score_distributions import Empirical
 
 NETWORK = PUBLISHED["densenet161_imgnet"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.local.bandwidth import WITHIN
-from trueup.local.sums import Kernel, KernelSums, can_divide, kernel_sums_by_bin
+from trueup.local.sums import KernelSums, can_divide, kernel_sums_by_bin
 
 HERE = ("cpu", "mps")  # the engine is as fast and more exact; "mps" has no float64 to add up in
 FURTHEST = {4: 1e15, 8: 1e100}  # by the bytes of a number: squares of distances stay finite
@@ -50,7 +50,7 @@ def sums_on(
     queries: Floats | None = None,
     query_bins: Ints | None = None,
     *,
-    kernel: Kernel,
+    kernel: str,
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
@@ -58,8 +58,8 @@ def sums_on(
 
     What divide and conquer can find it finds here, as no device meets all pairs so fast.
     """
+    how: dict[str, Any] = {"kernel": kernel, "scale": scale, "relative": relative}
     if device is None or can_divide(points.shape[1], kernel):
-        how: dict[str, Any] = {"kernel": kernel, "scale": scale, "relative": relative}
         return kernel_sums_by_bin(points, values, bins, queries, query_bins, **how)
     import torch
 
@@ -69,19 +69,11 @@ def sums_on(
     with np.errstate(over="ignore", under="ignore"):
         x, v = np.ldexp(points, -power), np.ldexp(values, -powers)
         at = None if queries is None else np.ldexp(queries, -power)
-        scale = np.ldexp(scale, -power)
+        how["scale"] = float(np.clip(np.ldexp(scale, -power), WITHIN.tiny, WITHIN.max))
     if np.abs(v[v != 0]).min(initial=1.0) < SMALLEST:
         device = Device(device.name, torch.float64)
-    found = kernel_sums_by_bin(
-        device.tensor(x),
-        device.tensor(v),
-        bins,
-        None if at is None else device.tensor(at),
-        query_bins,
-        kernel=kernel,
-        scale=float(np.clip(scale, WITHIN.tiny, WITHIN.max)),
-        relative=relative,
-    )
+    x, v, at = (None if each is None else device.tensor(each) for each in (x, v, at))
+    found = kernel_sums_by_bin(x, v, bins, at, query_bins, **how)
     nearest = None if found.nearest is None else np.ldexp(_array(found.nearest), power)
     return KernelSums(np.ldexp(_array(found.sums), powers), nearest, found.method)
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from trueup._typing import Floats
+from trueup._typing import Floats, Ints
 from trueup.bins import Binning, EqualWidth, check_binning
 from trueup.checks import check_choice, check_flag, is_number
-from trueup.errors import called, must_be
+from trueup.errors import Argument, InputError, called, must_be, required
 from trueup.estimators.base import Estimator
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_numpy
-from trueup.lens import Lens, check_lens
-from trueup.local.bandwidth import KERNELS, check_bandwidth
-from trueup.local.device import Device, device_of
-from trueup.local.features import check_reduce, fit_map
-from trueup.local.residual_bins import (
-    LocalProblem,
-    LocalSums,
-    features_of,
-    group_numbers,
-    pairs_and_rows,
-)
+from trueup.forecasts.arrays import as_numpy, describe, is_missing
+from trueup.lens import Lens, Pairs, check_lens
+from trueup.local.bandwidth import KERNELS, check_bandwidth, default_bandwidth, scale_of
+from trueup.local.device import Device, device_of, sums_on
+from trueup.local.features import check_reduce, fit_map, some_columns
 from trueup.results import Estimate
 from trueup.tables import ResultTable
 
@@ -195,15 +189,15 @@ class LocalError(Estimator):
 
     def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
         """Return residuals and points of checked data, which serve any bandwidth on any device."""
-        pairs, rows = pairs_and_rows(self.lens_for(forecasts), forecasts)
+        pairs, rows = _pairs_and_rows(self.lens_for(forecasts), forecasts)
         edges = self.binning.inner_edges(pairs)
         bins = np.searchsorted(edges, pairs.p.astype(np.float64))
         if self.kernel == "group":
-            groups = group_numbers(forecasts)[rows]
+            groups = _group_numbers(forecasts)[rows]
             return LocalProblem(rows, pairs, edges, bins, np.empty((len(rows), 0)), groups)
         # Features are scaled by all rows, in a region or not.
         how: dict[str, Any] = {"standardize": self.standardize, "reduce": self.reduce}
-        _, points = fit_map(features_of(forecasts), forecasts.weights, **how)
+        _, points = fit_map(_features_of(forecasts), forecasts.weights, **how)
         return LocalProblem(rows, pairs, edges, bins, points[rows], None, device)
 
     def _given(
@@ -220,6 +214,59 @@ class LocalError(Estimator):
             return problem, forecasts.n
         every = as_numpy("weights", weights)
         return replace(problem, rows=np.flatnonzero(every > 0)[problem.rows]), len(every)
+
+
+class LocalSums(NamedTuple):
+    """Around each row: the kernel-weighted mean of observed − predicted, and the weight near."""
+
+    gap: Floats
+    mass: Floats
+    bandwidth: float | None
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class LocalProblem:
+    """Scores and outcomes in confidence bins, with a point, or a group, for each."""
+
+    rows: Ints  # numbers of the rows of the forecasts that are looked at
+    pairs: Pairs
+    edges: Floats  # inner edges of the bins
+    bins: Ints  # the bin of each row
+    points: Floats  # (n, d) standardised and reduced features; no columns for groups
+    groups: Ints | None  # the number of each row's group, for the kernel of groups
+    device: Device | None = None  # where the sums are found; None for here
+
+    @property
+    def n_dims(self) -> int:
+        """Dimensions of the points."""
+        return int(self.points.shape[1])
+
+    def sums(self, kernel: str, bandwidth: float | None) -> LocalSums:
+        """Return the weighted mean of p − y around each row, itself included (eq. 4 of Luo)."""
+        p, y, w = self.pairs.p, self.pairs.y, self.pairs.w
+        weight = np.ones(len(p)) if w is None else w
+        residual = weight * (p.astype(np.float64) - y.astype(np.float64))
+        values = np.column_stack([weight, residual])
+        gamma = bandwidth
+        if self.groups is None and gamma is None:
+            gamma = default_bandwidth(self.n_dims, kernel)
+        scale = math.inf if gamma is None else scale_of(gamma, self.n_dims, kernel)
+        if math.isinf(scale):
+            sums, method = self._within_cells(values), "sums of groups"
+        else:
+            place = (self.points, values, self.bins)
+            found = sums_on(self.device, *place, kernel=kernel, scale=scale)
+            sums, method = found.sums, found.method
+        mass = sums[:, 0]
+        gap = 0.0 - np.clip(sums[:, 1] / mass, -1, 1)  # a difference, so that no gap is −0.0
+        return LocalSums(gap, mass, gamma, method)
+
+    def _within_cells(self, values: Floats) -> Floats:
+        """Sums over all rows of the same bin and group: every similarity is 1 or 0."""
+        cell = self.bins if self.groups is None else self.groups * (len(self.edges) + 1) + self.bins
+        _, place = np.unique(cell, return_inverse=True)
+        return np.column_stack([np.bincount(place, column)[place] for column in values.T])
 
 
 def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:
@@ -248,3 +295,41 @@ def summary_of(absolute: Floats, w: Floats | None, summary: str | float) -> floa
     reached = np.arange(1, len(order) + 1.0) if w is None else np.cumsum(w[order])
     wanted = float(summary) * reached[-1] * (1 - 1e-12)  # rounding of the sum is no shortage
     return float(absolute[order[np.searchsorted(reached, wanted)]])
+
+
+def _group_numbers(forecasts: Forecasts) -> Ints:
+    """Numbers 0 … G−1 of the groups, which must be known for every row."""
+    if forecasts.groups is None:
+        set_in = (Argument("groups"), " in Forecasts.from_arrays")
+        raise required("features", ("pass the group of each row, or set ", *set_in))
+    if forecasts.groups.ndim != 1:
+        raise must_be("features", "one group per row", describe(forecasts.groups))
+    numbers: dict[Any, int] = {}
+    found = np.empty(forecasts.n, np.int64)
+    for row, name in enumerate(forecasts.groups.tolist()):
+        if is_missing(name):
+            raise must_be("features", "have a group in every row", name, row=row)
+        found[row] = numbers.setdefault(name, len(numbers))
+    return found
+
+
+def _features_of(forecasts: Forecasts) -> Floats:
+    """Return the features, which there must be, in float64."""
+    if forecasts.features is None:
+        name = Argument("features")
+        raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.from_arrays"))
+    return some_columns(forecasts.features)
+
+
+def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
+    """Return the pairs in the region of a lens, and the rows they come from."""
+    if not lens.one_score:
+        hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
+        raise must_be("lens", "yield one score per row", lens, hint=hint)
+    every = lens.everywhere.pairs(forecasts)
+    if lens.where is None:
+        return every, np.arange(len(every))
+    rows = np.flatnonzero(lens.inside(every.p))
+    if len(rows) == 0:
+        raise InputError("where", "selects no predictions")
+    return every.take(rows), rows

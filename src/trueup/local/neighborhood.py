@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,17 +74,9 @@ class Neighbourhood:
         )
 
     def _met(self, points: Floats, bins: Ints, device: Device | None, scale: float) -> Around:
-        found = sums_on(
-            device,
-            self.points,
-            np.column_stack([self.weights, self.totals]),
-            self.bins,
-            points,
-            bins,
-            kernel=self.kernel,  # type: ignore[arg-type]
-            scale=scale,
-            relative=True,
-        )
+        kept = (self.points, np.column_stack([self.weights, self.totals]), self.bins)
+        how: dict[str, Any] = {"kernel": self.kernel, "scale": scale, "relative": True}
+        found = sums_on(device, *kept, points, bins, **how)
         return Around(found.sums[:, 0], found.sums[:, 1], found.nearest)
 
     def similarity(self, distance: Floats) -> Floats:

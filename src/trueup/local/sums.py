@@ -90,17 +90,10 @@ def kernel_sums(
     >>> result.sums.round(3).tolist(), result.method
     ([[1.368], [1.368]], 'brute force')
     """
-    n_queries = None if queries is None else len(queries)
-    return kernel_sums_by_bin(
-        points,
-        values,
-        np.zeros(len(points), np.int64),
-        queries,
-        None if n_queries is None else np.zeros(n_queries, np.int64),
-        kernel=kernel,
-        scale=scale,
-        relative=relative,
-    )
+    bins = np.zeros(len(points), np.int64)
+    at = None if queries is None else np.zeros(len(queries), np.int64)
+    how: dict[str, Any] = {"kernel": kernel, "scale": scale, "relative": relative}
+    return kernel_sums_by_bin(points, values, bins, queries, at, **how)
 
 
 def kernel_sums_by_bin(

@@ -15,8 +15,7 @@ from trueup.recalibrate.local_calibration import LocalCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
 from trueup.recalibrate.model.scorers import SCORERS, make_scorer
 from trueup.recalibrate.scaling.beta import BetaCalibration
-from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
-from trueup.recalibrate.scaling.matrix import MatrixScaling
+from trueup.recalibrate.scaling.matrix import DirichletCalibration, MatrixScaling
 from trueup.recalibrate.scaling.mmce import MMCEScaling
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.scaling.temperature import TemperatureScaling

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,15 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     them, checks them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it
     learns is kept in attributes that end in ``_`` and hold plain values: numbers, strings, arrays,
     None, lists and dictionaries of these, other recalibrators. That is what `save` writes.
+
+    Parameters
+    ----------
+    logits
+        Whether X holds logits.
+    normalize
+        Whether to divide rows of probabilities by their sum; without it they must sum to 1.
+    classes
+        Names of the classes in the order of the columns; None for those of y, as `fit` says.
 
     Attributes
     ----------
@@ -136,8 +145,11 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check(self) -> None:
         """Refuse bad parameters."""
 
-    def _fit(self, data: FitData) -> Losses | None:
-        """Learn; `data` is checked and not empty. Return log losses where they are at hand."""
+    def _fit(self, data: FitData) -> tuple[float, float] | None:
+        """Learn; `data` is checked and not empty.
+
+        Where they are at hand, return the mean log losses before and after.
+        """
         raise NotImplementedError
 
     def _probs_of(self, scores: Scores) -> Floats:
@@ -193,11 +205,10 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         """Whether what a file says it learned fits together, beyond giving probabilities."""
         return True
 
-    def _record(self, data: FitData, losses: Losses | None = None) -> dict[str, Any]:
+    def _record(self, data: FitData, losses: tuple[float, float] | None = None) -> dict[str, Any]:
         """Rows, classes, fingerprint and losses of the fit; a note where log loss rose."""
         if losses is None:
-            before = log_loss_before(data)
-            losses = Losses(before, log_loss_of(self._probs_of(data.scores), data))
+            losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
@@ -223,13 +234,6 @@ def log_loss_before(data: FitData) -> float:
             chosen = probs[np.arange(len(probs)), data.labels[at]]
             each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
     return float(np.average(each, weights=data.weights))
-
-
-class Losses(NamedTuple):
-    """Mean log loss on the fit data, before and after recalibration."""
-
-    before: float
-    after: float
 
 
 def fingerprint(data: FitData) -> str:

@@ -18,10 +18,8 @@ class IdentityCalibration(Recalibrator):
 
     Parameters
     ----------
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Examples
     --------

@@ -54,10 +54,8 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     ----------
     accuracy_preserving
         One map for all classes that keeps the order of classes in every row.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None: see `fit`.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

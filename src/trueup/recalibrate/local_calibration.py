@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +27,7 @@ from trueup.local.features import (
     some_columns,
 )
 from trueup.local.neighborhood import Neighbourhood
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.fit_input import check_options, read_fit
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
@@ -79,10 +78,8 @@ class LocalCalibration(Recalibrator):
         If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
         others the features. This is how it goes at the end of a pipeline or through
         cross-validation.
-    logits, normalize
-        Whether scores in X are logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------
@@ -129,13 +126,6 @@ class LocalCalibration(Recalibrator):
     reduce: Any = None
     n_score_columns: int | None = None
 
-    bandwidth_: float | None = field(init=False)
-    feature_map_: dict[str, Any] | None = field(init=False)
-    points_: Floats = field(init=False)
-    bins_: Ints = field(init=False)
-    weights_: Floats = field(init=False)
-    right_: Floats = field(init=False)
-
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
     ) -> Self:
@@ -157,7 +147,7 @@ class LocalCalibration(Recalibrator):
         before = log_loss_of(data.scores.probs(), data)
         answers = self._answers(data.scores, self.points_, self._device(X, features))
         after = log_loss_of(answers, data)
-        self.fit_ = self._record(data, Losses(before, after))
+        self.fit_ = self._record(data, (before, after))
         return self
 
     def predict_proba(self, X: object, features: object = None) -> Floats:

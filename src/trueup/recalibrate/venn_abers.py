@@ -38,10 +38,8 @@ class VennAbers(OneVsRestRecalibrator):
     ----------
     loss
         ``"log"`` or ``"squared"`` (the Brier score): what the point is best for.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None: see `fit`.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

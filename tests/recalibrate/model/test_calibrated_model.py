@@ -36,7 +36,7 @@ from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.compose.wrappers import TopLabelCalibration
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
-from trueup.recalibrate.model.parts import Response
+from trueup.recalibrate.model.parts import scores_of
 from trueup.recalibrate.model.scorers import make_scorer
 from trueup.recalibrate.scaling.beta import BetaCalibration
 from trueup.recalibrate.scaling.platt import PlattScaling
@@ -311,10 +311,10 @@ def test_a_class_that_a_classifier_does_not_know_is_next_to_impossible() -> None
     X, y = draw(k=3)
     names = np.array(["a", "b", "d"])[y]
     classes = np.array(["a", "b", "c", "d"])
-    probs = Response(False).of(GaussianNB().fit(X, names), X, classes)
+    probs = scores_of(GaussianNB().fit(X, names), X, classes, logits=False)
     assert (probs[:, 2] == 0).all()
     classifier = LogisticRegression().fit(X, names)
-    logits = Response(True).of(classifier, X, classes)
+    logits = scores_of(classifier, X, classes, logits=True)
     rows = engine.softmax.tempered_probs(logits, 1.0)
     np.testing.assert_allclose(rows[:, 2], 1e-12, rtol=1e-6)
     np.testing.assert_allclose(rows[:, [0, 1, 3]], classifier.predict_proba(X), atol=1e-9)

@@ -19,8 +19,7 @@ from trueup.engines.threads import set_threads
 from trueup.errors import InputError
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.scaling.affine.objective import AffineObjective, Penalty
-from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
-from trueup.recalibrate.scaling.matrix import MatrixScaling
+from trueup.recalibrate.scaling.matrix import DirichletCalibration, MatrixScaling
 
 PENALTIES = [None, "odir", "l2"]
 

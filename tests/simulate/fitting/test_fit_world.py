@@ -15,8 +15,7 @@ from scipy.stats import beta as beta_law
 import trueup as tu
 from trueup.simulate import PUBLISHED, Beta, Glm, Power, World
 from trueup.simulate.fitting.beta import fit_beta, log_likelihood, log_tail, sums_of
-from trueup.simulate.fitting.censored_ends import outcomes_of
-from trueup.simulate.fitting.curve_families import FAMILIES, fit_family
+from trueup.simulate.fitting.curve_families import FAMILIES, fit_family, outcomes_of
 from trueup.simulate.fitting.fit_world import Fitted, fit
 from trueup.simulate.fitting.rounding import FLOAT32, FLOAT64, rounding_of
 

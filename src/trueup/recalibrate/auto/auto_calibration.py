@@ -52,11 +52,8 @@ class AutoCalibration(Recalibrator):
         ``"log_loss"`` or ``"brier"``.
     random_state
         The seed of the folds: a whole number, a generator, or None for others each time.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------
@@ -96,8 +93,6 @@ class AutoCalibration(Recalibrator):
     cv: Any = 5
     rank_by: str = "log_loss"
     random_state: RandomState = 0
-
-    results_: dict[str, NDArray[Any]] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
         """Compare the candidates on predictions and classes, and fit the chosen one.

@@ -14,8 +14,7 @@ from trueup.recalibrate.binning.scaling_binning import ScalingBinning
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.isotonic import IsotonicCalibration
 from trueup.recalibrate.scaling.beta import BetaCalibration
-from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
-from trueup.recalibrate.scaling.matrix import MatrixScaling
+from trueup.recalibrate.scaling.matrix import DirichletCalibration, MatrixScaling
 from trueup.recalibrate.scaling.platt import PlattScaling
 from trueup.recalibrate.scaling.temperature import TemperatureScaling
 from trueup.recalibrate.scaling.vector import VectorScaling

@@ -54,10 +54,8 @@ class BayesianBinning(MarginalRecalibrator):
     ----------
     prior_weight
         :math:`\nu`, rows that the prior of a bin counts for.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None: see `fit`.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

@@ -112,10 +112,8 @@ class HistogramBinning(BinnedRecalibrator):
         ``"one-vs-rest"`` recalibrates every class separately and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

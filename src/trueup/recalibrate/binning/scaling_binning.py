@@ -54,11 +54,8 @@ class ScalingBinning(BinnedRecalibrator):
         it. With all rows for each, the default, it "worked out better" (App. E).
     random_state
         The seed of the split: a whole number, a generator, or None for another each time.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------

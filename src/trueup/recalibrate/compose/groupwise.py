@@ -14,7 +14,7 @@ from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import Losses, Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
@@ -39,11 +39,8 @@ class GroupwiseCalibration(Recalibrator):
     min_rows
         Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
         a method of one or two parameters; methods with bins want a few times more.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------
@@ -78,10 +75,6 @@ class GroupwiseCalibration(Recalibrator):
     recalibrator: Recalibrator = field(kw_only=False)
     min_rows: int = 100
 
-    global_: Recalibrator = field(init=False)
-    groups_: list[Any] | None = field(init=False)
-    recalibrators_: list[Recalibrator] = field(init=False)
-
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Self:
@@ -101,13 +94,12 @@ class GroupwiseCalibration(Recalibrator):
             self._fit_groups(data, names)
         before = log_loss_of(data.scores.probs(), data)
         after = log_loss_of(self._answers(data.scores, names), data)
-        self.fit_ = self._record(data, Losses(before, after))
+        self.fit_ = self._record(data, (before, after))
         return self
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
         """Return (n, K) probabilities, each row by the copy of its group."""
-        scores, names = self._read(X, groups)
-        return self._answers(scores, names)
+        return self._answers(*self._read(X, groups))
 
     def predict(self, X: object, groups: object = None) -> NDArray[Any]:
         """Return the class that the copy of each row's group predicts."""
@@ -142,7 +134,8 @@ class GroupwiseCalibration(Recalibrator):
     def _fit(self, data: FitData) -> None:
         self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
         self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
-        self.groups_, self.recalibrators_ = None, []
+        self.groups_: list[Any] | None = None
+        self.recalibrators_: list[Recalibrator] = []
 
     def _fit_groups(self, data: FitData, names: list[Any]) -> None:
         self.groups_ = []

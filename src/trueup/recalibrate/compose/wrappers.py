@@ -35,11 +35,8 @@ class OneVsRestCalibration(MarginalRecalibrator):
     ----------
     recalibrator
         What is copied; it stays as it is.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------
@@ -98,11 +95,8 @@ class TopLabelCalibration(Recalibrator):
     ----------
     recalibrator
         What is copied; it stays as it is.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum; they
-        hold for the inner recalibrators too.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
 
     Attributes
     ----------

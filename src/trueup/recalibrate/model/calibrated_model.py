@@ -17,7 +17,7 @@ from trueup.checks import check_flag
 from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.fit_input import check_options
-from trueup.recalibrate.model.parts import Metadata, Response, cross_fitted
+from trueup.recalibrate.model.parts import Metadata, at, cross_fitted, scores_of, takes_logits
 
 FROZEN = ("frozen", "prefit")
 
@@ -99,11 +99,6 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     ensemble: bool = False
     n_jobs: int | None = None
 
-    classes_: NDArray[Any] = field(init=False)
-    classifiers_: list[Any] = field(init=False)
-    recalibrators_: list[Recalibrator] = field(init=False)
-    notes_: list[str] = field(init=False)
-
     def fit(
         self, X: Any, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Self:
@@ -128,7 +123,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
         beside = Metadata.of(self, len(labels), sample_weight, groups)
-        self.notes_ = []
+        self.notes_: list[str] = []
         if self.is_frozen:
             self._fit_frozen(X, labels, beside)
         else:
@@ -161,7 +156,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         for classifier, recalibrator in zip(self.classifiers_, self.recalibrators_, strict=True):
             scores = X
             if classifier is not None:
-                scores = Response(recalibrator.logits).of(classifier, X, self.classes_)
+                scores = scores_of(classifier, X, self.classes_, logits=recalibrator.logits)
             answers.append(getattr(recalibrator, method)(scores, **beside))
         return answers
 
@@ -174,7 +169,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_options(self.recalibrator)
         check_flag("ensemble", self.ensemble)
         if self.classifier is not None:
-            Response.for_both(self.classifier, self.recalibrator)
+            takes_logits(self.classifier, self.recalibrator)
 
     @property
     def is_frozen(self) -> bool:
@@ -187,21 +182,21 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def _fit_frozen(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
         """Fit the recalibrator to what the classifier says of rows that it has not seen."""
         if self.classifier is None:
-            recalibrator = clone(self.recalibrator).fit(X, labels, **beside.recalibrator())
+            recalibrator = clone(self.recalibrator).fit(X, labels, **beside.for_recalibrator)
             self.classes_ = recalibrator.classes_
         else:
             check_is_fitted(self.classifier)
             self.classes_ = np.asarray(self.classifier.classes_)
-            response = Response.for_both(self.classifier, self.recalibrator)
-            recalibrator = self._recalibrator(response)
-            scores = response.of(self.classifier, X, self.classes_)
-            recalibrator.fit(scores, labels, **beside.recalibrator())
+            logits = takes_logits(self.classifier, self.recalibrator)
+            recalibrator = self._recalibrator(logits)
+            scores = scores_of(self.classifier, X, self.classes_, logits=logits)
+            recalibrator.fit(scores, labels, **beside.for_recalibrator)
         self.classifiers_, self.recalibrators_ = [self.classifier], [recalibrator]
 
     def _fit_folds(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
         self.classes_ = np.unique(labels)
-        response = Response.for_both(self.classifier, self.recalibrator)
-        folds = cross_fitted(self, response, X, labels, beside)
+        logits = takes_logits(self.classifier, self.recalibrator)
+        folds = cross_fitted(self, X, labels, beside, logits=logits)
         unknown = sum(len(fold.left_out) for fold in folds)
         if unknown:
             self.notes_.append(
@@ -220,17 +215,19 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             order = np.argsort(rows, kind="stable")
             scored = [(scores[order], rows[order])]
         self.recalibrators_ = [
-            self._recalibrator(response).fit(scores, labels[rows], **beside.recalibrator(rows))
+            self._recalibrator(logits).fit(
+                scores, labels[rows], **at(rows, beside.for_recalibrator)
+            )
             for scores, rows in scored
         ]
         self.classifiers_ = [fold.classifier for fold in parts]
         if not self.ensemble:
-            self.classifiers_ = [clone(self.classifier).fit(X, labels, **beside.classifier())]
+            self.classifiers_ = [clone(self.classifier).fit(X, labels, **beside.for_classifier)]
 
-    def _recalibrator(self, response: Response) -> Recalibrator:
+    def _recalibrator(self, logits: bool) -> Recalibrator:
         """An unfitted copy that knows what it is given, and the names of the classes."""
         copy: Recalibrator = clone(self.recalibrator)
-        copy.set_params(logits=response.logits, classes=self.classes_.tolist())
+        copy.set_params(logits=logits, classes=self.classes_.tolist())
         return copy
 
     def get_metadata_routing(self) -> Any:

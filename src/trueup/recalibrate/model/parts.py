@@ -49,13 +49,10 @@ class Metadata:
             return cls(dict(fits), dict(routed.splitter.split), learns)
         return cls(_fits(model, given), _splits(model, given), learns)
 
-    def classifier(self, rows: Ints | slice = slice(None)) -> ByRow:
-        """Arguments of its `fit` on all rows, or on some."""
-        return {name: values[rows] for name, values in self.for_classifier.items()}
 
-    def recalibrator(self, rows: Ints | slice = slice(None)) -> ByRow:
-        """Arguments of its `fit` on all rows, or on some."""
-        return {name: values[rows] for name, values in self.for_recalibrator.items()}
+def at(rows: Ints, given: ByRow) -> ByRow:
+    """Arguments for some of the rows."""
+    return {name: values[rows] for name, values in given.items()}
 
 
 def _fits(model: Any, given: ByRow) -> ByRow:
@@ -84,48 +81,45 @@ def _splits(model: Any, given: ByRow) -> ByRow:
     return {}
 
 
-@dataclass(frozen=True)
-class Response:
-    """`predict_proba`, or `decision_function` for a recalibrator of logits."""
+def takes_logits(classifier: Any, recalibrator: Recalibrator) -> bool:
+    """Whether the recalibrator gets `decision_function` rather than `predict_proba`.
 
-    logits: bool
+    What it asks for decides, and what the classifier has.
+    """
+    gives_logits = hasattr(classifier, "decision_function")
+    if recalibrator.logits and not gives_logits:
+        rule = (f"takes logits, but {type(classifier).__name__} has no decision_function",)
+        hint = ("leave out ", Argument("logits", True))
+        raise InputError("recalibrator", rule, hint=hint)
+    if not recalibrator.logits and hasattr(classifier, "predict_proba"):
+        return False
+    if gives_logits:
+        return True
+    raise must_be("classifier", "have predict_proba or decision_function", classifier)
 
-    @classmethod
-    def for_both(cls, classifier: Any, recalibrator: Recalibrator) -> Response:
-        """Choose what the recalibrator asks for, of what the classifier has."""
-        gives_logits = hasattr(classifier, "decision_function")
-        if recalibrator.logits and not gives_logits:
-            rule = (f"takes logits, but {type(classifier).__name__} has no decision_function",)
-            hint = ("leave out ", Argument("logits", True))
-            raise InputError("recalibrator", rule, hint=hint)
-        if not recalibrator.logits and hasattr(classifier, "predict_proba"):
-            return cls(False)
-        if gives_logits:
-            return cls(True)
-        raise must_be("classifier", "have predict_proba or decision_function", classifier)
 
-    def of(self, classifier: Any, X: Any, classes: NDArray[Any]) -> NDArray[Any]:
-        """Return (n, K) scores, or (n,) of the second of two, in the order of ``classes``.
+def scores_of(classifier: Any, X: Any, classes: NDArray[Any], *, logits: bool) -> NDArray[Any]:
+    """Return (n, K) scores, or (n,) of the second of two, in the order of ``classes``.
 
-        Classes that the classifier does not know get probability 0, or the logit of next to 0.
-        """
-        answer = classifier.decision_function(X) if self.logits else classifier.predict_proba(X)
-        values = as_numpy("X", answer)
-        known = np.asarray(classifier.classes_)
-        if values.ndim == 1 and len(known) == 2 and len(classes) > 2:
-            values = np.column_stack([np.zeros(len(values)), values])
-        columns = 2 if values.ndim == 1 else values.shape[1]
-        if columns != len(known):
-            rule = f"give a score for each of its {len(known)} classes"
-            hint = 'decision_function_shape="ovr" gives them, in scikit-learn'
-            raise must_be("classifier", rule, describe(values), hint=hint)
-        if len(known) == len(classes):
-            return values
-        filled = np.zeros((len(values), len(classes)))
-        if self.logits:
-            filled += (log_sum_exp(values) + np.log(LEAST))[:, None]
-        filled[:, np.searchsorted(classes, known)] = values
-        return filled
+    Classes that the classifier does not know get probability 0, or the logit of next to 0.
+    """
+    answer = classifier.decision_function(X) if logits else classifier.predict_proba(X)
+    values = as_numpy("X", answer)
+    known = np.asarray(classifier.classes_)
+    if values.ndim == 1 and len(known) == 2 and len(classes) > 2:
+        values = np.column_stack([np.zeros(len(values)), values])
+    columns = 2 if values.ndim == 1 else values.shape[1]
+    if columns != len(known):
+        rule = f"give a score for each of its {len(known)} classes"
+        hint = 'decision_function_shape="ovr" gives them, in scikit-learn'
+        raise must_be("classifier", rule, describe(values), hint=hint)
+    if len(known) == len(classes):
+        return values
+    filled = np.zeros((len(values), len(classes)))
+    if logits:
+        filled += (log_sum_exp(values) + np.log(LEAST))[:, None]
+    filled[:, np.searchsorted(classes, known)] = values
+    return filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +136,7 @@ class Fold:
 
 
 def cross_fitted(
-    model: Any, response: Response, X: Any, labels: NDArray[Any], beside: Metadata
+    model: Any, X: Any, labels: NDArray[Any], beside: Metadata, *, logits: bool
 ) -> list[Fold]:
     """Fit a clone of the classifier on all folds but one, and let it score that one; for each."""
     from sklearn.model_selection import check_cv
@@ -153,12 +147,13 @@ def cross_fitted(
 
     def fold(train: Ints, test: Ints) -> Fold:
         copy = clone(classifier)
-        copy.fit(_safe_indexing(X, train), labels[train], **beside.classifier(train))
+        copy.fit(_safe_indexing(X, train), labels[train], **at(train, beside.for_classifier))
         known = np.isin(labels[test], copy.classes_)
         rows, left_out = test[known], test[~known]
         if not len(rows):
             return Fold(copy, rows, left_out, np.empty((0, len(classes))))
-        return Fold(copy, rows, left_out, response.of(copy, _safe_indexing(X, rows), classes))
+        scores = scores_of(copy, _safe_indexing(X, rows), classes, logits=logits)
+        return Fold(copy, rows, left_out, scores)
 
     splits = check_cv(model.cv, labels, classifier=True).split(X, labels, **beside.for_splitter)
     return list(Parallel(n_jobs=model.n_jobs)(delayed(fold)(train, test) for train, test in splits))

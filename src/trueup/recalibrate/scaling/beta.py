@@ -32,11 +32,8 @@ class BetaCalibration(SigmoidRecalibrator):
     parameters
         ``"abm"`` fits all three. ``"ab"`` holds the curve at 1/2 where p is 1/2, by
         :math:`c = (a - b) \log 2`. ``"am"`` has :math:`a = b`: Platt scaling.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum. p is
-        the probability of a logit.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`. Of logits, p is the probability that each stands for.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Matrix scaling: every logit may speak for every class."""
+"""Matrix scaling and Dirichlet calibration: a fitted matrix mixes the logits of all classes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,105 @@ from trueup.errors import Verbatim, must_be
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.scaling.affine.fit import AffineData, fit_affine
-from trueup.recalibrate.scaling.affine.penalty_search import (
-    Strengths,
-    folds_of,
-    search_strengths,
-    strongest,
-)
-from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.recalibrate.scaling.affine.penalty_search import Strengths, folds_of, search_strengths
+from trueup.recalibrate.score_forms import FitData, Scores, log_sum_exp
 
 MOST_TO_SEARCH = 1e9  # (n + K) K²: with more, cross-validation takes longer than minutes
 
 
 @with_parameters
-class AffineRecalibrator(Recalibrator):
-    """What matrix scaling and Dirichlet calibration share: softmax(Wx + b) with a penalty."""
+class MatrixScaling(Recalibrator):
+    r"""Fit a full matrix and intercepts on logits: multinomial logistic regression.
+
+    :math:`q = \operatorname{softmax}(W z + b)`, with :math:`W` of K × K numbers, z logits or
+    logarithms of probabilities cut at 1e-12. It minimises mean log loss plus a penalty:
+
+    * ``None``: nothing (Guo et al. 2017).
+    * ``"odir"``: :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K}
+      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularisation, which leaves
+      vector scaling without intercepts free. For two classes λ changes nothing, as the diagonal
+      can say all that a matrix says.
+    * ``"l2"``: :math:`\lambda \frac{1}{K(K+1)} (\lVert W - I \rVert^2 + \lVert b \rVert^2)`:
+      towards no change at all, so that log loss cannot rise. (The paper's L2 pulls towards 0, and
+      with it a strong penalty makes forecasts worse than they were.)
+
+    Use it for few classes that are mistaken for each other in a lasting manner, with ten rows or
+    more for each of its K² + K numbers; otherwise with ``penalty="odir"``, or use
+    `VectorScaling`. Without a penalty it follows chance: from a few dozen classes on, thousands
+    of rows can often be told apart without a single error. Unlike temperature scaling it
+    depends on what all logits of a row have in common; `DirichletCalibration` does not.
+
+    Cost: some 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
+    seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes some
+    fifteen times as long as one strength. A fit of more than 4·10¹² operations is stopped there,
+    and ``notes_`` says so.
+
+    Parameters
+    ----------
+    penalty
+        ``None``, ``"odir"`` or ``"l2"``.
+    strength
+        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
+    intercept_strength
+        μ of ``"odir"``, or ``"auto"``.
+    n_folds
+        Folds of the cross-validation.
+    logits, normalize, classes
+        As for every `Recalibrator`.
+
+    Attributes
+    ----------
+    coefficients_
+        (K, K) matrix W. Adding the same row to all its rows changes nothing; of all such, it is
+        that of least penalty; without one that whose off-diagonal entries sum to 0 in each column.
+    intercept_
+        (K,) intercepts b, of sum 0.
+    lambda_, mu_
+        Strengths of the penalty; None where it has none.
+    cross_validation_
+        ``lambda``, ``mu`` and ``log_loss`` of every pair of strengths that was tried.
+    gradient_norm_
+        Norm of the gradient of mean log loss and penalty at the end: at most 1e-8, unless logits
+        are larger than 100,000.
+    converged_
+        Whether it is that small.
+
+    Notes
+    -----
+    The fit starts from the best temperature and never climbs, so that log loss on the fit data
+    does not rise. Where no finite matrix is best (rows that can be told apart without error,
+    classes without rows), a ridge of 1e-4 on coefficients of logits of unit size holds it near
+    that temperature, and ``notes_`` says so. Folds depend on the rows alone, equal rows staying
+    together, so that whole weights and repeated rows give the same answer.
+
+    The same input gives the same bits on any number of threads of ours. BLAS is held to one
+    thread while fitting, but not while predicting, where its threads may change the last digits.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks"; Kull et al.
+    2019, "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with
+    Dirichlet calibration".
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> logits = 3 * rng.normal(size=(5000, 3))
+    >>> truth = logits @ [[0.5, 0.2, 0], [-0.2, 0.5, 0], [0, 0, 0.5]]
+    >>> labels = (truth + rng.gumbel(size=(5000, 3))).argmax(axis=1)
+    >>> matrix = MatrixScaling(logits=True).fit(logits, labels)
+    >>> matrix.coefficients_.round(1) + 0.0  # no negative zeros
+    array([[ 0.4, -0.1,  0. ],
+           [ 0.1,  0.6,  0. ],
+           [-0.1,  0.1,  0.5]])
+    >>> matrix.converged_
+    True
+    """
 
     penalty: str | None = None
     strength: float | str = "auto"
     intercept_strength: float | str = "auto"
     n_folds: int = 5
-
-    def _features(self, scores: Scores) -> Floats:
-        """(n, K) features, in float64."""
-        raise NotImplementedError
 
     def _check(self) -> None:
         if self.penalty is not None:
@@ -91,103 +167,89 @@ class AffineRecalibrator(Recalibrator):
                 "all rows are the same, so that cross-validation cannot choose a penalty: the "
                 "strongest was taken"
             )
-            return strongest(affine, self.penalty, strength, mu)
         return search_strengths(affine, fold, self.penalty, strength, mu)
+
+    def _features(self, scores: Scores) -> Floats:
+        """(n, K) features, in float64: the logits."""
+        return scores.logits().astype(np.float64)
 
     def _probs_of(self, scores: Scores) -> Floats:
         logits = self._features(scores) @ self.coefficients_.T + self.intercept_
         return engine.softmax.tempered_probs(logits, 1.0)
 
 
-class MatrixScaling(AffineRecalibrator):
-    r"""Fit a full matrix and intercepts on logits: multinomial logistic regression.
+@with_parameters
+class DirichletCalibration(MatrixScaling):
+    r"""Fit a matrix and intercepts on log-probabilities, held near the diagonal.
 
-    :math:`q = \operatorname{softmax}(W z + b)`, with :math:`W` of K × K numbers, z logits or
-    logarithms of probabilities cut at 1e-12. It minimises mean log loss plus a penalty:
+    :math:`q = \operatorname{softmax}(W \log p + b)`, minimising mean log loss plus ODIR, the
+    off-diagonal and intercept regularisation
+    :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K} \sum_j b_j^2`, with λ
+    and μ of lowest cross-validated log loss. Where the forecasts of each class have a Dirichlet
+    distribution, the right map is of this form; beta calibration is its case of two classes.
 
-    * ``None``: nothing (Guo et al. 2017).
-    * ``"odir"``: :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K}
-      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularisation, which leaves
-      vector scaling without intercepts free. For two classes λ changes nothing, as the diagonal
-      can say all that a matrix says.
-    * ``"l2"``: :math:`\lambda \frac{1}{K(K+1)} (\lVert W - I \rVert^2 + \lVert b \rVert^2)`:
-      towards no change at all, so that log loss cannot rise. (The paper's L2 pulls towards 0, and
-      with it a strong penalty makes forecasts worse than they were.)
+    Use it for three to some dozen classes whose errors differ, with a thousand rows or more. It
+    answers for all classes together, where one-vs-rest methods do not. On probabilities it is
+    `MatrixScaling` with the same penalty (cut at 1e-12); on logits it takes their log-softmax, so
+    that what all logits of a row have in common does not matter.
 
-    Use it for few classes that are mistaken for each other in a lasting manner, with ten rows or
-    more for each of its K² + K numbers; otherwise with ``penalty="odir"``, or use
-    `VectorScaling`. Without a penalty it follows chance: from a few dozen classes on, thousands
-    of rows can often be told apart without a single error. Unlike temperature scaling it
-    depends on what all logits of a row have in common; `DirichletCalibration` does not.
-
-    Cost: some 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
-    seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes some
-    fifteen times as long as one strength. A fit of more than 4·10¹² operations is stopped there,
-    and ``notes_`` says so.
+    Cost: that of `MatrixScaling` with ``"auto"``; ten classes and 5,000 rows take a second on one
+    core, 100 classes twenty. Above (n + K) K² = 10⁹, as with 1,000
+    classes, strengths must be given.
 
     Parameters
     ----------
     penalty
-        ``None``, ``"odir"`` or ``"l2"``.
+        ``"odir"``, ``"l2"`` or ``None``, as in `MatrixScaling`.
     strength
-        λ, or ``"auto"``: the power of ten of least cross-validated log loss.
+        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
     intercept_strength
         μ of ``"odir"``, or ``"auto"``.
     n_folds
         Folds of the cross-validation.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------
-    coefficients_
-        (K, K) matrix W. Adding the same row to all its rows changes nothing; of all such, it is
-        that of least penalty; without one that whose off-diagonal entries sum to 0 in each column.
-    intercept_
-        (K,) intercepts b, of sum 0.
+    coefficients_, intercept_
+        (K, K) matrix W and (K,) intercepts b; see `MatrixScaling` for which of all equal ones.
     lambda_, mu_
         Strengths of the penalty; None where it has none.
     cross_validation_
         ``lambda``, ``mu`` and ``log_loss`` of every pair of strengths that was tried.
-    gradient_norm_
-        Norm of the gradient of mean log loss and penalty at the end: at most 1e-8, unless logits
-        are larger than 100,000.
-    converged_
-        Whether it is that small.
+    gradient_norm_, converged_
+        Norm of the gradient of mean log loss and penalty at the end; whether it is at most 1e-8.
 
     Notes
     -----
-    The fit starts from the best temperature and never climbs, so that log loss on the fit data
-    does not rise. Where no finite matrix is best (rows that can be told apart without error,
-    classes without rows), a ridge of 1e-4 on coefficients of logits of unit size holds it near
-    that temperature, and ``notes_`` says so. Folds depend on the rows alone, equal rows staying
-    together, so that whole weights and repeated rows give the same answer.
-
-    The same input gives the same bits on any number of threads of ours. BLAS is held to one
-    thread while fitting, but not while predicting, where its threads may change the last digits.
+    As the diagonal is not penalised, there may be no finite optimum here either (a class without
+    rows, forecasts that are always right): then a ridge of 1e-4 is added, and ``notes_`` says so.
+    Log loss on the fit data does not rise.
 
     References
     ----------
-    Guo, Pleiss, Sun & Weinberger 2017, "On calibration of modern neural networks"; Kull et al.
-    2019, "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with
-    Dirichlet calibration".
+    Kull, Perello-Nieto, Kängsepp, Silva Filho, Song & Flach 2019, "Beyond temperature scaling:
+    obtaining well-calibrated multiclass probabilities with Dirichlet calibration".
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> logits = 3 * rng.normal(size=(5000, 3))
-    >>> truth = logits @ [[0.5, 0.2, 0], [-0.2, 0.5, 0], [0, 0, 0.5]]
+    >>> probs = rng.dirichlet([0.5, 0.5, 0.5], size=5000)
+    >>> truth = 0.6 * np.log(probs) + [0, 1, 0]
     >>> labels = (truth + rng.gumbel(size=(5000, 3))).argmax(axis=1)
-    >>> matrix = MatrixScaling(logits=True).fit(logits, labels)
-    >>> matrix.coefficients_.round(1) + 0.0  # no negative zeros
-    array([[ 0.4, -0.1,  0. ],
-           [ 0.1,  0.6,  0. ],
-           [-0.1,  0.1,  0.5]])
-    >>> matrix.converged_
-    True
+    >>> dirichlet = DirichletCalibration().fit(probs, labels)
+    >>> np.diag(dirichlet.coefficients_).round(1), dirichlet.intercept_.round(1)
+    (array([0.6, 0.7, 0.6]), array([-0.4,  0.7, -0.4]))
+    >>> dirichlet.predict_proba([[0.2, 0.3, 0.5]]).round(2)
+    array([[0.16, 0.56, 0.28]])
     """
 
+    penalty: str | None = "odir"
+    strength: float | str = "auto"
+    intercept_strength: float | str = "auto"
+    n_folds: int = 5
+
     def _features(self, scores: Scores) -> Floats:
-        return scores.logits().astype(np.float64)
+        logits = scores.logits().astype(np.float64)
+        return logits - log_sum_exp(logits)[:, None] if scores.are_logits else logits

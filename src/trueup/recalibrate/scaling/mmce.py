@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup._typing import Floats
 from trueup.checks import is_number
-from trueup.engines.select import engine
 from trueup.errors import must_be
 from trueup.estimators import MMCE
 from trueup.lens import Pairs
-from trueup.recalibrate.base import Losses, Recalibrator, with_parameters
+from trueup.recalibrate.base import with_parameters
 from trueup.recalibrate.scaling.temperature import (
     NOT_BETTER,
     InverseTemperature,
     LossCurve,
+    TemperatureScaling,
     fit_inverse_temperature,
 )
-from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.recalibrate.score_forms import FitData
 
 GRID = 16
 PRECISION = 1e-8  # of log T
@@ -29,7 +28,7 @@ FURTHEST = 60  # doublings
 
 
 @with_parameters
-class MMCEScaling(Recalibrator):
+class MMCEScaling(TemperatureScaling):
     r"""Divide logits by one number, chosen for log loss and calibration error together.
 
     :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss :math:`+\,λ\,\mathrm{MMCE}` on
@@ -46,10 +45,8 @@ class MMCEScaling(Recalibrator):
         is `TemperatureScaling`.
     bandwidth
         Of the kernel, by default the 0.4 of the paper.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------
@@ -82,9 +79,6 @@ class MMCEScaling(Recalibrator):
     (3.641, 0.0)
     """
 
-    preserves_argmax: ClassVar[bool] = True
-    monotone: ClassVar[bool] = True
-
     mmce_weight: float = 1.0
     bandwidth: float = 0.4
 
@@ -93,7 +87,7 @@ class MMCEScaling(Recalibrator):
             raise must_be("mmce_weight", "a finite number of at least 0", self.mmce_weight)
         MMCE(bandwidth=self.bandwidth)  # which says what a bandwidth must be
 
-    def _fit(self, data: FitData) -> Losses:
+    def _fit(self, data: FitData) -> tuple[float, float]:
         curve = LossCurve.of(data)
         start = fit_inverse_temperature(curve)
         right = np.asarray(data.scores.top() == data.labels)
@@ -102,10 +96,7 @@ class MMCEScaling(Recalibrator):
         self.temperature_ = 1 / best.inverse
         self.mmce_ = best.mmce
         self.notes_.extend([start.note] if start.note else [])
-        return Losses(start.before, best.loss)
-
-    def _probs_of(self, scores: Scores) -> Floats:
-        return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)
+        return start.before, best.loss
 
 
 class _Sum(NamedTuple):

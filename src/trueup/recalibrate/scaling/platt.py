@@ -34,10 +34,8 @@ class PlattScaling(SigmoidRecalibrator):
     loss
         ``"log"``, which is convex, or ``"squared"``, for which the fit by log loss is the start:
         the nearest valley, not the deepest for certain.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns, or None.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------

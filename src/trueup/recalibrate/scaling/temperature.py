@@ -13,7 +13,7 @@ from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.engines.types import Tempered
-from trueup.recalibrate.base import Losses, Recalibrator
+from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
 TOLERANCE = 1e-10  # of the derivative of the mean log loss by log β
@@ -54,10 +54,8 @@ class TemperatureScaling(Recalibrator):
 
     Parameters
     ----------
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------
@@ -99,13 +97,13 @@ class TemperatureScaling(Recalibrator):
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 
-    def _fit(self, data: FitData) -> Losses:
+    def _fit(self, data: FitData) -> tuple[float, float]:
         found = fit_inverse_temperature(LossCurve.of(data))
         self.temperature_ = 1 / found.best.inverse
         self.gradient_norm_ = found.best.gradient
         if found.note:
             self.notes_.append(found.note)
-        return Losses(found.before, found.best.loss)
+        return found.before, found.best.loss
 
     def _probs_of(self, scores: Scores) -> Floats:
         return engine.softmax.tempered_probs(scores.logits(), 1 / self.temperature_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from trueup.checks import is_number
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import must_be
-from trueup.recalibrate.base import Losses, Recalibrator, with_parameters
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.scaling.temperature import (
     InverseTemperature,
     LossCurve,
@@ -50,10 +50,8 @@ class VectorScaling(Recalibrator):
     ----------
     strength
         λ ≥ 0: adds :math:`\frac{λ}{2K}\sum_k (w_k - 1)^2 + b_k^2` to the mean log loss.
-    logits, normalize
-        Whether X holds logits, and whether to divide rows of probabilities by their sum.
-    classes
-        Names of the classes in the order of the columns; by default they are read off y.
+    logits, normalize, classes
+        As for every `Recalibrator`.
 
     Attributes
     ----------
@@ -94,15 +92,11 @@ class VectorScaling(Recalibrator):
 
     strength: float = 0.0
 
-    coefficients_: Floats = field(init=False)
-    intercept_: Floats = field(init=False)
-    gradient_norm_: float = field(init=False)
-
     def _check(self) -> None:
         if not is_number(self.strength) or not 0 <= self.strength < math.inf:
             raise must_be("strength", "a finite number of at least 0", self.strength)
 
-    def _fit(self, data: FitData) -> Losses:
+    def _fit(self, data: FitData) -> tuple[float, float]:
         curve = LossCurve.of(data)
         start = fit_inverse_temperature(curve)
         if self.strength > 0:
@@ -116,7 +110,7 @@ class VectorScaling(Recalibrator):
         shift, self.coefficients_ = best.point
         self.intercept_ = shift - shift.mean()
         self.gradient_norm_ = best.norm
-        return Losses(start.before, best.loss)
+        return start.before, best.loss
 
     def _probs_of(self, scores: Scores) -> Floats:
         return engine.softmax.scaled_probs(scores.logits(), self.coefficients_, self.intercept_)

@@ -34,11 +34,6 @@ class ScoreSums:
     at_1: float
     rounding: Rounding
 
-    @property
-    def weight(self) -> float:
-        """Weight of all scores."""
-        return self.inside + self.at_0 + self.at_1
-
 
 def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
     """Return the sums over scores, which must be more than one point."""
@@ -50,9 +45,8 @@ def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
         got = Verbatim(f"only scores that read exactly {ends}")
         raise must_be("scores", "hold one strictly between 0 and 1, to fit a Beta", got)
     if len(c) == len(score) and c.min() == c.max():
-        raise must_be(
-            "scores", "hold two different values, to fit a Beta", Verbatim(f"only {c[0]:g}")
-        )
+        got = Verbatim(f"only {c[0]:g}")
+        raise must_be("scores", "hold two different values, to fit a Beta", got)
     return ScoreSums(
         float(w.sum()),
         float((w * np.log(c)).sum()),

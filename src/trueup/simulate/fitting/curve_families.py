@@ -1,28 +1,63 @@
 """Calibration curves by maximum likelihood: the twelve families of Roelofs et al., App. A.
 
 A family is a link, a transform of the score and which of b0 and b1 are free; P(Y = 1) is
-link⁻¹(b0 + b1·transform(c)). A row whose score reads 0 or 1 has an infinite transform: its
-P(Y = 1) is that of the curve averaged over the fitted Beta between that end and half a rounding
-step. Under a log or logflip link b0 + b1·t stays below 0 at every score of the data.
+link⁻¹(b0 + b1·transform(c)). A row whose score reads 0 or 1 has an infinite transform. Given the
+fitted Beta, such a score lies anywhere between that end and half a rounding step, and its
+P(Y = 1) is the curve averaged over that. Under a log or logflip link b0 + b1·t stays below 0 at
+every score of the data.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats
 from trueup.estimators.logistic_fit import both_sides
 from trueup.newton import Maximum, Terms, climb
-from trueup.simulate.fitting.censored_ends import End, Outcomes
+from trueup.simulate.fitting.beta import reads_0, reads_1
+from trueup.simulate.fitting.rounding import Rounding
+from trueup.simulate.worlds.calibration_curves import Curve
 
 LEAST = 1e-150  # a probability is cut here; its square is still a normal number
 EDGE = 1e-12  # how far inside the limit a curve that touches it is kept
 SEPARATED = 1e-6  # minus a log-likelihood this small: the curve is a step without a best slope
 VAGUE = 1e3  # a standard error so many times its parameter: no best value
+NODES = 32  # points that a score at an end is spread over
+LOG_TINY = math.log(np.finfo(np.float64).tiny)
+
+
+class End(NamedTuple):
+    """Rows that read 0 or 1: where they may be, with shares, and how many were right or wrong."""
+
+    rows: NDArray[np.bool_]  # whether each row of the data is one of them
+    log_score: Floats
+    log_complement: Floats
+    share: Floats
+    right: float
+    wrong: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Rows strictly inside (0, 1), and the ends."""
+
+    log_score: Floats
+    log_complement: Floats
+    label: Floats
+    weight: Floats
+    ends: tuple[End, ...]
+
+    @property
+    def rate(self) -> float:
+        """Share of positives among all rows."""
+        right = float(self.weight @ self.label) + sum(end.right for end in self.ends)
+        return right / (float(self.weight.sum()) + sum(e.right + e.wrong for e in self.ends))
 
 
 class Family(NamedTuple):
@@ -208,3 +243,46 @@ def _curve(link: str, eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     if link == "log":
         return inside, rest, inside, inside
     return rest, inside, -inside, -inside
+
+
+def outcomes_of(
+    score: Floats, label: Floats, weight: Floats, rounding: Rounding, shapes: tuple[float, float]
+) -> Outcomes:
+    """Return the rows for a curve; ``shapes`` (alpha, beta) are those of the fitted scores."""
+    alpha, beta = shapes
+    at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
+    low = (at_0, alpha, beta, rounding.log_step_at_0)
+    high = (at_1, beta, alpha, rounding.log_step_at_1)  # shapes change places
+    ends = []
+    for rows, a, b, log_step in (low, high):
+        if rows.any():
+            near, far, share = _spread(a, b, log_step)
+            logs = (near, far) if rows is at_0 else (far, near)
+            y, w = label[rows], weight[rows]
+            right, wrong = float((w * y).sum()), float((w * (1 - y)).sum())
+            ends.append(End(rows, *logs, share, right, wrong))
+    inside = ~(at_0 | at_1)
+    c = score[inside]
+    return Outcomes(np.log(c), np.log1p(-c), label[inside], weight[inside], tuple(ends))
+
+
+def rate_of_rows(curve: Curve, score: Floats, outcomes: Outcomes) -> Floats:
+    """P(Y = 1) of each row by a curve; averaged over where a row at an end may be."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = curve(score, 1 - score)
+    for end in outcomes.ends:
+        rate[end.rows] = end.share @ curve(np.exp(end.log_score), np.exp(end.log_complement))
+    return rate
+
+
+def _spread(a: float, b: float, log_x: float) -> tuple[Floats, Floats, Floats]:
+    """Log(t) and log(1 − t) of points t below x, and shares: quadrature over Beta(a, b) given < x.
+
+    With v = (t/x)^a uniform, what is left of the density is (1 − t)^(b − 1), which is smooth.
+    """
+    at, width = np.polynomial.legendre.leggauss(NODES)
+    log_t = log_x + np.log((at + 1) / 2) / a
+    log_share = np.log(width) + (b - 1) * np.log1p(-np.exp(log_t))
+    share = np.exp(log_share - log_share.max())
+    # Kept off 0, where a log link has no likelihood.
+    return log_t, np.log1p(-np.exp(np.maximum(log_t, LOG_TINY))), share / share.sum()

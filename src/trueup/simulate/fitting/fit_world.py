@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from trueup._typing import Floats
 from trueup.codec import plain
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
 from trueup.notebook import FieldsShown
 from trueup.simulate.fitting.beta import fit_beta, reads_0, reads_1, sums_of
-from trueup.simulate.fitting.censored_ends import outcomes_of, rate_of_rows
-from trueup.simulate.fitting.curve_families import FAMILIES, FamilyFit, fit_family
+from trueup.simulate.fitting.curve_families import (
+    FAMILIES,
+    FamilyFit,
+    fit_family,
+    outcomes_of,
+    rate_of_rows,
+)
 from trueup.simulate.fitting.quality import Quality, curve_quality, scores_quality
 from trueup.simulate.fitting.rounding import FLOAT64, Rounding, rounding_of
 from trueup.simulate.worlds.calibration_curves import Glm
@@ -144,7 +148,9 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
     rounding = FLOAT64 if exact else rounding_of(pairs.p, forecasts.tiny)
 
     sums = sums_of(score, weight, rounding)
-    beta = fit_beta(sums, *_moments(score, weight))
+    mean = float(np.average(score, weights=weight))
+    variance = float(np.average((score - mean) ** 2, weights=weight))
+    beta = fit_beta(sums, mean, variance)
     shapes = (float(beta.point[0]), float(beta.point[1]))
     outcomes = outcomes_of(score, label, weight, rounding, shapes)
     fits = [fit_family(family, outcomes) for family in FAMILIES]
@@ -160,15 +166,10 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
         *shapes, alpha_error, beta_error, beta.converged, *counts, rounding.name, value
     )
     of_scores = scores_quality(score, weight, ~(at_0 | at_1), rounding, *shapes)
-    truth = rate_of_rows(curve, score, rounding, outcomes)
+    truth = rate_of_rows(curve, score, outcomes)
     of_curve = curve_quality(score, label, weight, truth)
     words = _words(found, rounding, rows[0], of_scores, of_curve)
     return Fitted(World(Beta(*shapes), curve), rows, found, of_scores, of_curve, words)
-
-
-def _moments(score: Floats, weight: Floats) -> tuple[float, float]:
-    mean = float(np.average(score, weights=weight))
-    return mean, float(np.average((score - mean) ** 2, weights=weight))
 
 
 def _words(

@@ -47,7 +47,7 @@ def scores_quality(
     from scipy.special import betainc
 
     value, index = np.unique(score, return_inverse=True)
-    mass = np.bincount(index.reshape(-1), weight)
+    mass = np.bincount(index, weight)
     up_to = np.cumsum(mass) / mass.sum()
     kept = np.flatnonzero(np.isin(value, score[inside]))
     kept = kept[np.unique(np.linspace(0, len(kept) - 1, MOST_POINTS).astype(np.int64))]
@@ -62,10 +62,8 @@ def scores_quality(
 
     gaps = np.concatenate([fitted(half) - up_to[kept], fitted(-half) - before])
     distance = float(np.abs(gaps).max())
-    effective = float(
-        weight.sum() ** 2 / (weight @ weight)
-    )  # equally weighted rows that say as much
-    chance = CHANCE / math.sqrt(effective)
+    # The sum under the root is the number of equally weighted rows that say as much.
+    chance = CHANCE / math.sqrt(float(weight.sum() ** 2 / (weight @ weight)))
     return Quality(distance, chance, _grade(distance - chance, SCORE_LIMITS))
 
 
@@ -75,7 +73,6 @@ def curve_quality(score: Floats, label: Floats, weight: Floats, truth: Floats) -
     rank = np.searchsorted(score[order], score, side="left")
     n_bins = min(MOST_BINS, max(1, len(score) // 20))
     _, bins = np.unique(rank * n_bins // len(score), return_inverse=True)
-    bins = bins.reshape(-1)
     mass = np.bincount(bins, weight)
     share, n = mass / mass.sum(), mass**2 / np.bincount(bins, weight**2)
     gap = np.bincount(bins, weight * (label - truth)) / mass

@@ -82,8 +82,8 @@ def rounding_of(scores: NDArray[Any], tiny: float) -> Rounding:
 
 def _floats_of(scores: NDArray[Any], tiny: float) -> Rounding:
     if not _all_kept(scores, lambda c: c.astype(np.float32)):
-        given = {_tiny(np.float16): FLOAT16, _tiny(np.float32): FLOAT32}
-        return given.get(tiny, FLOAT64)
+        narrow = ((np.float16, FLOAT16), (np.float32, FLOAT32))
+        return next((grid for kind, grid in narrow if tiny == float(np.finfo(kind).tiny)), FLOAT64)
     if _all_kept(scores, _as_bfloat16):
         return BFLOAT16
     return FLOAT16 if _all_kept(scores, lambda c: c.astype(np.float16)) else FLOAT32
@@ -102,7 +102,3 @@ def _to_places(scores: NDArray[Any], places: int) -> NDArray[Any]:
 def _as_bfloat16(scores: NDArray[Any]) -> NDArray[Any]:
     """Cut to the upper half of float32."""
     return (scores.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
-
-
-def _tiny(kind: type[np.floating[Any]]) -> float:
-    return float(np.finfo(kind).tiny)

@@ -43,8 +43,7 @@ class Checkpoint:
         self._lock = threading.Lock()
         self._settings = dict(settings)
         self._header = _line({"schema": SCHEMA, "settings": self._settings}, sort_keys=True)
-        self._end = self._read()
-        self._file = self._open()
+        self._open(self._read())
 
     def add(self, key: BatchKey, numbers: Numbers) -> None:
         """Write a finished batch, and wait until it is on the disk."""
@@ -77,18 +76,17 @@ class Checkpoint:
             self.finished[key] = numbers
         return end
 
-    def _open(self) -> int:
+    def _open(self, end: int) -> None:
+        """Open the file to go on at ``end``, with the header if there is nothing before."""
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         try:
-            file = os.open(self.path, flags, 0o644)
+            self._file = os.open(self.path, flags, 0o644)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise must_be("path", "a file that can be written", self._got(f": {reason}")) from None
-        self._file = file
-        os.ftruncate(file, self._end)
-        if self._end == 0:
+        os.ftruncate(self._file, end)
+        if end == 0:
             self._write(self._header)
-        return file
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from trueup.checks import check_whole
+from trueup.checks import check_whole, is_whole
+from trueup.engines.select import in_use
 from trueup.engines.threads import get_threads, run, set_threads
 from trueup.errors import must_be
+from trueup.seeds import seed_of
 from trueup.simulate.studies.batch_scoring import Measure, Numbers, draw_sets, score_sets
 from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
 from trueup.simulate.studies.progress import Progress
-from trueup.simulate.studies.random_streams import batches, stream, world_identity
-from trueup.simulate.studies.settings import (
-    check_measures,
-    seed_of,
-    settings_of,
-    sizes_of,
-    worlds_by_name,
+from trueup.simulate.studies.random_streams import (
+    BATCH_ROWS,
+    BATCH_SETS,
+    batches,
+    identity,
+    stream,
+    world_identity,
 )
 from trueup.simulate.studies.study_result import Study, StudyRow
 from trueup.simulate.studies.true_values import Truth, check_truth, truths_of
+
+DRAWS = 2  # to be raised when a world comes to draw other numbers from the same seed
 
 
 def study(
@@ -84,19 +88,20 @@ def study(
     >>> [(row.n, round(row.bias, 2)) for row in result.rows]
     [(100, 0.12), (1000, 0.04)]
     """
-    named = worlds_by_name(worlds)
-    check_measures(measures)
-    sizes = sizes_of(n)
+    named = _worlds_by_name(worlds)
+    _check_measures(measures)
+    sizes = _sizes_of(n)
     check_whole("n_datasets", n_datasets, 1)
     check_truth(truth)
     if workers is not None:
         check_whole("workers", workers, 1)
+    threads = get_threads()
     truths = {
         (name, key): value
         for name, world in named.items()
         for key, value in truths_of(world, measures, truth).items()
     }
-    seed = seed_of(rng, path)
+    seed = _resumable_seed(rng, path)
     keys = [
         BatchKey(name, size, batch)
         for name in named
@@ -105,7 +110,7 @@ def study(
     ]
     saved = None
     if path is not None:
-        saved = Checkpoint(path, settings_of(named, measures, int(n_datasets), seed))
+        saved = Checkpoint(path, _settings_of(named, measures, int(n_datasets), seed))
     finished = {} if saved is None else saved.finished
     identities = {name: world_identity(world) for name, world in named.items()}
 
@@ -121,15 +126,75 @@ def study(
     todo = [key for key in keys if key not in finished]
     line = Progress(len(keys), len(keys) - len(todo), progress)
     try:
-        with _on_threads(workers):
-            fresh = _all_scored(score, todo, line)
+        if workers is not None:
+            set_threads(int(workers))
+        fresh = _all_scored(score, todo, line)
     finally:
+        if workers is not None:
+            set_threads(threads)
         line.close()
         if saved is not None:
             saved.close()
     found = _collected(named, measures, sizes, {**finished, **fresh}, truths, truth)
     check_truth(truth, {row.measure for row in found.rows})
     return found
+
+
+def _worlds_by_name(worlds: Any) -> dict[str, Any]:
+    """Return worlds by name; one alone is named by its repr."""
+    named = dict(worlds) if isinstance(worlds, Mapping) else {repr(worlds): worlds}
+    if not named:
+        raise must_be("worlds", "a world, or worlds by name", worlds)
+    for name, world in named.items():
+        draws = hasattr(world, "sample_many") or hasattr(world, "sample")
+        if not isinstance(name, str) or not draws or not hasattr(world, "true_error"):
+            raise must_be("worlds", "a world, or worlds by name", world)
+    return named
+
+
+def _check_measures(measures: Any) -> None:
+    """Raise InputError unless these are functions by name."""
+    good = isinstance(measures, Mapping) and len(measures) > 0
+    if not good or not all(isinstance(k, str) and callable(m) for k, m in measures.items()):
+        hint = 'such as {"ece": tu.BinnedError()}'
+        raise must_be("measures", "a mapping of names to functions", measures, hint=hint)
+    for name, measure in measures.items():
+        if isinstance(measure, type):
+            hint = f"call the class of {name!r}"
+            raise must_be("measures", "contain instances, not classes", measure, hint=hint)
+
+
+def _sizes_of(n: Any) -> list[int]:
+    """Return the numbers of rows, one or several."""
+    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str)
+    sizes = list(n) if several else [n]
+    if not sizes or not all(is_whole(size, 1) for size in sizes) or len(set(sizes)) < len(sizes):
+        raise must_be("n", "a whole number of at least 1, or several that are distinct", n)
+    return [int(size) for size in sizes]
+
+
+def _resumable_seed(rng: Any, path: Any) -> int:
+    """Return the seed itself, or one drawn from what was given."""
+    if is_whole(rng, 0):
+        return int(rng)
+    if path is not None:
+        raise must_be("rng", "a whole number where a path is given, to resume with", rng)
+    return seed_of(rng)
+
+
+def _settings_of(
+    worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_datasets: int, seed: int
+) -> dict[str, Any]:
+    """What the numbers of a batch depend on, down to the last bit."""
+    return {
+        "rng": seed,
+        "n_datasets": n_datasets,
+        "worlds": {name: world_identity(world) for name, world in worlds.items()},
+        "measures": {name: identity(measure) for name, measure in measures.items()},
+        "versions": {"trueup": version("trueup"), "numpy": np.__version__, "engine": in_use()},
+        "draws": DRAWS,
+        "batches": [BATCH_ROWS, BATCH_SETS],
+    }
 
 
 def _all_scored(score: Any, todo: list[BatchKey], line: Progress) -> dict[BatchKey, Numbers]:
@@ -188,15 +253,3 @@ def _measure_of(name: str, measures: list[str]) -> str:
     if name in measures:
         return name
     return max((m for m in measures if name.startswith(f"{m}.")), key=len)
-
-
-@contextmanager
-def _on_threads(workers: int | None) -> Iterator[None]:
-    before = get_threads()
-    if workers is not None:
-        set_threads(int(workers))
-    try:
-        yield
-    finally:
-        if workers is not None:
-            set_threads(before)

@@ -76,12 +76,11 @@ class TableWorld(ClassesWorld):
             rows = np.asarray(getattr(self, name), np.float64)
             if not (np.all(rows >= 0) and np.allclose(rows.sum(axis=1), 1, atol=1e-9, rtol=0)):
                 raise must_be(name, "rows of probabilities that sum to 1", getattr(self, name))
+            object.__setattr__(self, name, tuple(map(tuple, rows.tolist())))
         shares = np.full(shape[0], 1 / shape[0]) if self.shares is None else self.shares
         weight = np.asarray(shares, np.float64)
         if weight.shape != shape[:1] or not np.all(weight > 0):
             raise must_be("shares", "a positive number for each prediction", self.shares)
-        object.__setattr__(self, "predictions", _frozen(self.predictions))
-        object.__setattr__(self, "outcomes", _frozen(self.outcomes))
         object.__setattr__(self, "shares", tuple((weight / weight.sum()).tolist()))
 
     def _draw(self, shape: tuple[int, int], rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -176,10 +175,6 @@ class DirichletWorld(ClassesWorld):
             raise must_be("distance", '"tv", "squared" or a function', distance)
         power = away.max() if math.isinf(norm) else np.mean(away**norm)
         return root_of(float(power), norm)
-
-
-def _frozen(rows: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(entry) for entry in row) for row in rows)
 
 
 def _pairs_truth(pairs: Pairs, norm: float) -> float:

@@ -8,8 +8,7 @@ import pytest
 from support.samples import theta_of, world
 from trueup.errors import InputError
 from trueup.recalibrate.scaling.affine.penalty_search import folds_of
-from trueup.recalibrate.scaling.dirichlet import DirichletCalibration
-from trueup.recalibrate.scaling.matrix import MatrixScaling
+from trueup.recalibrate.scaling.matrix import DirichletCalibration, MatrixScaling
 
 
 def test_the_search_takes_the_best_it_has_tried():

@@ -11,6 +11,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.engines.blocks import cut
+from trueup.engines.sums import added
 from trueup.engines.threads import run
 
 Solve = Callable[[Floats], Floats]
@@ -106,7 +107,7 @@ class AffineObjective:
         parts = run(one, self._chunks)
         loss = sum(part[0] for part in parts) + self.penalty.value(point)
         slope = 2 * self.penalty.slope(point - self.penalty.target)
-        return Here(loss, _added([part[1] for part in parts]) + slope, probs)
+        return Here(loss, added([part[1] for part in parts]) + slope, probs)
 
     def product(self, probs: Floats, direction: Floats) -> Floats:
         """Second derivative where the rows have ``probs``, times a direction."""
@@ -119,7 +120,7 @@ class AffineObjective:
             change *= self.weight[first:last, None]
             return np.asarray(change.T @ x)
 
-        return _added(run(one, self._chunks)) + 2 * self.penalty.slope(direction)
+        return added(run(one, self._chunks)) + 2 * self.penalty.slope(direction)
 
     def moved(self, direction: Floats) -> float:
         """Largest change of any log-odds between two classes that a step makes in any row."""
@@ -147,14 +148,6 @@ class AffineObjective:
             return np.asarray(answer - answer.mean(axis=0))
 
         return apply
-
-
-def _added(parts: list[Floats]) -> Floats:
-    """Sum in the order of the chunks."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
 
 
 def _by_class(of: AffineObjective, probs: Floats, gram: Floats) -> Solve:

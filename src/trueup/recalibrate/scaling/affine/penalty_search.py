@@ -27,12 +27,6 @@ class Strengths(NamedTuple):
     tried: list[dict[str, float]]
 
 
-class _Fold(NamedTuple):
-    train: AffineData
-    test: AffineData
-    weight: float
-
-
 def folds_of(features: Floats, labels: Ints, n_folds: int) -> Ints:
     """Return the fold of each row: classes spread evenly, equal rows together.
 
@@ -59,9 +53,12 @@ def search_strengths(
     """Find the best powers of ten for those strengths that are None.
 
     Both are made weaker together until that no longer helps; then one power of ten at a time in
-    either is tried from the best pair, until no neighbour is better.
+    either is tried from the best pair, until no neighbour is better. With a single fold nothing
+    can be compared, and the strongest pair is returned.
     """
     ladders = _ladders(data, kind, strength, mu)
+    if fold.max() == 0:
+        return Strengths(ladders[0][0], ladders[1][0], [])
     table = _Table(data, fold, kind, ladders)
     best, worse = (0, 0), 0
     for step in range(1, max(len(ladder) for ladder in ladders)):
@@ -78,12 +75,6 @@ def search_strengths(
         if not better:
             return Strengths(ladders[0][best[0]], ladders[1][best[1]], table.rows())
         best = min(better, key=table.loss)
-
-
-def strongest(data: AffineData, kind: str, strength: float | None, mu: float | None) -> Strengths:
-    """Strengths where rows are too few to be split."""
-    largest, largest_mu = (ladder[0] for ladder in _ladders(data, kind, strength, mu))
-    return Strengths(largest, largest_mu, [])
 
 
 def _ladders(
@@ -107,16 +98,14 @@ class _Table:
     def __init__(
         self, data: AffineData, fold: Ints, kind: str, ladders: tuple[list[float], list[float]]
     ) -> None:
-        self._data, self._kind, self._ladders = data, kind, ladders
-        self._folds = []
-        for number in range(int(fold.max()) + 1):
-            test = np.flatnonzero(fold == number)
-            weight = float(data.weight[test].sum())
-            train = data.take(np.flatnonzero(fold != number))
-            self._folds.append(_Fold(train, data.take(test), weight))
+        self._kind, self._ladders = kind, ladders
+        n_folds = int(fold.max()) + 1
+        self._train = [data.take(np.flatnonzero(fold != number)) for number in range(n_folds)]
+        tests = [np.flatnonzero(fold == number) for number in range(n_folds)]
+        self._test = [(float(data.weight[rows].sum()), data.take(rows)) for rows in tests]
         self._target = data.size if kind == "l2" else data.start
         # The next fit starts where the best so far ended.
-        self._warm = [data.diagonal(self._target)] * len(self._folds)
+        self._warm = [data.diagonal(self._target)] * n_folds
         self._losses: dict[tuple[int, int], float] = {}
 
     def is_better(self, place: tuple[int, int], than: tuple[int, int]) -> bool:
@@ -131,8 +120,8 @@ class _Table:
         if place not in self._losses:
             points = self._fits(place)
             loss = math.fsum(
-                part.weight * part.test.loss(point)
-                for part, point in zip(self._folds, points, strict=True)
+                weight * test.loss(point)
+                for (weight, test), point in zip(self._test, points, strict=True)
             )
             if loss <= min(self._losses.values(), default=math.inf):
                 self._warm = points
@@ -150,9 +139,9 @@ class _Table:
         strength, mu = (ladder[i] for ladder, i in zip(self._ladders, place, strict=True))
 
         def one(first: int, last: int) -> Any:
-            train = self._folds[first].train
+            train = self._train[first]
             amount = penalty_amount(train, self._kind, strength, mu)
             limits = Limits(TOLERANCE * max(1.0, train.size), train.products(WORK))
             return fit_roughly(train, amount, self._target, self._warm[first], limits)
 
-        return run(one, [(number, number + 1) for number in range(len(self._folds))])
+        return run(one, [(number, number + 1) for number in range(len(self._train))])
