@@ -27,6 +27,7 @@ from trueup.estimators.binned_errors.simplex_cells import cell_table, simplex_po
 from trueup.estimators.pairs_estimator import MemberPart, PairsEstimator, Part
 from trueup.forecasts import Forecasts
 from trueup.lens import FamilyLens, Pairs, SimplexLens
+from trueup.lens.induced import MOST_BINS_KEPT, once
 from trueup.results import Estimate
 from trueup.tables import BinTable, BinTables, CellTable
 
@@ -122,8 +123,7 @@ class BinnedError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""
-        made = pairs.once(("table", self.binning), lambda: self.binning.bin_table(pairs))
-        return self._part(made, pairs)
+        return self._part(self.binning.table_of(pairs), pairs)
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return the power over cells of a simplex, with their table."""
@@ -273,14 +273,11 @@ class BinnedError(PairsEstimator):
         )
 
     def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        anything = Pairs(np.empty(forecasts.n), np.empty(0), None)
-        inner, asked = self.binning.inner_edges(anything), self.binning.n_bins_for(forecasts.n)
-        labels = forecasts.labels.astype(np.int64, copy=False)
-        k = forecasts.n_classes
-        sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
-        tables = [
-            BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
-        ]
+        asked = self.binning.n_bins_for(forecasts.n)
+        key, keep = ("tables of classes", self.binning), asked <= MOST_BINS_KEPT
+        sums, tables = once(
+            forecasts, key, lambda: _tables_of_classes(self.binning, forecasts), keep=keep
+        )
         if self.debias:
             parts = [self._part(table) for table in tables]
         else:
@@ -289,6 +286,16 @@ class BinnedError(PairsEstimator):
             parts = [Part(power, table) for power, table in zip(powers, tables, strict=True)]
         members = zip(lens.names(forecasts), lens.shares(forecasts).tolist(), parts, strict=True)
         return [MemberPart(*member) for member in members]
+
+
+def _tables_of_classes(binning: Binning, forecasts: Forecasts) -> tuple[Sums, list[BinTable]]:
+    """Sums of all classes together, and the table of each, over bins that no score moves."""
+    inner = binning.inner_edges(Pairs(np.empty(forecasts.n), np.empty(0), None))
+    labels, k = forecasts.labels.astype(np.int64, copy=False), forecasts.n_classes
+    sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+    asked = binning.n_bins_for(forecasts.n)
+    each = (Sums(*(moment[c] for moment in sums)) for c in range(k))
+    return sums, [BinTable.of_sums(inner, one, asked) for one in each]
 
 
 def _is(value: object, *words: str) -> bool:
