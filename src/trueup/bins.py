@@ -68,6 +68,10 @@ class Binning(Specification):
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.of_sums(inner, sums, self.n_bins_for(len(pairs)))
 
+    def table_of(self, pairs: Pairs) -> BinTable:
+        """Return the same table, which all who bin these scores alike share."""
+        return pairs.table(self, lambda: self.bin_table(pairs))
+
     def leaves(self, cells: Cells) -> list[Leaf]:
         """Return the cells of the simplex that hold these points."""
         raise must_be(

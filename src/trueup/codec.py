@@ -172,16 +172,12 @@ _hints = cache(get_type_hints)
 
 def column_of(values: list[Any]) -> NDArray[Any]:
     """Return an array that gives the values back; those of several types stay what they are."""
-    array = np.array(values)
-    if (
-        array.ndim == 1
-        and array.dtype.kind != "M"
-        and list(map(type, array.tolist())) == list(map(type, values))
-    ):
-        return array
-    kept = np.empty(len(values), object)
-    kept[:] = values
-    return kept
+    kinds = set(map(type, values))
+    if len(kinds) <= 1 and kinds <= {bool, int, float, complex, str, bytes}:
+        array = np.array(values)
+        if set(map(type, array.tolist())) == kinds:  # not so for very large whole numbers
+            return array
+    return np.fromiter(values, object, len(values))
 
 
 def _loose(value: Any) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueup.errors import InputError, Verbatim, must_be, required
 from trueup.estimators.base import known_estimator
@@ -118,9 +117,11 @@ class Trace:
 
     def table(self) -> ResultTable:
         """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
-        names = ("rows", *self._metrics)
-        values = {name: np.array([each[name] for each in self._steps]) for name in names}
-        return ResultTable({"step": _column([each["step"] for each in self._steps])} | values)
+        table = ResultTable.of_rows(self._steps, ("step", "rows", *self._metrics))
+        steps = [each["step"] for each in self._steps]
+        if all(isinstance(step, int | float) for step in steps):  # whole or not, they are numbers
+            return ResultTable(table.columns() | {"step": np.array(steps)})
+        return table
 
     def to_frame(self, library: Any = None) -> Any:
         """Return `table` as a data frame (pandas, polars or pyarrow)."""
@@ -159,12 +160,3 @@ def _words(is_matrix: object, n_classes: object, classes: object) -> str:
     if not is_matrix:
         return "binary scores"
     return f"{n_classes} columns" + ("" if classes is None else ", with names")
-
-
-def _column(steps: list[Any]) -> NDArray[Any]:
-    """Steps as they were given: numbers together, and anything else one by one."""
-    if all(isinstance(step, int | float) for step in steps):
-        return np.array(steps)
-    column = np.empty(len(steps), object)
-    column[:] = steps
-    return column

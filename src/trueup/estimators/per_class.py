@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, ClassWise, Member, TopLabel
-from trueup.tables.columns import ResultTable
+from trueup.lens import Binary, ClassWise, Member, TopLabel, forecasts_of
+from trueup.tables import PartFound, ResultTable, per_part
 
 ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
-COLUMNS = ("class", "share", "mean_score", "mean_label", "gap", "error")
 
 
 def class_errors(
@@ -76,15 +74,13 @@ def class_errors(
     if given is not None and given.takes_lens:
         one = given.through(Binary())  # the pairs of a class, as they are
     family: Any = lens
-    found = family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
-    columns = zip(*found, strict=True)
-    return ResultTable({name: np.array(col) for name, col in zip(COLUMNS, columns, strict=True)})
+    return per_part(
+        family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
+    )
 
 
-def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> tuple[Any, ...]:
-    pairs = member.pairs
+def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> PartFound:
+    pairs, about = member.pairs, {"class": member.name, "share": member.share}
     if len(pairs) == 0:
-        return member.name, member.share, np.nan, np.nan, np.nan, np.nan
-    score, label = pairs.means
-    error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
-    return member.name, member.share, score, label, label - score, error
+        return PartFound(about, (math.nan, math.nan), math.nan)
+    return PartFound(about, pairs.means, float(estimator(forecasts_of(pairs, tiny))))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.bins import EqualMass
-from trueup.estimators import BinnedError
-from trueup.evaluation.findings import Settings
+from trueup.evaluation.findings import Settings, headline
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, interval
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
-from trueup.lens import Binary, ClassWise
+from trueup.lens import ClassWise, forecasts_of
 from trueup.seeds import seed_of
-from trueup.tables import ResultTable
+from trueup.tables import PartFound, ResultTable, per_part
 
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
@@ -60,34 +57,25 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     ``error``, ``low``, ``high``, ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh``.
     """
     method, many = test_of_classes(forecasts, asked.n_resamples)
-    statistic = BinnedError(lens=Binary(), binning=EqualMass(asked.n_bins), norm=2, debias=True)
+    statistic = headline(asked.n_bins)
     chance = np.random.default_rng(seed_of(asked.seed))
-    rows = []
+    found = []
     for member in ClassWise().members(forecasts):
-        p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
-        problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
+        pairs = member.pairs
+        problem = forecasts_of(pairs, forecasts.tiny)
         ends = interval(statistic, problem, confidence_level=asked.confidence_level)
-        score, label = member.pairs.means
         pvalue = np.nan
         if method == "consistency":
             test = calibration_test(problem, statistic=statistic, n_resamples=many, rng=chance)
             pvalue = test.pvalue
         elif method == "frequency":
-            pvalue = frequency_pvalue(p, y, w)
-        row: dict[str, Any] = {
-            "class": member.name,
-            "share": label,
-            "mean_score": score,
-            "mean_label": label,
-            "gap": label - score,
-            "error": ends.estimate,
-            "low": ends.low,
-            "high": ends.high,
-            "pvalue": pvalue,
-        }
-        rows.append(row)
-    table = ResultTable.of_rows(rows)
-    return table if method == "none" else with_adjusted(table.columns())
+            pvalue = frequency_pvalue(pairs.p, pairs.y, pairs.w)
+        _, rate = pairs.means
+        before = {"class": member.name, "share": rate}
+        after = {"low": ends.low, "high": ends.high, "pvalue": pvalue}
+        found.append(PartFound(before, pairs.means, ends.estimate, after))
+    table = per_part(found)
+    return table if method == "none" else with_adjusted(table)
 
 
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:

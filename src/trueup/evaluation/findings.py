@@ -14,7 +14,7 @@ from trueup.checks import check_whole, is_whole
 from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
-from trueup.estimators.decomposition import TERMS, ProperScore
+from trueup.estimators.decomposition import TERMS
 from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
@@ -124,20 +124,18 @@ def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
     found = []
     for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
         ends = interval(score, forecasts, confidence_level=asked.confidence_level)
-        parts = None if forecasts.soft else score.decompose(forecasts)
-        if parts is not None and forecasts.n_classes > 2:
-            parts = _of_whole_rows(score, parts, forecasts.n_classes)
+        many, parts = forecasts.n_classes > 2, None
+        # The log loss of a whole distribution is not made of those of its classes.
+        if not forecasts.soft and (score.sums_over_classes or not many):
+            parts = score.decompose(forecasts)
+        if parts is not None and many:
+            parts = _of_whole_rows(parts, forecasts.n_classes)
         found.append(Score(name, ends, parts))
     return tuple(found)
 
 
-def _of_whole_rows(score: ProperScore, parts: Decomposition, classes: int) -> Decomposition | None:
-    """The terms of all classes together, which were averaged: the Brier score is their sum.
-
-    The log loss of a whole distribution is not made of those of its classes.
-    """
-    if not score.sums_over_classes:
-        return None
+def _of_whole_rows(parts: Decomposition, classes: int) -> Decomposition:
+    """The terms of all classes together, which were averaged: the Brier score is their sum."""
     return replace(parts, **{name: classes * getattr(parts, name) for name in TERMS})
 
 

@@ -6,13 +6,12 @@ import numpy as np
 
 from trueup.evaluation.sections import Overview
 from trueup.forecasts import Forecasts
-from trueup.lens import Binary, TopLabel
+from trueup.lens import chosen_lens
 
 
 def overview_of(forecasts: Forecasts) -> Overview:
     """Count rows and classes, and average what was predicted and what came true."""
-    lens = TopLabel() if forecasts.is_matrix else Binary()
-    pairs = lens.problem(forecasts)
+    pairs = chosen_lens(None, forecasts).problem(forecasts)
     score = float(np.average(pairs.p, weights=pairs.w))
     label = float(np.average(pairs.y, weights=pairs.w))
     accuracy: float | None = None

@@ -16,6 +16,7 @@ from trueup.lens.pairs import (
     binary_problem,
     check_lens,
     chosen_lens,
+    forecasts_of,
     is_lens,
 )
 from trueup.lens.simplex import Canonical, Partition, TopK
@@ -40,5 +41,6 @@ __all__ = [
     "binary_problem",
     "check_lens",
     "chosen_lens",
+    "forecasts_of",
     "is_lens",
 ]

@@ -14,7 +14,7 @@ from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.lens.base import FamilyLens, Found
-from trueup.lens.induced import Member, Pairs, columns, top_label
+from trueup.lens.induced import Member, Pairs, columns, once, top_label
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +90,8 @@ class ClassWise(FamilyLens):
         shares, names = self.shares(forecasts), self.names(forecasts)
         problems = columns(forecasts, first, last)
         for k, (p, y) in zip(range(first, last), problems, strict=True):
-            pairs = self._restrict(Pairs(p, y, forecasts.weights))
+            tables: dict[Any, Any] = once(forecasts, ("tables of class", k), dict)
+            pairs = self._restrict(Pairs(p, y, forecasts.weights, tables))
             yield Member(names[k], float(shares[k]), pairs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.forecasts import Forecasts
 from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
+from trueup.tables import BinTable
 
 Made = TypeVar("Made")
 MOST_ROWS_KEPT = 200_000
 """What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
+MOST_BINS_KEPT = 1_000
+"""A table of so few bins is kept for any number of rows."""
 
 
 def once(owner: object, key: Hashable, make: Callable[[], Made], *, keep: bool = True) -> Made:
@@ -34,12 +37,14 @@ def once(owner: object, key: Hashable, make: Callable[[], Made], *, keep: bool =
 class Pairs:
     """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w or None.
 
-    Tables and sorted scores made of them are kept with them, for all who ask for the same.
+    Tables and sorted scores made of them are kept with them, for all who ask for the same. To save
+    memory, the pairs of one class of many are made again each time, but share their ``tables``.
     """
 
     p: NDArray[Any]
     y: NDArray[Any]
     w: Floats | None
+    tables: dict[Hashable, BinTable] = field(default_factory=dict, repr=False)
 
     @property
     def soft(self) -> bool:
@@ -61,6 +66,15 @@ class Pairs:
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returns, made once; for many rows it is not kept."""
         return once(self, key, make, keep=len(self) <= MOST_ROWS_KEPT)
+
+    def table(self, binning: Hashable, make: Callable[[], BinTable]) -> BinTable:
+        """Return the table of a binning, made once unless it has very many bins."""
+        found = self.tables.get(binning)
+        if found is None:
+            found = make()
+            if found.n_bins <= MOST_BINS_KEPT:
+                self.tables[binning] = found
+        return found
 
     def __len__(self) -> int:
         """Return the number of pairs."""

@@ -119,14 +119,21 @@ def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
     If labels follow the predicted distributions, the outcomes of a lens of one outcome follow
     these scores, and rows stay independent.
     """
+    return once(
+        forecasts,
+        ("binary", lens),
+        lambda: forecasts_of(lens.problem(forecasts), forecasts.tiny),
+    )
 
-    def make() -> Forecasts:
-        pairs = lens.problem(forecasts)
-        binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
-        once(binary, ("pairs", Binary()), lambda: pairs)
-        return binary
 
-    return once(forecasts, ("binary", lens), make)
+def forecasts_of(pairs: Pairs, tiny: float) -> Forecasts:
+    """Return pairs as binary forecasts, which share what was made of the pairs.
+
+    ``tiny`` is that of the forecasts they came from.
+    """
+    binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)
+    once(binary, ("pairs", Binary()), lambda: pairs)
+    return binary
 
 
 def is_lens(value: object) -> TypeGuard[Lens]:

@@ -12,7 +12,7 @@ from trueup.errors import must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import Metric, estimator_of
 from trueup.forecasts import Forecasts
-from trueup.notebook import FieldsShown
+from trueup.notebook import FieldsShown, text_table
 from trueup.seeds import Seed
 from trueup.simulate.fitting.fit_world import Fitted, fit
 from trueup.simulate.studies.run_study import study
@@ -75,13 +75,13 @@ class Advice(FieldsShown):
 
     def __str__(self) -> str:
         """Print the answer and the table."""
-        lines = [self.text, "", f"{'estimator':<20}{'truth':>8}{'bias':>8}{'sd':>8}{'rmse':>8}"]
-        lines += [
-            f"{row.measure:<20}{100 * row.truth:8.2f}{100 * row.bias:+8.2f}"
-            f"{100 * row.sd:8.2f}{100 * row.rmse:8.2f}"
+        formats = {"truth": ".2f", "bias": "+.2f", "sd": ".2f", "rmse": ".2f"}
+        cells = [
+            [row.measure, *(format(100 * getattr(row, key), form) for key, form in formats.items())]
             for row in self.rows
         ]
-        return "\n".join([*lines, "All in points (hundredths)."])
+        lines = text_table(["estimator", *formats], cells, [False, True, True, True, True])
+        return "\n".join([self.text, "", *lines, "All in points (hundredths)."])
 
 
 def recommend_estimator(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
+from trueup.notebook import text_table
 from trueup.tables.base import Table
 
 
@@ -173,14 +174,15 @@ class BinTable(Table):
             "" if self.n_bins_requested == self.n_bins else f" ({self.n_bins_requested} requested)"
         )
         lines = [f"BinTable of {rows} row{'s' * (rows != 1)} in {made}{requested}:"]
-        lines.append("          bin             rows   mean score   mean label        gap")
-        for b in range(self.n_bins):
+        cells = []
+        for b, count in enumerate(self.count):
             left = "[" if b == 0 else "("
             interval = f"{left}{self.edges[b]:.4f}, {self.edges[b + 1]:.4f}]"
-            numbers = f"{self.mean_score[b]:12.4f} {self.mean_label[b]:12.4f} {self.gap[b]:+10.4f}"
-            body = numbers if self.count[b] else f"{'-':>12} {'-':>12} {'-':>10}"
-            lines.append(f"{interval:>18} {self.count[b]:>12} {body}")
-        return "\n".join(lines)
+            means = [f"{self.mean_score[b]:.4f}", f"{self.mean_label[b]:.4f}"]
+            numbers = [*means, f"{self.gap[b]:+.4f}"] if count else ["-"] * 3
+            cells.append([interval, str(count), *numbers])
+        names = ("bin", "rows", "mean score", "mean label", "gap")
+        return "\n".join([*lines, *text_table(names, cells, [True] * len(names))])
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:

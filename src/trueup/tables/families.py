@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup.errors import must_be
+from trueup.notebook import text_table
 from trueup.tables.base import Table
 from trueup.tables.bins import BinTable
 from trueup.tables.columns import Curve
@@ -96,11 +97,12 @@ class BinTables(Table):
 
     def __repr__(self) -> str:
         """Print one line per member."""
-        lines = [f"BinTables of {len(self)} classes:", "     class   share     rows    bins"]
+        cells = []
         for name, share, table in zip(self.names, self.shares, self.tables, strict=True):
             rows, made = (0, 0) if table is None else (int(table.count.sum()), table.n_bins)
-            lines.append(f"{name!s:>10} {share:7.4f} {rows:8d} {made:7d}")
-        return "\n".join(lines)
+            cells.append([str(name), f"{share:.4f}", str(rows), str(made)])
+        lines = text_table(("class", "share", "rows", "bins"), cells, [True] * 4)
+        return "\n".join([f"BinTables of {len(self)} classes:", *lines])
 
 
 def stacked(

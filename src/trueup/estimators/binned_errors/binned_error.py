@@ -27,6 +27,7 @@ from trueup.estimators.binned_errors.simplex_cells import cell_table, simplex_po
 from trueup.estimators.pairs_estimator import MemberPart, PairsEstimator, Part
 from trueup.forecasts import Forecasts
 from trueup.lens import FamilyLens, Pairs, SimplexLens
+from trueup.lens.induced import MOST_BINS_KEPT, once
 from trueup.results import Estimate
 from trueup.tables import BinTable, BinTables, CellTable
 
@@ -122,8 +123,7 @@ class BinnedError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Return the power of one set of pairs with its table."""
-        made = pairs.once(("table", self.binning), lambda: self.binning.bin_table(pairs))
-        return self._part(made, pairs)
+        return self._part(self.binning.table_of(pairs), pairs)
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
         """Return the power over cells of a simplex, with their table."""
@@ -250,7 +250,7 @@ class BinnedError(PairsEstimator):
         """Return the inner edges, where n alone decides them and plug-in sums are enough."""
         if self.binning.sees_scores or self.debias or not self.of_label_sums:
             return None
-        return self._inner_edges(n)
+        return _edges_for(self.binning, n)
 
     def values_of_sums(self, sums: Sums, n: int) -> Floats:
         """Return the errors of many datasets of n rows from their sums by bin."""
@@ -259,10 +259,6 @@ class BinnedError(PairsEstimator):
         return powers if math.isinf(self.norm) else powers ** (1 / self.norm)
 
     # The sums.
-
-    def _inner_edges(self, n: int) -> Floats:
-        """Inner edges of bins that scores do not move."""
-        return self.binning.inner_edges(Pairs(np.empty(n), np.empty(0), None))
 
     def _part(self, table: BinTable, pairs: Pairs | None = None) -> Part:
         power, merged = self._power(table, pairs)
@@ -294,13 +290,11 @@ class BinnedError(PairsEstimator):
         )
 
     def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        inner, asked = self._inner_edges(forecasts.n), self.binning.n_bins_for(forecasts.n)
-        labels = forecasts.labels.astype(np.int64, copy=False)
-        k = forecasts.n_classes
-        sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
-        tables = [
-            BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
-        ]
+        asked = self.binning.n_bins_for(forecasts.n)
+        key, keep = ("tables of classes", self.binning), asked <= MOST_BINS_KEPT
+        sums, tables = once(
+            forecasts, key, lambda: _tables_of_classes(self.binning, forecasts), keep=keep
+        )
         if self.debias:
             parts = [self._part(table) for table in tables]
         else:
@@ -309,6 +303,21 @@ class BinnedError(PairsEstimator):
             parts = [Part(power, table) for power, table in zip(powers, tables, strict=True)]
         members = zip(lens.names(forecasts), lens.shares(forecasts).tolist(), parts, strict=True)
         return [MemberPart(*member) for member in members]
+
+
+def _edges_for(binning: Binning, n: int) -> Floats:
+    """Inner edges of n rows' bins, which their scores do not move."""
+    return binning.inner_edges(Pairs(np.empty(n), np.empty(0), None))
+
+
+def _tables_of_classes(binning: Binning, forecasts: Forecasts) -> tuple[Sums, list[BinTable]]:
+    """Sums of all classes together, and the table of each, over bins that no score moves."""
+    inner = _edges_for(binning, forecasts.n)
+    labels, k = forecasts.labels.astype(np.int64, copy=False), forecasts.n_classes
+    sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
+    asked = binning.n_bins_for(forecasts.n)
+    each = (Sums(*(moment[c] for moment in sums)) for c in range(k))
+    return sums, [BinTable.of_sums(inner, one, asked) for one in each]
 
 
 def _is(value: object, *words: str) -> bool:

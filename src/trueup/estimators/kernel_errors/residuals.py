@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats, Ints
 from trueup.engines.select import engine
 from trueup.engines.types import ScoreCounts
+from trueup.estimators.ties import TiedScores
 from trueup.lens import Cells, Pairs
 
 HELD_ENTRIES = 1 << 22  # 32 MiB: smaller matrices are read once, larger ones block by block
@@ -55,7 +56,8 @@ class ScoreResiduals:
     def of(cls, pairs: Pairs) -> ScoreResiduals:
         """Sort pairs and sum over ties."""
         if pairs.w is None and not pairs.soft:
-            return cls.of_counts(engine.order.tied_scores(pairs.p, pairs.y))
+            ties = TiedScores.of(pairs)
+            return cls.of_counts(ScoreCounts(ties.value, ties.rank, ties.hits))
         w = np.ones(len(pairs)) if pairs.w is None else unit_weights(pairs.w)
         p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
         order = np.argsort(p)

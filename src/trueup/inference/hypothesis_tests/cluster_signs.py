@@ -12,21 +12,20 @@ from collections.abc import Callable
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.bins import EqualMass
 from trueup.engines.blocks import cut
 from trueup.engines.draw_keys import keys_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
 from trueup.errors import Argument, InputError, Verbatim, must_be
-from trueup.estimators import BinnedError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
 from trueup.inference.hypothesis_tests.null_distribution import refuse_soft_labels, resampled_pvalue
+from trueup.metrics import rmsce_debiased
 from trueup.results import CalibrationTestResult, Estimate
 from trueup.seeds import Seed, seed_of
 
-DEFAULT_STATISTIC = BinnedError(binning=EqualMass(15), norm=2)
+DEFAULT_STATISTIC = rmsce_debiased.estimator().plug_in()
 CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
 
 

@@ -52,7 +52,7 @@ def hosmer_lemeshow(
     lens = check_lens_of_test(chosen.lens_for(forecasts), simplex=False)
     pairs = lens.problem(forecasts)
     rows = NullPairs.in_order(pairs)
-    start = rows.bin_starts(chosen.binning.inner_edges(pairs))
+    start = rows.bin_starts(chosen.binning.table_of(pairs).edges[1:-1])
     variance = np.add.reduceat(rows.variance, start)
     residual = rows.bin_residuals(start, rows.y)
     certain = variance == 0

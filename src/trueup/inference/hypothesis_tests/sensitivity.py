@@ -132,9 +132,9 @@ class Sensitivity(FieldsShown):
         return math.sqrt(float(np.sum(self.table.share * gap * gap)))
 
     def _finds(self, temperature: float, strength: float, rows: float, power: float) -> bool:
-        """Whether so many rows find an error with probability ``power``.
+        """Whether this number of rows finds an error with probability ``power``.
 
-        Draws are counted until those that are left can no longer change the answer.
+        Counting stops as soon as the remaining draws cannot change the answer.
         """
         count, left = 0, DRAWS
         for found in self._detections(temperature, strength, rows):

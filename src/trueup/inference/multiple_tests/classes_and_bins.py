@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
@@ -20,10 +17,10 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampled_pvalue,
 )
 from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
-from trueup.lens import Binary, ClassWise
+from trueup.lens import Binary, ClassWise, forecasts_of
 from trueup.metrics import rmsce_debiased
 from trueup.seeds import Seed, seed_of
-from trueup.tables import ResultTable
+from trueup.tables import PartFound, ResultTable, per_part
 
 BIN_TESTS = BinnedError(binning=EqualMass(15))
 
@@ -67,22 +64,14 @@ def class_tests(
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
-    rows = []
+    found = []
     for member in ClassWise().members(forecasts):
-        pairs = member.pairs
-        problem = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+        problem = forecasts_of(member.pairs, forecasts.tiny)
         test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
-        score, label = pairs.means
-        row: dict[str, Any] = {
-            "class": member.name,
-            "mean_score": score,
-            "mean_label": label,
-            "gap": label - score,
-            "error": binary.measure_forecasts(problem).value,
-            "pvalue": test.pvalue,
-        }
-        rows.append(row)
-    return with_adjusted(ResultTable.of_rows(rows).columns())
+        error = binary.measure_forecasts(problem).value
+        before, after = {"class": member.name}, {"pvalue": test.pvalue}
+        found.append(PartFound(before, member.pairs.means, error, after))
+    return with_adjusted(per_part(found))
 
 
 def bin_tests(
@@ -133,12 +122,11 @@ def bin_tests(
     found = table.columns()
     del found["weight"], found["share"]
     pvalues = [resampled_pvalue(one, many) for one, many in zip(observed, drawn.T, strict=True)]
-    return with_adjusted(found | {"pvalue": np.array(pvalues)})
+    return with_adjusted(ResultTable(found | {"pvalue": np.array(pvalues)}))
 
 
-def with_adjusted(columns: dict[str, Any]) -> ResultTable:
-    """Put Holm's and Benjamini and Hochberg's p-values beside the column ``pvalue``."""
-    pvalues: Floats = columns["pvalue"]
-    return ResultTable(
-        columns | {"adjusted_pvalue": holm(pvalues), "pvalue_bh": benjamini_hochberg(pvalues)}
-    )
+def with_adjusted(table: ResultTable) -> ResultTable:
+    """Put Holm's and Benjamini and Hochberg's p-values next to the column ``pvalue``."""
+    adjusted = {"adjusted_pvalue": holm, "pvalue_bh": benjamini_hochberg}
+    found = {name: adjust(table["pvalue"]) for name, adjust in adjusted.items()}
+    return ResultTable(table.columns() | found)

@@ -20,7 +20,7 @@ from trueup.lens import chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
-from trueup.tables import ResultTable
+from trueup.tables import PartFound, ResultTable, per_part
 
 CALL = "call it as group_errors(probs, labels, groups)"
 
@@ -94,30 +94,20 @@ def group_errors(
     check_test(forecasts, n_resamples)
     chance = np.random.default_rng(seed_of(rng))
     whole = total_weight(forecasts)
-    groups_found = []
+    found = []
     for name, rows in rows_of_groups(forecasts.groups, CALL):
         part = forecasts.take(rows)
         within = interval(
             measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
         )
         test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
-        score, label = _means(measure, part)
-        row: dict[str, Any] = {
-            "group": name,
-            "n": part.n,
-            "share": total_weight(part) / whole,
-            "mean_score": score,
-            "mean_label": label,
-            "gap": label - score,
-            "error": within.estimate,
-            "low": within.low,
-            "high": within.high,
-            "pvalue": test.pvalue,
-        }
-        groups_found.append(row)
-    table = with_adjusted(ResultTable.of_rows(groups_found).columns())
+        weight = part.n if part.weights is None else float(part.weights.sum())
+        before = {"group": name, "n": part.n, "share": weight / whole}
+        after = {"low": within.low, "high": within.high, "pvalue": test.pvalue}
+        found.append(PartFound(before, _means(measure, part), within.estimate, after))
+    table = with_adjusted(per_part(found))
     worst = int(np.argmax(table["error"]))
-    return GroupErrors(table, float(table["error"][worst]), groups_found[worst]["group"])
+    return GroupErrors(table, float(table["error"][worst]), found[worst].before["group"])
 
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
