@@ -269,3 +269,15 @@ def test_trade_off_of_sharpness_and_certainty():
     again = trade_off(probs, labels, rng=0, method="finite-sample", n_bins=[10, 50])
     assert again["brier"].tolist() == curve["brier"][[0, 8]].tolist()
     assert np.all(again["upper_bound"] > curve["upper_bound"][[0, 8]])
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_score_may_differ_from_its_output_by_rounding_alone(kind: type):
+    outputs, labels = np.array([0.1, 0.7]), np.tile([0, 1], 10)
+    probs = np.repeat(outputs, 10).astype(kind)
+    settings = {"max_error": 0.5, "outputs": outputs}
+    certify(probs, labels, **settings)
+    off = probs.copy()
+    off[3] += kind(20 * np.finfo(kind).eps)
+    with pytest.raises(InputError, match="one of the declared `outputs` in every row.* in row 3"):
+        certify(off, labels, **settings)

@@ -94,7 +94,7 @@ def declared_outputs(outputs: Any) -> Floats:
 def rounding_of(forecasts: Forecasts) -> float:
     """How far a score may be from its output, for the type it came in."""
     kinds = (np.float16, np.float32, np.float64)
-    kind = next(k for k in kinds if float(np.finfo(k).tiny) >= forecasts.tiny)
+    kind = next(k for k in kinds if float(np.finfo(k).tiny) <= forecasts.tiny)
     return 8 * float(np.finfo(kind).eps)
 
 
