@@ -1,4 +1,4 @@
-"""The same odd input has the same outcome in every function, but for the policy of decision 013."""
+"""The same odd input has the same outcome in every function, by the rules of decision 013."""
 
 from __future__ import annotations
 
