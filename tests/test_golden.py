@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ import pytest
 import trueup as tu
 from golden.write import KEY, NUMBERS, SETTINGS, data, evaluation, models, tables
 from trueup import tables as table_classes
+from trueup.simulate import study
 from trueup.simulate.studies.checkpoint import Checkpoint
+from trueup.tables import ResultTable
 
 GOLDEN = Path(__file__).parent / "golden"
+EARLIER = GOLDEN / "earlier"  # files that commit 7722cc3 wrote
 
 
 @pytest.mark.parametrize("name", ["temperature.json", "isotonic.safetensors"])
@@ -54,6 +58,67 @@ def test_a_checkpoint(tmp_path: Path) -> None:
         np.testing.assert_array_equal(finished[KEY][name], column)
 
 
+RENAMED = {"TableFamily": "BinTables", "FineTable": "FineBinTable", "Columns": "ResultTable"}
+
+
+def earlier_tables() -> dict[str, dict[str, Any]]:
+    stored = json.loads((EARLIER / "tables.json").read_text())
+    return {RENAMED.get(name, name): table for name, table in stored.items()}
+
+
+@pytest.mark.parametrize("name", ["temperature.json", "isotonic.safetensors"])
+def test_recalibrators_of_an_earlier_version_are_refused(name: str) -> None:
+    with pytest.raises(tu.InputError) as refused:
+        tu.load_recalibrator(EARLIER / name)
+    words = (
+        f"{str(EARLIER / name)!r}, which was saved by an earlier version of trueup: fit it again."
+    )
+    assert str(refused.value).endswith(words)
+
+
+def test_evaluations_of_an_earlier_version_are_refused() -> None:
+    with pytest.raises(tu.InputError) as refused:
+        tu.Evaluation.from_json(EARLIER / "evaluation.json")
+    assert str(refused.value) == earlier("data", "evaluate again")
+
+
+@pytest.mark.parametrize("name", earlier_tables())
+def test_tables_of_an_earlier_version_are_refused(name: str) -> None:
+    with pytest.raises(tu.InputError) as refused:
+        getattr(table_classes, name).from_dict(earlier_tables()[name])
+    assert str(refused.value) == earlier("data", "make the table again")
+
+
+def test_checkpoints_of_an_earlier_version_are_refused(tmp_path: Path) -> None:
+    before = (EARLIER / "checkpoint.jsonl").read_bytes()
+    path = tmp_path / "checkpoint.jsonl"
+    path.write_bytes(before)
+    world = tu.simulate.World(tu.simulate.Uniform(), tu.simulate.Identity())
+    with pytest.raises(tu.InputError) as refused:
+        study(world, {"ece": tu.BinnedError()}, [20], n_datasets=2, rng=7, path=path)
+    assert str(refused.value) == earlier("path", "give another path, or delete it to start again")
+    assert path.read_bytes() == before
+
+
+def earlier(argument: str, hint: str) -> str:
+    return f"`{argument}` was written by an earlier version of trueup. Hint: {hint}."
+
+
+@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("data", [{}, {"a": 1}, {"schema": "1", "a": [1]}, None, []], ids=str)
+def test_what_is_no_table_is_not_of_an_earlier_version(name: str, data: Any) -> None:
+    with pytest.raises(tu.InputError) as refused:
+        getattr(table_classes, name).from_dict(data)
+    assert str(refused.value) == f"`data` must be a dictionary from `to_dict`; got {data}."
+
+
+def test_columns_are_lists_and_none_is_named_schema() -> None:
+    with pytest.raises(tu.InputError, match="`data` must have a list as its entry 'a'; got 3"):
+        ResultTable.from_dict({"schema": 1, "a": 3})
+    with pytest.raises(tu.InputError, match="`data` must have columns that are not named 'schema'"):
+        ResultTable({"schema": np.ones(2)}).to_dict()
+
+
 def test_files_of_earlier_commits_are_refused_in_one_sentence(tmp_path: Path) -> None:
     earlier = json.loads((GOLDEN / "temperature.json").read_text()) | {"schema": 1}
     (tmp_path / "r.json").write_text(json.dumps(earlier))
@@ -64,7 +129,7 @@ def test_files_of_earlier_commits_are_refused_in_one_sentence(tmp_path: Path) ->
         with pytest.raises(tu.InputError, match=f"was written by {words} version of trueup"):
             tu.Evaluation.from_dict(document)
     stored_tables = json.loads((GOLDEN / "tables.json").read_text())
-    assert "schema" not in stored_tables.pop("ResultTable")  # columns by name, and nothing else
+    assert stored_tables["ResultTable"]["schema"] == 1
     for name, stored in stored_tables.items():
         kind = getattr(table_classes, name)
         with pytest.raises(tu.InputError, match="was written by a newer version of trueup"):

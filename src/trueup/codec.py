@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache
@@ -43,12 +43,17 @@ class Stored:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        missing = sorted(name for name in _needed(cls) if name not in data)
-        if missing:
-            rule = f"is not a dictionary from `to_dict`: {missing[0]!r} is missing"
-            raise InputError("data", rule)
+        check_entries(data, _needed(cls))
         found: Self = _from_fields(cls, data)
         return found
+
+
+def check_entries(data: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise InputError unless all entries are there."""
+    missing = sorted(name for name in names if name not in data)
+    if missing:
+        rule = f"is not a dictionary from `to_dict`: {missing[0]!r} is missing"
+        raise InputError("data", rule)
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trueup.checks import is_whole
-from trueup.errors import called, must_be
+from trueup.errors import must_be
 
 Seed = int | np.random.Generator | None
 """The same whole number gives the same numbers again; None gives others each time."""
@@ -16,10 +16,7 @@ RandomState = Seed | np.random.RandomState
 
 def check_seed(rng: object) -> None:
     """Raise InputError unless ``rng`` is a seed, a generator or None."""
-    if not (rng is None or isinstance(rng, np.random.Generator) or is_whole(rng, 0)):
-        hint = "pass numpy.random.default_rng(rng) for any other seed of NumPy's"
-        rule = "a whole number of at least 0, a numpy Generator or None"
-        raise must_be("rng", rule, rng, hint="" if isinstance(rng, int | float | str) else hint)
+    _check("rng", rng, "a numpy Generator")
 
 
 def generator_of(rng: Seed) -> np.random.Generator:
@@ -36,8 +33,7 @@ def seed_of(rng: Seed) -> int:
 def check_random_state(random_state: object) -> None:
     """Raise InputError unless ``random_state`` is a seed, a generator of either kind or None."""
     if not isinstance(random_state, np.random.RandomState):
-        with called({"rng": "random_state"}):
-            check_seed(random_state)
+        _check("random_state", random_state, "a numpy Generator, a numpy RandomState")
 
 
 def generator_of_state(random_state: RandomState) -> np.random.Generator:
@@ -46,3 +42,12 @@ def generator_of_state(random_state: RandomState) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 31))
     return np.random.default_rng(random_state)
+
+
+def _check(name: str, value: object, generators: str) -> None:
+    if value is None or isinstance(value, np.random.Generator) or is_whole(value, 0):
+        return
+    hint = f"pass numpy.random.default_rng({name}) for any other seed of NumPy's"
+    plain = isinstance(value, int | float | str)
+    rule = f"a whole number of at least 0, {generators} or None"
+    raise must_be(name, rule, value, hint="" if plain else hint)

@@ -111,4 +111,4 @@ COMPOSED = [
 
 ESTIMATORS = NAMED | {repr(entry.estimator): entry for entry in COMPOSED}
 
-CLASSES = {type(known_estimator(entry.estimator)).__name__ for entry in ESTIMATORS.values()}
+CLASSES = sorted({type(known_estimator(e.estimator)).__name__ for e in ESTIMATORS.values()})

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.checks import check_flag
 from trueup.engines.blocks import row_blocks
 from trueup.errors import Argument, InputError, required
 from trueup.forecasts import probs as door
@@ -111,7 +112,10 @@ class Forecasts:
         >>> f.n, f.n_classes, f.labels.tolist()
         (2, 3, [0, 2])
         """
+        check_flag("normalize", normalize)
+        check_flag("soft_labels", soft_labels)
         if isinstance(probs, Forecasts):
+            check_flag("logits", logits)
             data = (labels, weights, groups, features, clusters, classes, ignore_label)
             if logits or normalize or soft_labels or any(each is not None for each in data):
                 rule = ("If ", Argument("probs"), " is a Forecasts, pass no other data")

@@ -140,6 +140,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _read_scores(self, X: object) -> Scores:
         """Check what is to be recalibrated, once fitted."""
         check_is_fitted(self)
+        check_options(self)
         return read_scores(self, X, reset=False)
 
     def _check(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,9 @@ from trueup._typing import Floats
 from trueup.checks import check_flag
 from trueup.engines.blocks import cut
 from trueup.engines.threads import run
-from trueup.errors import Argument, InputError, Verbatim, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be, required
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_floats, as_numpy, describe
+from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing
 from trueup.forecasts.labels import class_numbers, plain_labels, sorted_classes
 from trueup.forecasts.policy import FURTHEST, Policy
 from trueup.forecasts.probs import Given, checked_values, half_precision_of
@@ -39,12 +40,11 @@ def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
     """
     if isinstance(X, Forecasts):
         X = _values_of(X, estimator.logits)
-    half = half_precision_of(X)
-    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
-        X = as_numpy("X", X)
-    values = _validated(estimator, X, reset)
+    array = _array_of(X)
+    values = _validated(estimator, X, array, reset)
     if values.shape[1] == 1:
         values = np.ascontiguousarray(values[:, 0])
+    half = half_precision_of(X) or half_precision_of(array)
     given = Given(values, bool(estimator.logits), policy_of(estimator), half)
     if not (given.are_logits and _are_logits(values)):
         values = checked_values(given, estimator.normalize)
@@ -58,10 +58,8 @@ def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> Fit
         classes = _classes_of(X, classes)
         X, y, sample_weight = _parts_of(estimator, X, y, sample_weight)
     if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, "
-            "but the target y is None."
-        )
+        words = "requires y to be passed, but the target y is None"  # scikit-learn looks for them
+        raise required("y", f"call fit(X, y): {policy.to} {words}")
     labels = _labels_of(y, policy)
     scores = read_scores(estimator, X, reset=True)
     same_length("y", labels, scores.n, "X")
@@ -97,6 +95,7 @@ def _labels_of(y: object, policy: Policy) -> NDArray[Any]:
     labels = as_numpy("y", y)
     if labels.shape[1:] == (1,):
         labels = np.asarray(column_or_1d(labels, warn=True))
+    _refuse_complex("y", labels)
     return plain_labels(labels, None, policy)
 
 
@@ -108,50 +107,68 @@ def _check_targets(labels: NDArray[Any]) -> None:
         check_classification_targets(labels)
 
 
-def _validated(estimator: Any, X: object, reset: bool) -> NDArray[Any]:
-    """(n, columns) floats, checked by scikit-learn, whose errors are said in our words."""
+def _array_of(X: object) -> NDArray[Any]:
+    """Read X by the rule everywhere, except for errors of which scikit-learn asks for the type.
+
+    Its checks of third-party estimators want a TypeError for a sparse matrix and for objects that
+    are neither numbers nor text, and the words "Complex data not supported".
+    """
+    from scipy.sparse import issparse
+    from sklearn.utils import check_array
+
+    if issparse(X):
+        check_array(X, input_name="X")
+    array = as_numpy("X", X)
+    _refuse_complex("X", array)
+    try:
+        return as_floats("X", array)
+    except InputError:
+        if array.dtype.kind == "O":
+            with suppress(ValueError, OverflowError):
+                for item in array.flat:
+                    if not is_missing(item):
+                        float(item)
+        raise
+
+
+def _refuse_complex(name: str, array: NDArray[Any]) -> None:
+    if array.dtype.kind == "c":
+        hint = "Complex data not supported"
+        raise must_be(name, "real numbers", Verbatim("complex ones"), hint=hint)
+
+
+def _validated(estimator: Any, X: object, array: NDArray[Any], reset: bool) -> NDArray[Any]:
+    """(n, columns) floats; sets or compares the number of columns and their names."""
+    from sklearn.utils import check_array
     from sklearn.utils.validation import validate_data
 
-    try:
-        if _is_one_dimensional(X) and (reset or estimator.n_features_in_ == 1):
-            X = np.asarray(X).reshape(-1, 1)
-        # Finiteness is checked later, with the number of the row.
-        values: NDArray[Any] = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
-    except (TypeError, ValueError) as error:
-        _explain(X, getattr(estimator, "n_features_in_", 1), error)
-        raise
+    _check_shape(array, 1 if reset else estimator.n_features_in_)
+    columns = array.reshape(len(array), -1)
+    named = X if array.ndim == 2 and hasattr(X, "shape") else columns  # only frames have names
+    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    # Finiteness is checked later, with the number of the row.
+    values: NDArray[Any] = check_array(
+        columns, dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
     return values
 
 
-def _explain(X: object, columns: int, error: Exception) -> None:
-    """Say what is wrong with X where we can say it better than scikit-learn did.
+def _check_shape(array: NDArray[Any], columns: int) -> None:
+    """Refuse what is not (n, K), or (n,) where there is one column.
 
-    Its checks of third-party estimators ask for the words "Reshape your data" and "Complex data
-    not supported", and for a TypeError where objects are no numbers.
+    scikit-learn looks for the words "Reshape your data" and for its own about a lack of features.
     """
-    if "sparse" in str(error).lower():
-        return
-    array = as_numpy("X", X)
-    if array.dtype.kind == "c":
-        raise must_be(
-            "X", "real numbers", Verbatim("complex ones"), hint="Complex data not supported"
-        )
-    if isinstance(error, ValueError):
-        as_floats("X", array)
-    if len(array) == 0:
-        raise must_be("X", "have at least one row", describe(array)) from None
     if array.ndim > 2:
-        raise must_be("X", "have shape (n,) or (n, K)", describe(array)) from None
-    if array.ndim == 1:
+        raise must_be("X", "have shape (n,) or (n, K)", describe(array))
+    if len(array) == 0:
+        raise must_be("X", "have at least one row", describe(array))
+    if array.ndim == 1 and columns != 1:
         hint = "Reshape your data with X.reshape(1, -1) if it is one row"
         rule = f"have shape (n, {columns}), as in `fit`"
-        raise must_be("X", rule, describe(array), hint=hint) from None
+        raise must_be("X", rule, describe(array), hint=hint)
+    if array.size == 0:
+        words = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        raise must_be("X", "have at least one column", Verbatim(words))
 
 
 def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
@@ -187,11 +204,6 @@ def _parts_of(
     if forecasts.classes is not None:
         labels = np.asarray(forecasts.classes)[labels]
     return _values_of(forecasts, estimator.logits), labels, forecasts.weights
-
-
-def _is_one_dimensional(X: Any) -> bool:
-    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-    return len(shape) == 1
 
 
 def _are_logits(values: NDArray[Any]) -> bool:

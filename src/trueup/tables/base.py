@@ -16,9 +16,15 @@ LIBRARIES: tuple[Library, ...] = get_args(Library)
 SCHEMA = 1
 
 
-def check_version(data: Mapping[str, Any]) -> None:
+def check_version(data: object) -> None:
     """Raise InputError unless `to_dict` of this version of the format wrote ``data``."""
-    check_schema("data", data.get("schema"), SCHEMA, "make the table again")
+    values = data if isinstance(data, Mapping) else {}
+    found = values.get("schema")
+    if found is None and any(isinstance(value, list) for value in values.values()):
+        found = 0  # the first versions wrote the table alone
+    if type(found) is not int:
+        raise must_be("data", "a dictionary from `to_dict`", data)
+    check_schema("data", found, SCHEMA, "make the table again")
 
 
 class Table(TableShown, Stored):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trueup.codec import column_of
 from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
-from trueup.tables.base import Table
+from trueup.tables.base import SCHEMA, Table, check_version
 
 ROWS_SHOWN = 20
 
@@ -76,14 +76,25 @@ class ResultTable(Table):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values that `from_dict` reads back, ready for JSON.
 
-        JSON has no NaN: it is written as None.
+        JSON has no NaN: it is written as None. The version of the format is next to the columns.
+
+        >>> ResultTable({"error": np.array([0.5, math.nan])}).to_dict()
+        {'schema': 1, 'error': [0.5, None]}
         """
-        return {name: [_plain(v) for v in col.tolist()] for name, col in self.data.items()}
+        if "schema" in self.data:
+            raise must_be("data", "have columns that are not named 'schema'", Verbatim("one"))
+        columns = {name: [_plain(v) for v in col.tolist()] for name, col in self.data.items()}
+        return {"schema": SCHEMA, **columns}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read what `to_dict` wrote."""
-        return cls({name: _read_back(column) for name, column in data.items()})
+        check_version(data)
+        columns = {name: column for name, column in data.items() if name != "schema"}
+        for name, column in columns.items():
+            if not isinstance(column, list):
+                raise must_be("data", f"have a list as its entry {name!r}", column)
+        return cls({name: _read_back(column) for name, column in columns.items()})
 
     def __repr__(self) -> str:
         """Print the first rows as a person would read them."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
+from trueup.codec import check_entries
 from trueup.engines.equal_mass import equal_mass_cuts
 from trueup.engines.select import engine
 from trueup.engines.types import MOMENTS, Sums
@@ -144,6 +145,7 @@ class FineBinTable(FieldsShown):
     def from_dict(cls, data: Mapping[str, Any]) -> FineBinTable:
         """Read what `to_dict` wrote."""
         check_version(data)
+        check_entries(data, ["cells", "index", "sums"])
         if data["cells"] != N_CELLS:
             raise must_be("data", f"a table of {N_CELLS} cells", data["cells"])
         sums = Sums(np.zeros(N_CELLS, np.int64), *(np.zeros(N_CELLS) for _ in MOMENTS[1:]))

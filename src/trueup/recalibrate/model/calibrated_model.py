@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from trueup._typing import Floats
 from trueup.checks import check_flag
-from trueup.errors import Verbatim, must_be
+from trueup.errors import Verbatim, must_be, required
+from trueup.forecasts.arrays import as_numpy
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.fit_input import check_options
 from trueup.recalibrate.model.parts import Metadata, at, cross_fitted, scores_of, takes_logits
@@ -117,9 +118,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         """
         self._check()
         if y is None:
-            name = type(self).__name__
-            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
+            words = "requires y to be passed, but the target y is None"
+            raise required("y", f"call fit(X, y): {type(self).__name__} {words}")
+        labels = column_or_1d(as_numpy("y", y), warn=True)
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
         beside = Metadata.of(self, len(labels), sample_weight, groups)

@@ -98,12 +98,13 @@ class Checkpoint:
         if line == self._header:
             return
         found = _loaded(line)
-        settings = found.get("settings")
-        if not isinstance(settings, dict) or set(settings) != set(self._settings):
-            raise must_be(
-                "path", "the checkpoint of a study", self._got(", which is something else")
-            )
-        check_schema("path", found.get("schema"), SCHEMA, ANOTHER)
+        settings, schema = found.get("settings"), found.get("schema")
+        something_else = self._got(", which is something else")
+        if not isinstance(settings, dict) or type(schema) is not int:
+            raise must_be("path", "the checkpoint of a study", something_else)
+        check_schema("path", schema, SCHEMA, ANOTHER)
+        if set(settings) != set(self._settings):
+            raise must_be("path", "the checkpoint of a study", something_else)
         different = [name for name, value in self._settings.items() if settings[name] != value]
         names = " and ".join(f"`{name}`" for name in different)
         got = self._got(f", written with different {names or 'settings'}")
