@@ -87,5 +87,5 @@ def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> tu
         return member.name, member.share, np.nan, np.nan, np.nan, np.nan
     sides = (pairs.p.astype(np.float64), pairs.y.astype(np.float64))
     score, label = (float(np.average(side, weights=pairs.w)) for side in sides)
-    error = float(estimator(Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)))
+    error = float(estimator(Forecasts.from_pairs(pairs.p, pairs.y, pairs.w, tiny)))
     return member.name, member.share, score, label, label - score, error

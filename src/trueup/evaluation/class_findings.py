@@ -67,7 +67,7 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     rows = []
     for member in ClassWise().members(forecasts):
         p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
-        problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
+        problem = Forecasts.from_pairs(p, y, w, forecasts.tiny)
         ends = interval(statistic, problem, confidence_level=asked.confidence_level)
         score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
         pvalue = np.nan
@@ -88,7 +88,7 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
             "pvalue": pvalue,
         }
         rows.append(row)
-    table = ResultTable.of_rows(rows)
+    table = ResultTable.from_rows(rows)
     return table if method == "none" else with_adjusted(table.columns())
 
 

@@ -122,7 +122,7 @@ def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
 
     def make() -> Forecasts:
         pairs = lens.problem(forecasts)
-        binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+        binary = Forecasts.from_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
         once(binary, ("pairs", Binary()), lambda: pairs)
         return binary
 

@@ -174,7 +174,7 @@ class BinnedError(PairsEstimator):
             MemberPart(name, share, Part(0.0) if part is None else self._part(part))
             for name, share, part in members
         ]
-        return self.average(found, table.by_weight)
+        return self.average(found, table.divides_rows)
 
     # What inference asks.
 
@@ -274,7 +274,8 @@ class BinnedError(PairsEstimator):
         k = forecasts.n_classes
         sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
         tables = [
-            BinTable.of_sums(inner, Sums(*(moment[c] for moment in sums)), asked) for c in range(k)
+            BinTable.from_sums(inner, Sums(*(moment[c] for moment in sums)), asked)
+            for c in range(k)
         ]
         if self.debias:
             parts = [self._part(table) for table in tables]

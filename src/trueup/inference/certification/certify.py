@@ -172,7 +172,7 @@ def _judge(
 ) -> tuple[int, int, float, float, float]:
     """Fit histogram binning on one half; return a row of the table for the other."""
     inner = EqualMass(n_bins).inner_edges(fitted)
-    rates = BinTable.of_sums(
+    rates = BinTable.from_sums(
         inner, engine.bins.bin_sums(fitted.p, fitted.y, fitted.w, inner)
     ).mean_label
     declared, output_of_bin = np.unique(rates, return_inverse=True)

@@ -139,7 +139,7 @@ def tally_of_outputs(declared: Floats, index: Ints, pairs: Pairs) -> Tally:
 def tally_of_bins(pairs: Pairs) -> Tally:
     """Put rows of continuous scores together in 15 bins of equal mass."""
     inner = EqualMass(15).inner_edges(pairs)
-    table = BinTable.of_sums(
+    table = BinTable.from_sums(
         inner, engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
     ).nonempty()
     n = table.weight.sum() ** 2 / table.sums.weight2.sum()

@@ -186,7 +186,9 @@ def sensitivity(
     """
     chosen = rmsce_debiased.estimator() if statistic is None else statistic
     plain = replace(rmsce_debiased.estimator(), lens=getattr(chosen, "lens", None))
-    if chosen != replace(plain, binning=getattr(chosen, "binning", plain.binning)):
+    debiased = getattr(chosen, "debiased", False)
+    binning = getattr(chosen, "binning", plain.binning) if debiased else plain.binning
+    if chosen != replace(plain, binning=binning):
         raise must_be("statistic", "a debiased BinnedError of norm 2", chosen)
     check_inside("alpha", alpha)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)

@@ -70,7 +70,7 @@ def class_tests(
     found: dict[str, list[Any]] = {}
     for member in ClassWise().members(forecasts):
         p, y, w = member.pairs.p, member.pairs.y, member.pairs.w
-        problem = Forecasts.of_pairs(p, y, w, forecasts.tiny)
+        problem = Forecasts.from_pairs(p, y, w, forecasts.tiny)
         test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
         score, label = (float(np.average(x, weights=w)) for x in (p.astype(np.float64), y))
         row = {

@@ -82,9 +82,9 @@ def new_axes(size: tuple[float, float], projection: str | None = None) -> Axes:
     text by itself; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
     """
     need_matplotlib()
-    from trueup.plotting.common.figures import ViewFigure
+    from trueup.plotting.common.figures import NotebookFigure
 
-    axes: Axes = ViewFigure.of_size(size).add_subplot(projection=projection)
+    axes: Axes = NotebookFigure.of_size(size).add_subplot(projection=projection)
     return axes
 
 
