@@ -100,7 +100,7 @@ class CumulativeError(PairsEstimator):
 
 
 def _points_to_show(difference: Floats) -> Ints:
-    """All points, or some at even ranks with the two extremes: enough for any picture."""
+    """All points, or some at even ranks with the two extremes: enough for any figure."""
     n = len(difference)
     if n <= MOST_POINTS:
         return np.arange(n)
