@@ -23,10 +23,10 @@ help:
 	@echo "make test       lint, types and tests"
 	@echo "make test-slow  the thorough tests"
 	@echo "make test-min   the tests with the oldest supported packages"
-	@echo "make lint       ruff, mypy, and phrases that may only become fewer"
+	@echo "make lint       ruff, mypy, and counts of rejected phrases, which may only fall"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
-	@echo "make figures    draw the pictures of docs/plotting.md"
+	@echo "make figures    draw the figures of docs/plotting.md"
 	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
 	@echo "make clean      remove everything that was built, the environments included"
 

@@ -104,7 +104,7 @@ def _weighted_truth(estimator: Any, score: Any, truth: Any, label: Any, weight: 
     if estimator.norm == 2 or estimator.debias:
         table = table.without_singles()[0]
     edges = table.edges[1:-1]
-    soft = tu.tables.BinTable.of_sums(edges, engine.bins.bin_sums(score, truth, weight, edges))
+    soft = tu.tables.BinTable.from_sums(edges, engine.bins.bin_sums(score, truth, weight, edges))
     return root_of(plugin_power(soft, estimator.norm), estimator.norm)
 
 

@@ -102,11 +102,11 @@ def true_error(estimator: Any, edges: Any, score: Any, truth: Any, label: Any) -
     """
     inner = edges
     if estimator.norm == 2 or getattr(estimator, "debias", False):
-        table = tu.tables.BinTable.of_sums(edges, engine.bins.bin_sums(score, label, None, edges))
+        table = tu.tables.BinTable.from_sums(edges, engine.bins.bin_sums(score, label, None, edges))
         inner = table.without_singles()[0].edges[1:-1]
     soft = engine.bins.bin_sums(score, truth, None, inner)
     return root_of(
-        plugin_power(tu.tables.BinTable.of_sums(inner, soft), estimator.norm), estimator.norm
+        plugin_power(tu.tables.BinTable.from_sums(inner, soft), estimator.norm), estimator.norm
     )
 
 

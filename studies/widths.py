@@ -108,7 +108,7 @@ def measure(cell: Cell) -> list[float]:
         edges = ESTIMATOR.measure(forecasts).table.edges[1:-1]
         here = true_error(ESTIMATOR, edges, score, truth, label)
         sums = engine.bins.bin_sums(many, rates, None, edges)
-        new = root_of(plugin_power(tu.tables.BinTable.of_sums(edges, sums), 2), 2)
+        new = root_of(plugin_power(tu.tables.BinTable.from_sums(edges, sums), 2), 2)
         theirs = sun_interval(score, label, edges, LEVEL)
         for row, true, (low, high) in (
             (0, here, _ends(forecasts, "conditional")),

@@ -34,7 +34,7 @@ LONG = must_be(
     row=4,
     hint=NORMALIZE,
 )
-# language.md: what must not follow "must be".
+# What must not follow "must be".
 FRAGMENTS = re.compile(
     r"(given|left out|made|named|known|splits|of|ones|one of (a|pairs|one|single)"
     r"|one (that|with|without)|above 0 in|positive in|different|something|the only)\b"

@@ -53,7 +53,7 @@ def _made() -> dict[str, Any]:
         tu.BinnedError().measure(P, Y),
         tu.BinnedError(lens=tu.lens.ClassWise()).table(G, Z),
         tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.SimplexGrid(3)).table(G, Z),
-        tu.tables.FineBinTable.of(P, Y),
+        tu.tables.FineBinTable.from_arrays(P, Y),
         tu.cox(P, Y),
         estimate_many([tu.ece], P, Y, n_resamples=39, rng=0)[0],
         sensitivity(P, Y, n_resamples=39, rng=0),

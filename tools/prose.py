@@ -1,9 +1,10 @@
 """Count phrases that our style rejects, file by file: the counts may only fall.
 
 ``python -m tools.prose`` fails if a file has more of them than ``tools/prose.json`` allows, and
-lists them. ``python -m tools.prose --update`` lowers what is allowed to what there is. Searched are
-docstrings, strings with a space, comments, and Markdown outside code. A line with the words
-"prose: ok" is left out.
+lists them. It also fails if a file has fewer, so that they cannot come back: ``python -m
+tools.prose --update`` lowers what is allowed. Searched are docstrings, strings with a space and
+comments of Python, docstrings and comments of Cython, comments of C, Markdown outside code, and the
+Markdown and comments of notebooks. A line with the words "prose: ok" is left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 ALLOWED = Path(__file__).with_name("prose.json")
 FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", "studies", "tools")
 OPT_OUT = "prose: ok"
+SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".h", ".md", ".ipynb")
 
 ERRORS = {
     "percent": r"\d %|^% (interval|confidence|of)\b",
@@ -59,6 +61,10 @@ PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in ERRORS
 # What is code is one backtick: `…`, ``…``, :math:`…`.
 CODE = re.compile(r"(:\w+:)?(``[^`]+``|`[^`]+`)")
 FENCED = re.compile(r"^( *)(```|~~~).*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+# A string is matched as a whole, so that "#" or "//" inside it starts no comment.
+STRING = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\""""
+CYTHON = re.compile(rf'(?P<docstring>""".*?""")|{STRING}|(?P<comment>#[^\n]*)', re.DOTALL)
+C = re.compile(rf"{STRING}|(?P<comment>/\*.*?\*/|//[^\n]*)", re.DOTALL)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -84,11 +90,47 @@ def texts_of(path: Path) -> Iterator[Text]:
     content = path.read_text("utf-8")
     if path.suffix == ".md":
         yield from _paragraphs(content)
-        return
-    yield from _strings(ast.parse(content))
-    for token in tokenize.generate_tokens(io.StringIO(content).readline):
-        if token.type == tokenize.COMMENT:
-            yield Text(token.string.lstrip("# "), token.start[0], token.end[0])
+    elif path.suffix == ".ipynb":
+        yield from _cells(content)
+    elif path.suffix in (".pyx", ".pxd"):
+        yield from _scanned(content, CYTHON)
+    elif path.suffix == ".h":
+        yield from _scanned(content, C)
+    else:
+        yield from _strings(ast.parse(content))
+        for token in tokenize.generate_tokens(io.StringIO(content).readline):
+            if token.type == tokenize.COMMENT:
+                yield Text(token.string.lstrip("# "), token.start[0], token.end[0])
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file; of a notebook those of its cells, one after the other."""
+    content = path.read_text("utf-8")
+    if path.suffix == ".ipynb":
+        return [line for _, source in _sources(content) for line in source.split("\n")]
+    return content.splitlines()
+
+
+def _sources(content: str) -> list[tuple[str, str]]:
+    cells = json.loads(content)["cells"]
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+
+
+def _cells(content: str) -> Iterator[Text]:
+    before = 0
+    for kind, source in _sources(content):
+        texts = _paragraphs(source) if kind == "markdown" else _scanned(source, CYTHON)
+        for text in texts:
+            yield text._replace(first=text.first + before, last=text.last + before)
+        before += source.count("\n") + 1
+
+
+def _scanned(content: str, pattern: re.Pattern[str]) -> Iterator[Text]:
+    for at in pattern.finditer(content):
+        if at.lastgroup is not None:
+            first = content.count("\n", 0, at.start()) + 1
+            words = at[0].strip("\"'#/* ")
+            yield Text(words, first, first + at[0].count("\n"), at.lastgroup == "docstring")
 
 
 def _paragraphs(content: str) -> Iterator[Text]:
@@ -116,7 +158,7 @@ def _strings(tree: ast.Module) -> Iterator[Text]:
 
 def hits_of(path: Path) -> list[Hit]:
     """Return the rejected phrases of a file, and summaries of docstrings that are questions."""
-    lines = path.read_text("utf-8").splitlines()
+    lines = lines_of(path)
     found = []
     for text in texts_of(path):
         if any(OPT_OUT in line for line in lines[text.first - 1 : text.last]):
@@ -137,7 +179,7 @@ def all_hits(root: Path) -> dict[str, list[Hit]]:
     """Return the rejected phrases of every file that has any."""
     paths = [*root.glob("*.md"), *root.glob("*.py")]
     for folder in FOLDERS:
-        paths += [path for path in (root / folder).rglob("*") if path.suffix in (".py", ".md")]
+        paths += [path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES]
     found = {path.relative_to(root).as_posix(): hits_of(path) for path in sorted(paths)}
     return {name: hits for name, hits in found.items() if hits}
 
@@ -151,7 +193,7 @@ def lowered(allowed: dict[str, int], counts: Counter[str]) -> dict[str, int]:
 
 
 def check(root: Path, file: Path, *, update: bool = False) -> tuple[bool, list[str]]:
-    """Return whether no file has more than it may have, and what there is to say."""
+    """Return whether every file has as many as it may have, and what there is to say."""
     hits = all_hits(root)
     counts = Counter({name: len(found) for name, found in hits.items()})
     allowed: dict[str, int] = json.loads(file.read_text("utf-8"))
@@ -162,16 +204,18 @@ def check(root: Path, file: Path, *, update: bool = False) -> tuple[bool, list[s
     for name in [name for name, many in counts.items() if many > allowed.get(name, 0)]:
         report += [f"{name}:{hit.line}: {hit.rule}: {hit.words}" for hit in hits[name]]
         report.append(f"{name}: {counts[name]} rejected phrases, {allowed.get(name, 0)} allowed")
-    passed = not report
-    if any(many > counts[name] for name, many in allowed.items()):
-        report.append("Some files have fewer than allowed. Run: python -m tools.prose --update")
-    return passed, report
+    fewer = [name for name, many in allowed.items() if many > counts[name]]
+    if fewer:
+        names = ", ".join(fewer[:3]) + ", …" * (len(fewer) > 3)
+        few = f"Some files have fewer rejected phrases than allowed ({names}):"
+        report.append(f"{few} run python -m tools.prose --update.")
+    return not report, report
 
 
 def main(arguments: list[str]) -> int:
     """Check the repository; return the exit code."""
     passed, report = check(ROOT, ALLOWED, update="--update" in arguments)
-    print("\n".join(report) or "No file has more rejected phrases than before.")
+    print("\n".join(report) or "Every file has as many rejected phrases as before.")
     return int(not passed)
 
 

@@ -66,7 +66,7 @@ class Binning(Specification):
         """Return what fell into each bin of these scores."""
         inner = self.inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return BinTable.of_sums(inner, sums, self.n_bins_for(len(pairs)))
+        return BinTable.from_sums(inner, sums, self.n_bins_for(len(pairs)))
 
     def table_of(self, pairs: Pairs) -> BinTable:
         """Return the same table, which all who bin these scores alike share."""

@@ -117,7 +117,7 @@ class Trace:
 
     def table(self) -> ResultTable:
         """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
-        table = ResultTable.of_rows(self._steps, ("step", "rows", *self._metrics))
+        table = ResultTable.from_rows(self._steps, ("step", "rows", *self._metrics))
         steps = [each["step"] for each in self._steps]
         if all(isinstance(step, int | float) for step in steps):  # whole or not, they are numbers
             return ResultTable(table.columns() | {"step": np.array(steps)})

@@ -94,7 +94,7 @@ ESTIMATORS: dict[str, Any] = {
     "binned/partition": tu.BinnedError(tu.lens.Partition(((0, 2), (1, 3))), TREE),
     "binned/binary": tu.BinnedError(tu.lens.Binary(), FIXED),
     "sweep/inf": tu.SweepError(norm=math.inf),
-    "sweep/width": tu.SweepError(bins="width"),
+    "sweep/width": tu.SweepError(binning="equal-width"),
     "sweep/all-classes": tu.SweepError(tu.lens.ClassWise()),
     "density/all-classes": tu.DensityError(tu.lens.ClassWise(), norm=2),
     "density/bandwidth": tu.DensityError(norm=3, bandwidth=0.05),

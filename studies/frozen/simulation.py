@@ -157,7 +157,7 @@ def _trace() -> Any:
 
 def _fine(name: str) -> Any:
     given = sample(name)
-    fine = tu.tables.FineBinTable.of(given["probs"], given["labels"], given.get("weights"))
+    fine = tu.tables.FineBinTable.from_arrays(given["probs"], given["labels"], given.get("weights"))
     return fine, fine.rebin(np.array([0.25, 0.5, 0.75])), fine.equal_mass(7)
 
 

@@ -1,4 +1,4 @@
-"""What to read: options reach the door, and what is wrong with a file is said."""
+"""Options of data: they reach the input check, and errors say what is wrong with a file."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_sweep(sample: Sample, norm: float):
 def test_equal_width_sweep(sample: Sample, norm: float):
     p, y = sample.probs, sample.labels
     oracle = sweep.sweep(p, y, norm, None, "width")
-    estimate = tu.SweepError(norm=norm, bins="width").measure(p, y)
+    estimate = tu.SweepError(norm=norm, binning="equal-width").measure(p, y)
     assert (estimate.notes["chosen"], estimate.notes["n_bins"]) == (oracle.b, oracle.bins_made)
     assert close(estimate.value, oracle.value)
 

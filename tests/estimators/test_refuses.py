@@ -25,7 +25,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.BinnedError(norm=True), A_NORM + "True."),
     (lambda: tu.SweepError(norm=0.5), A_NORM + "0.5."),
     (lambda: tu.SweepError(norm=float("nan")), A_NORM + "nan."),
-    (lambda: tu.SweepError(bins=15), '`bins` must be "mass" or "width"; got 15.'),
+    (
+        lambda: tu.SweepError(binning=15),
+        '`binning` must be "equal-mass" or "equal-width"; got 15.',
+    ),
     (
         lambda: tu.BinnedError(norm=3, debias=True),
         "`debias` requires norm 1 or 2; got norm 3.",

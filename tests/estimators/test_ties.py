@@ -41,10 +41,10 @@ def test_counts_and_weights_of_one_are_the_same_groups():
     assert len(counted) == 9
 
 
-def test_swept_tables_of_predicted_classes_add_by_weight():
+def test_swept_tables_of_predicted_classes_add_divided_rows():
     rng = np.random.default_rng(2)
     probs = rng.dirichlet([1, 1, 1], 200)
     labels = rng.integers(0, 3, 200)
     table = tu.SweepError(tu.lens.TopLabelByClass()).table(probs, labels)
-    assert table.by_weight
-    assert not tu.SweepError(tu.lens.ClassWise()).table(probs, labels).by_weight
+    assert table.divides_rows
+    assert not tu.SweepError(tu.lens.ClassWise()).table(probs, labels).divides_rows

@@ -1,4 +1,4 @@
-"""Every kind of input the door accepts gives the number of the same values in NumPy's float64."""
+"""Every accepted kind of input gives the same number as its values in NumPy's float64."""
 
 from __future__ import annotations
 

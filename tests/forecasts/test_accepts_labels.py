@@ -1,4 +1,4 @@
-"""Every kind of labels the door accepts means the same class numbers; ignored rows are gone."""
+"""Every accepted kind of labels means the same class numbers; ignored rows are gone."""
 
 from __future__ import annotations
 

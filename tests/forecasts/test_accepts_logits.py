@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from oracles.door import sigmoid, softmax
+from oracles.arithmetic import sigmoid, softmax
 
 N, K = 240, 3
 LABELS = np.random.default_rng(20).integers(0, K, N)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from oracles.door import softmax
+from oracles.arithmetic import softmax
 from trueup import decisions, inference, local, simulate
 from trueup.metrics import NAMED
 

@@ -20,14 +20,14 @@ ROWS = RNG.dirichlet(np.ones(K), N)
 LABELS = np.arange(N) % K
 
 Accept = Callable[..., Any]
-DOORS: dict[str, Accept] = {
+ENTRIES: dict[str, Accept] = {
     "Forecasts.from_arrays": lambda p, y, **options: tu.Forecasts.from_arrays(p, y, **options),
     "a recalibrator": lambda p, y, **options: tu.TemperatureScaling(**options).fit(p, y),
     "evaluate": lambda p, y, **options: tu.evaluate(
         p, y, metrics=(), n_resamples=39, recalibrate=False, advice=False, **options
     ),
 }
-each_door = pytest.mark.parametrize("accept", DOORS.values(), ids=DOORS.keys())
+each_entry = pytest.mark.parametrize("accept", ENTRIES.values(), ids=ENTRIES.keys())
 
 
 def off_by(amount: float, kind: Any) -> Any:
@@ -37,7 +37,7 @@ def off_by(amount: float, kind: Any) -> Any:
     return torch.tensor(rows).to(kind) if isinstance(kind, torch.dtype) else rows.astype(kind)
 
 
-@each_door
+@each_entry
 @pytest.mark.parametrize(
     ("kind", "tolerance"),
     [
@@ -59,7 +59,7 @@ def test_tolerance_is_that_of_the_callers_type(accept: Accept, kind: Any, tolera
     accept(off_by(4 * step, kind), LABELS, normalize=True)
 
 
-@each_door
+@each_entry
 def test_a_list_is_of_float64_and_a_frame_of_its_type(accept: Accept) -> None:
     with pytest.raises(tu.InputError, match="sum to 1"):
         accept(off_by(1e-4, np.float64).tolist(), LABELS)
@@ -67,7 +67,7 @@ def test_a_list_is_of_float64_and_a_frame_of_its_type(accept: Accept) -> None:
     accept(pd.DataFrame(off_by(2.0**-11, np.float16)), LABELS)
 
 
-@each_door
+@each_entry
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_half_precision_is_recognized(accept: Accept, kind: type) -> None:
     told = torch.tensor(ROWS).to(torch.bfloat16).to(torch.float32).numpy().astype(kind)
@@ -88,14 +88,14 @@ def test_half_precision_in_a_file(tmp_path: Path) -> None:
     assert tu.read(tmp_path / "p.parquet", normalize=True).n == N
 
 
-@each_door
+@each_entry
 def test_long_rows_of_bfloat16(accept: Accept) -> None:
     """Rounding errors of many entries cancel: the tolerance does not grow with their number."""
     rows = torch.softmax(torch.tensor(RNG.normal(size=(200, 1000))), dim=1).to(torch.bfloat16)
     accept(rows, np.arange(200))
 
 
-@each_door
+@each_entry
 @pytest.mark.parametrize(
     ("labels", "words"),
     [

@@ -1,4 +1,4 @@
-"""What the door refuses in labels, and every word it says."""
+"""What `Forecasts.from_arrays` refuses in labels, and the full text of each error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the door refuses in `logits` and in swapped arguments, and every word it says."""
+"""What is refused in `logits` and in swapped arguments, and the full text of each error."""
 
 from __future__ import annotations
 

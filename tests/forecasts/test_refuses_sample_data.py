@@ -1,4 +1,4 @@
-"""What the door refuses beside predictions and labels, and every word it says."""
+"""What is refused in weights, groups, features and clusters, and the text of each error."""
 
 from __future__ import annotations
 

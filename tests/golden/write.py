@@ -53,7 +53,7 @@ def tables() -> dict[str, dict[str, object]]:
         tu.BinnedError().table(probs, labels),
         tu.BinnedError(tu.lens.ClassWise()).table(probs, labels),
         tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(2)).table(probs, labels),
-        FineBinTable.of(probs[:, 0], labels == 0),
+        FineBinTable.from_arrays(probs[:, 0], labels == 0),
         ResultTable({"name": np.array(["a", "b"]), "error": np.array([0.5, np.nan])}),
     ]
     return {type(table).__name__: table.to_dict() for table in found}

@@ -87,7 +87,7 @@ COMPOSED = [
     Entry(tu.BinnedError(tu.lens.TopK(1), TREE, norm=2)),
     Entry(tu.BinnedError(tu.lens.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),
     Entry(tu.SweepError(norm=math.inf)),
-    Entry(tu.SweepError(bins="width")),
+    Entry(tu.SweepError(binning="equal-width")),
     Entry(tu.SweepError(tu.lens.ClassWise())),
     Entry(tu.DensityError(tu.lens.ClassWise(), norm=2), plug_in=False, zero=False),
     Entry(tu.DensityError(norm=3, bandwidth=0.05), zero=False),

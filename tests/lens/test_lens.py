@@ -9,7 +9,7 @@ import pytest
 
 import trueup as tu
 from oracles import lenses as oracle
-from oracles.door import two_columns
+from oracles.arithmetic import two_columns
 from trueup import lens as lenses
 from trueup.lens import Cells, Pairs
 

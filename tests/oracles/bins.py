@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, exact_mean, integer_weights
+from .arithmetic import Floats, exact_mean, integer_weights
 
 Bins = list[list[int]]
 BinRule = Callable[[Floats, Floats | None], Bins]

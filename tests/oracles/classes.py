@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arithmetic import Floats, Ints, float_weights, same_shape
 from .bins import BinRule, Bins, equal_mass, uniform_width
-from .door import Floats, Ints, float_weights, same_shape
 from .errors import Weights, combine, debiased_power, plug_in_power, rooted
 from .lenses import Pairs, binary, class_wise, top_label_given
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, Ints, float_weights, same_shape, sigmoid
+from .arithmetic import Floats, Ints, float_weights, same_shape, sigmoid
 
 
 class Cox(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from .door import Floats, float_weights, same_shape
+from .arithmetic import Floats, float_weights, same_shape
 
 
 def cumulative_differences(p: Floats, y: Floats, weights: Floats | None = None) -> list[float]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .door import Floats, float_weights, same_shape
+from .arithmetic import Floats, float_weights, same_shape
 
 
 def triweight(distance: np.ndarray, h: float) -> np.ndarray:

@@ -11,8 +11,8 @@ import itertools
 import math
 from typing import NamedTuple
 
+from .arithmetic import Floats, float_weights, same_shape
 from .bins import Bins, merge_single_rows
-from .door import Floats, float_weights, same_shape
 
 Weights = Floats | None
 

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .door import Floats, Ints, integer_weights, same_shape
+from .arithmetic import Floats, Ints, integer_weights, same_shape
 from .scores import log_loss
 
 

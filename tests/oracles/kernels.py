@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, Ints, float_weights, same_shape
+from .arithmetic import Floats, Ints, float_weights, same_shape
 
 
 def distance_between(a: np.ndarray, b: np.ndarray, distance: str) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, Ints, lowest_argmax, same_shape, two_columns
+from .arithmetic import Floats, Ints, lowest_argmax, same_shape, two_columns
 
 Pairs = tuple[np.ndarray, np.ndarray]
 Moved = tuple[np.ndarray, ...]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arithmetic import Floats, Ints, float_weights
 from .bins import Bins
-from .door import Floats, Ints, float_weights
 from .errors import bin_means
 from .scores import brier, log_loss
 

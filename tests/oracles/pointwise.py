@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, Ints, float_weights, same_shape
+from .arithmetic import Floats, Ints, float_weights, same_shape
 from .lenses import binary, class_wise
 
 CANONICAL = [j / 100 for j in range(101)]

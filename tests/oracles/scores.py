@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .door import Floats, Ints, float_weights, same_shape
+from .arithmetic import Floats, Ints, float_weights, same_shape
 
 
 def brier(probs: ArrayLike, labels: Ints, weights: Floats | None = None) -> float:

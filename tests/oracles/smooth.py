@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from .door import Floats, float_weights, same_shape
+from .arithmetic import Floats, float_weights, same_shape
 
 REACH = 9.0  # in sigmas: beyond it a Gaussian is below 3e-18 of its peak
 NODES = 20

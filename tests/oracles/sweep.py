@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
+from .arithmetic import Floats, Ints, exact_mean, integer_weights
 from .bins import Bins, equal_mass, uniform_width
-from .door import Floats, Ints, exact_mean, integer_weights
 from .errors import combine, plug_in_power, rooted
 from .lenses import class_wise
 

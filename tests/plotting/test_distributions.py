@@ -34,10 +34,10 @@ def test_the_curve_is_that_of_the_estimator_and_dotted_beyond_the_scores() -> No
     x, accuracy = points_of(line).T
     firm = np.isfinite(accuracy)
     assert np.array_equal(x, curve["score"])
-    assert np.array_equal(accuracy[firm], curve["accuracy"][firm])
+    assert np.array_equal(accuracy[firm], curve["mean_label"][firm])
     assert np.array_equal(firm, (x > p.min() - 0.01) & (x < p.max() + 0.01))
     dotted = next(
-        other for other in ax.lines if np.array_equal(other.get_ydata(), curve["accuracy"])
+        other for other in ax.lines if np.array_equal(other.get_ydata(), curve["mean_label"])
     )
     assert dotted.get_linestyle() != line.get_linestyle()
     (nearby,) = ax.child_axes[0].collections
@@ -56,7 +56,7 @@ def test_curves_of_classes_are_told_apart_or_thin() -> None:
     (others,) = (c for c in ax.collections if c.get_label() == "7 other classes")
     assert len(others.get_segments()) == 7
     first = curve["class"] == 0
-    assert np.allclose(others.get_segments()[0][:, 1], curve["accuracy"][first])
+    assert np.allclose(others.get_segments()[0][:, 1], curve["mean_label"][first])
     few = tu.PointwiseError().table(probs[:, :3] / probs[:, :3].sum(1, keepdims=True), labels % 3)
     assert len(solid(plot_psce(few))) == 3
     with pytest.raises(InputError, match="`only` must be names of classes"):

@@ -1,4 +1,4 @@
-"""The door of recalibrators: what is read, and one clear sentence for what is not."""
+"""Input of recalibrators: what is accepted, and one clear sentence for what is not."""
 
 from __future__ import annotations
 

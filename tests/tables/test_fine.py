@@ -95,7 +95,7 @@ def test_equal_mass_is_within_its_bound(
     p = scores_of(rng, n, kind)
     y = rng.integers(0, 2, n)
     w = rng.integers(1, 9, n) / 4 if weighted else None
-    table, bound = tu.tables.FineBinTable.of(p, y, w).equal_mass(n_bins)
+    table, bound = tu.tables.FineBinTable.from_arrays(p, y, w).equal_mass(n_bins)
     exact = tu.BinnedError(binning=tu.EqualMass(n_bins))(p, y, weights=w)
     assert 0 <= bound <= 1
     assert abs(error_of(table) - exact) <= bound + 1e-13
@@ -109,7 +109,7 @@ def test_rebin_is_within_its_bound(seed: int, kind: str, n: int, n_bins: int) ->
     rng = np.random.default_rng(seed)
     p = scores_of(rng, n, kind)
     y = rng.integers(0, 2, n)
-    fine = tu.tables.FineBinTable.of(p, y)
+    fine = tu.tables.FineBinTable.from_arrays(p, y)
     on_data = oracle.equal_mass_edges(p, min(n_bins, 8))
     on_cells = np.sort(rng.choice(fine_edges(), n_bins, replace=False))
     for inner in (np.arange(1, n_bins) / n_bins, np.array(on_data), on_cells):
@@ -125,7 +125,7 @@ def test_bound_is_small_for_many_smooth_scores(n_bins: int) -> None:
     rng = np.random.default_rng(8)
     p = rng.random(200_000)
     y = (rng.random(len(p)) < p).astype(int)
-    table, bound = tu.tables.FineBinTable.of(p, y).equal_mass(n_bins)
+    table, bound = tu.tables.FineBinTable.from_arrays(p, y).equal_mass(n_bins)
     exact = tu.BinnedError(binning=tu.EqualMass(n_bins)).table(p, y)
     assert bound < 0.03 * n_bins
     assert np.abs(table.edges - exact.edges).max() < 1 / 128
@@ -136,7 +136,7 @@ def test_bound_is_small_for_many_smooth_scores(n_bins: int) -> None:
 def test_scores_just_above_an_edge_stay_above_it(edge: float, n: int) -> None:
     """The mean of equal scores, one float above an edge, must not be rounded to the edge."""
     p, y = np.repeat([0.2, np.nextafter(edge, 2)], n), np.repeat([1, 0], n)
-    table, bound = tu.tables.FineBinTable.of(p, y).rebin(np.array([edge]))
+    table, bound = tu.tables.FineBinTable.from_arrays(p, y).rebin(np.array([edge]))
     assert table.count.tolist() == [n, n]
     exact = tu.BinnedError(binning=tu.bins.FixedEdges((edge,)))(p, y)
     assert abs(error_of(table) - exact) <= bound + 1e-13
@@ -147,7 +147,7 @@ def test_equal_mass_of_ties_is_exact() -> None:
     p = np.random.default_rng(3).choice([0.05, 0.3, 0.62, 0.9, 0.95], 500)
     y = (p > 0.5).astype(int)
     for n_bins in (2, 3, 5, 15):
-        table, _ = tu.tables.FineBinTable.of(p, y).equal_mass(n_bins)
+        table, _ = tu.tables.FineBinTable.from_arrays(p, y).equal_mass(n_bins)
         exact = tu.BinnedError(binning=tu.EqualMass(n_bins)).table(p, y)
         assert table.count.tolist() == exact.count.tolist()
         pairs = Pairs(p, y, None)

@@ -81,8 +81,8 @@ def test_members_without_rows_add() -> None:
 
 def test_fine_tables_add() -> None:
     p, y = binary()
-    parts = [tu.tables.FineBinTable.of(p[part], y[part]) for part in PARTS]
-    total, whole = parts[0] + parts[1] + parts[2], tu.tables.FineBinTable.of(p, y)
+    parts = [tu.tables.FineBinTable.from_arrays(p[part], y[part]) for part in PARTS]
+    total, whole = parts[0] + parts[1] + parts[2], tu.tables.FineBinTable.from_arrays(p, y)
     assert total.sums.count.tolist() == whole.sums.count.tolist()
     np.testing.assert_allclose(total.sums.score, whole.sums.score, rtol=1e-13)
 
@@ -110,7 +110,7 @@ def test_tables_over_different_bins_are_refused() -> None:
     message = r"^`other` must be a family with the same members and shares; got "
     with pytest.raises(tu.InputError, match=message):
         family + weighted
-    for table in (thirds, grids[0], family, tu.tables.FineBinTable.of(p, y)):
+    for table in (thirds, grids[0], family, tu.tables.FineBinTable.from_arrays(p, y)):
         with pytest.raises(TypeError):
             table + 1
 
@@ -156,7 +156,7 @@ def fields_of(table: object) -> list[object]:
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])
 def test_tables_survive_json(which: int) -> None:
-    table = [*tables(), tu.tables.FineBinTable.of(*binary())][which]
+    table = [*tables(), tu.tables.FineBinTable.from_arrays(*binary())][which]
     again = type(table).from_dict(json.loads(json.dumps(table.to_dict(), allow_nan=False)))
     if which < 2:
         assert again == table
@@ -174,7 +174,7 @@ def test_class_names_that_are_numpy_numbers_survive_json() -> None:
 
 
 def test_fine_tables_of_another_grid_are_refused() -> None:
-    data = tu.tables.FineBinTable.of(*binary()).to_dict() | {"cells": 100}
+    data = tu.tables.FineBinTable.from_arrays(*binary()).to_dict() | {"cells": 100}
     message = "`data` must be a table of 10240 cells; got 100."
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
         tu.tables.FineBinTable.from_dict(data)
@@ -189,7 +189,7 @@ def test_reprs() -> None:
     assert lines[-1].split() == ["(0.8000,", "1.0000]", "0", "-", "-", "-"]
     assert repr(family).splitlines()[0] == "BinTables of 3 classes:"
     assert repr(cells) == f"CellTable(200 rows in {cells.n_bins} cells of 3 outcomes)"
-    fine = tu.tables.FineBinTable.of(*binary(ties=True))
+    fine = tu.tables.FineBinTable.from_arrays(*binary(ties=True))
     assert repr(fine) == "FineBinTable(200 rows in 11 of 10240 cells)"
 
 

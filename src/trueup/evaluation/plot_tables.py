@@ -37,7 +37,7 @@ def error_by_bins(forecasts: Forecasts) -> ResultTable:
             found = BinnedError(binning=EqualMass(b), debias=debias).measure(forecasts)
             rises = (np.diff(found.table.nonempty().mean_label) >= 0).all()
             rows.append((name, b, found.value, bool(rises), b == chosen))
-    return ResultTable.of_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
+    return ResultTable.from_rows(rows, ("estimator", "n_bins", "error", "monotone", "sweep"))
 
 
 def coverage(forecasts: Forecasts) -> ResultTable:

@@ -45,7 +45,7 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
     rows = [(each, found.rows_for(each, POWER)) for each in asked]
     # With weights, rows are worth fewer; more rows will be worth as little each.
     needed = [(each, round(many * n / found.rows)) for each, many in rows if many is not None]
-    table = ResultTable.of_rows(needed, ("error", "rows"))
+    table = ResultTable.from_rows(needed, ("error", "rows"))
     if error is None:
         words = "with so few rows even a large error would mostly go unnoticed"
     else:

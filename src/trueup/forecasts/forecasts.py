@@ -13,7 +13,7 @@ from trueup._typing import Floats, Ints
 from trueup.checks import check_flag
 from trueup.engines.blocks import row_blocks
 from trueup.errors import Argument, InputError, required
-from trueup.forecasts import probs as door
+from trueup.forecasts import probs as predictions
 from trueup.forecasts.arrays import as_floats, as_numpy
 from trueup.forecasts.labels import class_numbers, soft_labels_of
 from trueup.forecasts.sample_data import (
@@ -57,7 +57,7 @@ class Forecasts:
     classes: tuple[Any, ...] | None
     n: int
     n_classes: int
-    _probs: door.Vector | door.Matrix
+    _probs: predictions.Vector | predictions.Matrix
 
     @classmethod
     def from_arrays(
@@ -122,13 +122,13 @@ class Forecasts:
                 hint = "pass labels and weights to Forecasts.from_arrays"
                 raise InputError("probs", rule, hint=hint)
             return probs
-        given = door.values_of(probs, logits)
+        given = predictions.values_of(probs, logits)
         if labels is None:
             raise required("labels", "call f(probs, labels)")
         raw_labels = as_numpy("labels", labels)
         if soft_labels:
             raw_labels = as_floats("labels", raw_labels)
-        door.refuse_swapped(given, raw_labels, soft_labels)
+        predictions.refuse_swapped(given, raw_labels, soft_labels)
         n, name = len(given.values), "probs"
         turned = given.values.shape[1:] == raw_labels.shape[:1]
         hint = f"pass {name}.T if classes are in the rows" if turned else ""
@@ -148,18 +148,18 @@ class Forecasts:
             given_weights = None if given_weights is None else given_weights[rows]
             others = {key: None if x is None else x[rows] for key, x in others.items()}
         numbers: NDArray[Any] = raw_labels
-        checked: door.Vector | door.Matrix | None = None
+        checked: predictions.Vector | predictions.Matrix | None = None
         if one_dimensional and rows is None and names is None and not soft_labels:
-            checked = door.check_pairs(given, raw_labels)
+            checked = predictions.check_pairs(given, raw_labels)
         if checked is None:
             if soft_labels:
                 numbers = soft_labels_of(raw_labels, n_classes, one_dimensional, rows)
             else:
                 numbers = class_numbers(raw_labels, n_classes, names, rows)
             if one_dimensional:
-                checked = door.check_scores(given, rows)
+                checked = predictions.check_scores(given, rows)
             else:
-                checked = door.check_matrix(given, rows, normalize)
+                checked = predictions.check_matrix(given, rows, normalize)
         return cls(
             numbers,
             given_weights,
@@ -173,12 +173,14 @@ class Forecasts:
         )
 
     @classmethod
-    def of_pairs(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None, tiny: float) -> Forecasts:
-        """Make a binary problem of pairs that came through the door before.
+    def from_pairs(
+        cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None, tiny: float
+    ) -> Forecasts:
+        """Make a binary problem of scores and labels that were checked before.
 
         ``tiny`` is that of the forecasts they came from, of whatever type their scores are now.
         """
-        return cls(y, w, None, None, None, None, len(y), 2, door.Vector(p, None, tiny))
+        return cls(y, w, None, None, None, None, len(y), 2, predictions.Vector(p, None, tiny))
 
     def with_labels(self, labels: NDArray[Any]) -> Forecasts:
         """Return the same predictions with other labels, which are trusted: drawn, not given."""
@@ -204,7 +206,7 @@ class Forecasts:
     @property
     def is_matrix(self) -> bool:
         """Whether predictions are (n, K) rows, not (n,) probabilities of the positive class."""
-        return isinstance(self._probs, door.Matrix)
+        return isinstance(self._probs, predictions.Matrix)
 
     @property
     def soft(self) -> bool:
@@ -214,29 +216,29 @@ class Forecasts:
     @property
     def scores(self) -> NDArray[Any]:
         """The (n,) probabilities of the positive class, float32 or float64; 1-D data only."""
-        assert isinstance(self._probs, door.Vector)
+        assert isinstance(self._probs, predictions.Vector)
         return self._probs.values
 
     @property
     def top(self) -> tuple[Floats, NDArray[np.int32]]:
         """The largest probability of each row and its class; the lowest class wins a tie."""
-        assert isinstance(self._probs, door.Matrix)
+        assert isinstance(self._probs, predictions.Matrix)
         return self._probs.top, self._probs.top_class
 
     @property
     def factor(self) -> Floats | None:
         """What to multiply each row of `read` by so that it sums to 1; None where all do."""
-        assert isinstance(self._probs, door.Matrix)
+        assert isinstance(self._probs, predictions.Matrix)
         return self._probs.factor
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start … stop of a matrix, before multiplying by `factor`: float32 or float64."""
-        assert isinstance(self._probs, door.Matrix)
+        assert isinstance(self._probs, predictions.Matrix)
         return self._probs.read(start, stop)
 
     def rows(self, which: slice | Ints) -> Floats:
         """Some rows of the matrix of probabilities, in float64, each summing to 1."""
-        if not isinstance(self._probs, door.Matrix):
+        if not isinstance(self._probs, predictions.Matrix):
             positive = self._probs.values[which].astype(np.float64)
             return np.column_stack([1 - positive, positive])
         return self._probs.rows(which)
@@ -247,7 +249,7 @@ class Forecasts:
 
     def columns(self, first: int, last: int) -> Floats:
         """Probabilities of the classes first … last−1, one contiguous row per class."""
-        assert isinstance(self._probs, door.Matrix)
+        assert isinstance(self._probs, predictions.Matrix)
         return self._probs.columns(first, last)
 
     def outcomes(self, number: int) -> NDArray[Any]:

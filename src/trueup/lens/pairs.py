@@ -131,7 +131,7 @@ def forecasts_of(pairs: Pairs, tiny: float) -> Forecasts:
 
     ``tiny`` is that of the forecasts they came from.
     """
-    binary = Forecasts.of_pairs(pairs.p, pairs.y, pairs.w, tiny)
+    binary = Forecasts.from_pairs(pairs.p, pairs.y, pairs.w, tiny)
     once(binary, ("pairs", Binary()), lambda: pairs)
     return binary
 

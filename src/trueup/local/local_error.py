@@ -243,7 +243,7 @@ class LocalProblem:
         return int(self.points.shape[1])
 
     def sums(self, kernel: str, bandwidth: float | None) -> LocalSums:
-        """Return the weighted mean of p − y around each row, itself included (eq. 4 of Luo)."""
+        """Return the weighted mean of y − p around each row and the row itself (eq. 4 of Luo)."""
         p, y, w = self.pairs.p, self.pairs.y, self.pairs.w
         weight = np.ones(len(p)) if w is None else w
         residual = weight * (p.astype(np.float64) - y.astype(np.float64))

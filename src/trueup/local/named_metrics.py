@@ -130,4 +130,4 @@ def mlce_over_bandwidths(
         sums = problem.sums(kernel, gamma)
         found = (summary_of(np.abs(sums.gap), w, each) for each in ("max", "mean", 0.5, 0.9))
         rows.append([float(gamma), *found, summary_of(sums.mass, w, 0.5)])
-    return ResultTable.of_rows(rows, ("bandwidth", "max", "mean", "median", "q90", "mass"))
+    return ResultTable.from_rows(rows, ("bandwidth", "max", "mean", "median", "q90", "mass"))

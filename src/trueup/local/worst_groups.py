@@ -126,7 +126,7 @@ def with_local_errors(
                 "under": float(np.average(part > 0, weights=w)),
             }
         )
-    return ResultTable(table.columns() | ResultTable.of_rows(found).columns())
+    return ResultTable(table.columns() | ResultTable.from_rows(found).columns())
 
 
 def mlce_group_correlation(

@@ -1,7 +1,7 @@
-"""Pictures of tables: every view takes tables, draws on matplotlib axes and returns the axes.
+"""Figures of tables: every function takes tables, draws on matplotlib axes and returns the axes.
 
-Views compute no statistics: the number drawn is the number reported. `plot_overview` draws the
-whole of an `Evaluation`.
+The functions compute no statistics: the number drawn is the number reported. `plot_overview` draws
+the whole of an `Evaluation`.
 """
 
 from __future__ import annotations

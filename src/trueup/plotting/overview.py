@@ -64,12 +64,12 @@ def parts_of(found: Evaluation) -> dict[str, Any]:
 def _page(parts: Parts) -> Figure:
     """Draw the panels of the overview that the parts of an evaluation allow."""
     need_matplotlib()
-    from trueup.plotting.common.figures import ViewFigure
+    from trueup.plotting.common.figures import NotebookFigure
 
     panels = [each for each in FIGURES if each.title and each.present(parts)]
     first = f" ({words(next(iter(parts.get('models'))))})" if "models" in parts else ""
     down = -(-len(panels) // ACROSS)
-    figure = ViewFigure.of_size((ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1]))
+    figure = NotebookFigure.of_size((ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1]))
     for place, panel in enumerate(panels, start=1):
         axes = figure.add_subplot(down, ACROSS, place)
         panel.draw(parts, axes)

@@ -46,7 +46,7 @@ def plot_psce(
     Parameters
     ----------
     curve
-        ``score``, ``accuracy`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
+        ``score``, ``mean_label`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
         with a column ``class`` one curve for each class.
     only
         Classes to tell apart; the others are thin grey lines. By default all, if they are seven
@@ -59,7 +59,7 @@ def plot_psce(
     Axes
         The axes drawn on.
     """
-    check_columns("curve", curve, "score", "accuracy", "weight")
+    check_columns("curve", curve, "score", "mean_label", "weight")
     axes = on(ax, SIZE)
     names = curve["class"].tolist() if "class" in curve else [None] * len(curve)
     classes = list(dict.fromkeys(names))
@@ -70,7 +70,7 @@ def plot_psce(
     for index, name in enumerate(told):
         rows = np.flatnonzero([other == name for other in names])
         score, accuracy, weight = (
-            numbers(curve, column)[rows] for column in ("score", "accuracy", "weight")
+            numbers(curve, column)[rows] for column in ("score", "mean_label", "weight")
         )
         firm = _firm(weight)
         if len(classes) == 1:
@@ -103,7 +103,7 @@ def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) ->
     """All other classes as thin lines, in one collection: there may be a thousand."""
     from matplotlib.collections import LineCollection
 
-    points = np.column_stack([numbers(curve, "score"), numbers(curve, "accuracy")])
+    points = np.column_stack([numbers(curve, "score"), numbers(curve, "mean_label")])
     starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
     parts = np.split(points, starts[1:])
     lines = [p for p, i in zip(parts, starts, strict=True) if names[i] not in told]

@@ -24,7 +24,7 @@ class Estimate(FieldsShown):
     table
         The statistics it was computed from, or None where there are none.
     notes
-        What a reader should know: bins asked and made, bins merged, rows clipped, bins chosen.
+        Details such as ``n_bins_requested``, ``n_bins``, ``n_merged_bins`` and rows clipped.
     """
 
     value: float
@@ -54,7 +54,7 @@ class Decomposition(FieldsShown):
     parts
         (name, share, Decomposition) of every class, for a lens of several; else None.
     notes
-        What a reader should know: the two terms inside ``within``, bins asked and made, rows
+        Details such as the two terms inside ``within``, ``n_bins_requested``, ``n_bins`` and rows
         clipped.
     """
 

@@ -40,7 +40,7 @@ class BinTable(Table):
     hint: ClassVar[str] = 'a family has one for each class: family["name"]'
 
     @classmethod
-    def of_sums(
+    def from_sums(
         cls, inner_edges: Floats, sums: Sums, n_bins_requested: int | None = None
     ) -> BinTable:
         """Put statistics and the inner edges they were taken with together."""

@@ -30,14 +30,14 @@ class ResultTable(Table):
     kind: ClassVar[str] = "columns"
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls, rows: Iterable[Mapping[str, Any] | Sequence[Any]], names: Sequence[str] = ()
     ) -> Self:
         """Put rows together: values by the name of their column, or in the order of ``names``.
 
         Values of several types stay what they are.
 
-        >>> ResultTable.of_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
+        >>> ResultTable.from_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
         array(['a', 3], dtype=object)
         """
         named = [

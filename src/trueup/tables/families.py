@@ -27,14 +27,15 @@ class BinTables(Table):
         Weight of each member in the average; they sum to 1.
     tables
         A `BinTable` for each member, or None for one without any row.
-    by_weight
-        Whether a member's share is its part of the rows (or weight), as that of a predicted class.
+    divides_rows
+        Whether each row is in the table of one member only, as with predicted classes. The share
+        of a member is then its part of the rows (or weight).
     """
 
     names: tuple[Any, ...]
     shares: tuple[float, ...]
     tables: tuple[BinTable | None, ...]
-    by_weight: bool = False
+    divides_rows: bool = False
     kind: ClassVar[str] = "family"
     induced: ClassVar[str] = "family"
 
@@ -47,27 +48,27 @@ class BinTables(Table):
     @property
     def sets_per_row(self) -> int:
         """Return in how many sets of bins each row is."""
-        return 1 if self.by_weight else len(self.parts)
+        return 1 if self.divides_rows else len(self.parts)
 
     def without_singles(self) -> tuple[BinTables, int]:
         """Merge every bin of a single row with its nearest neighbor; return how many were."""
         found = [(None, 0) if part is None else part.without_singles() for part in self.tables]
         tables = tuple(part for part, _ in found)
         merged = sum(many for _, many in found)
-        return BinTables(self.names, self.shares, tables, self.by_weight), merged
+        return BinTables(self.names, self.shares, tables, self.divides_rows), merged
 
     def __add__(self, other: BinTables) -> BinTables:
         """Add the statistics of other rows, member by member."""
         if not isinstance(other, BinTables):
             return NotImplemented
-        if self.by_weight and other.by_weight:
-            return self._add_by_weight(other)
+        if self.divides_rows and other.divides_rows:
+            return self._add_divided_rows(other)
         if self.names != other.names or self.shares != other.shares:
             raise must_be("other", "a family with the same members and shares", other)
         pairs = zip(self.tables, other.tables, strict=True)
         return BinTables(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
 
-    def _add_by_weight(self, other: BinTables) -> BinTables:
+    def _add_divided_rows(self, other: BinTables) -> BinTables:
         """Add families of which either may lack a member, and share out the weight anew."""
         tables: dict[Any, BinTable | None] = dict(zip(self.names, self.tables, strict=True))
         for name, table in zip(other.names, other.tables, strict=True):

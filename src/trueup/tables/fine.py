@@ -83,7 +83,7 @@ class FineBinTable(FieldsShown):
     sums: Sums
 
     @classmethod
-    def of(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineBinTable:
+    def from_arrays(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineBinTable:
         """Count checked scores and labels, both arrays, into cells."""
         return cls(engine.bins.bin_sums(p, y, w, fine_edges()))
 
@@ -127,7 +127,7 @@ class FineBinTable(FieldsShown):
         np.add.at(count, index, self.sums.count[full])
         _, *moments = self.sums
         others = [np.bincount(index, moment[full], n_bins).astype(float) for moment in moments]
-        return BinTable.of_sums(inner_edges, Sums(count, *others), n_bins_requested)
+        return BinTable.from_sums(inner_edges, Sums(count, *others), n_bins_requested)
 
     def __add__(self, other: FineBinTable) -> FineBinTable:
         """Add the statistics of other rows."""

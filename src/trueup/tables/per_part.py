@@ -26,4 +26,4 @@ def per_part(found: Iterable[PartFound]) -> ResultTable:
     for before, (score, label), error, after in found:
         means = {"mean_score": score, "mean_label": label, "gap": label - score}
         rows.append({**before, **means, "error": error, **after})
-    return ResultTable.of_rows(rows)
+    return ResultTable.from_rows(rows)

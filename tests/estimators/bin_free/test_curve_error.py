@@ -74,7 +74,7 @@ def test_the_table_is_the_curve():
     p, rate = 1 / (1 + np.exp(-z)), 1 / (1 + np.exp(0.5 - 0.7 * z))
     y = (rng.random(5_000) < rate).astype(int)
     estimate = CurveError().measure(p, y)
-    assert list(estimate.table.columns()) == ["score", "accuracy"]
+    assert list(estimate.table.columns()) == ["score", "mean_label"]
     assert estimate.notes == {"fitted": len(estimate.table), "distinct": 5_000}
     assert 300 < len(estimate.table) < 1_000
     assert estimate.table["score"][[0, -1]].tolist() == [p.min(), p.max()]

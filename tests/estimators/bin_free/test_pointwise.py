@@ -29,7 +29,7 @@ def agrees_with_oracle(p, y, decay=0.9, w=None, exact=None):
     """Compare curve, errors and value; ``exact`` are the scores as the oracle sees them."""
     estimator, exact = PointwiseError(decay=decay), p if exact is None else exact
     estimate = estimator.measure(p, y, weights=w)
-    assert_close(estimate.table["accuracy"], oracle.psce_curve(exact, y, decay, w))
+    assert_close(estimate.table["mean_label"], oracle.psce_curve(exact, y, decay, w))
     assert_close(estimator.errors(p, y, weights=w), oracle.pointwise_errors(exact, y, decay, w))
     assert_close(estimate.value, oracle.psce(exact, y, decay, w))
 
@@ -72,7 +72,7 @@ def test_scores_on_the_points_and_one_float_beside_them(towards: float | None):
 def test_a_side_whose_weight_underflows_still_counts_half(decay: float):
     p, y = np.array([0.0, 0.0, 0.0, 1.0]), np.array([1, 0, 0, 1])
     curve = PointwiseError(decay=decay).table(p, y)
-    assert_close(curve["accuracy"][1:100], np.full(99, 0.5 * (1 / 3) + 0.5 * 1))
+    assert_close(curve["mean_label"][1:100], np.full(99, 0.5 * (1 / 3) + 0.5 * 1))
     assert np.isfinite(curve["weight"]).all()
     agrees_with_oracle(p, y, decay)
     agrees_with_oracle(np.full(3, 0.37), np.array([1, 0, 1]), decay)
@@ -159,14 +159,14 @@ def test_not_zero_at_the_truth_near_the_ends():
     """Ten rows of each k/10, k of them positive: a warning of the docstring, held to its word."""
     p, y = np.repeat(np.arange(11) / 10, 10), np.concatenate([np.arange(10) < k for k in range(11)])
     curve = PointwiseError().table(p, y)
-    assert curve["accuracy"][0] > 0.02
-    assert curve["accuracy"][100] < 0.98
-    assert curve["accuracy"][50] == pytest.approx(0.5, abs=1e-12)
+    assert curve["mean_label"][0] > 0.02
+    assert curve["mean_label"][100] < 0.98
+    assert curve["mean_label"][50] == pytest.approx(0.5, abs=1e-12)
 
 
 def test_a_curve_for_every_class():
     table = PointwiseError().table([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1]], [0, 1])
-    assert list(table.columns()) == ["class", "score", "accuracy", "weight"]
+    assert list(table.columns()) == ["class", "score", "mean_label", "weight"]
     assert len(table) == 303
     json.dumps(table.to_dict())
 

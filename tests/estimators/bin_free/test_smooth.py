@@ -140,7 +140,7 @@ def test_the_curve(sample: Sample) -> None:
     estimate = SmoothError().measure(sample.probs, sample.labels, weights=sample.weights)
     table, width = estimate.table, estimate.notes["bandwidth"]
     assert width == estimate.value == estimate.pth_power
-    assert list(table.columns()) == ["score", "density", "mean_label", "residual"]
+    assert list(table.columns()) == ["score", "density", "mean_label", "gap"]
     assert len(table) >= 201
     assert (table["score"][0], table["score"][-1]) == (0, 1)
     assert table["density"].min() >= 0
@@ -149,11 +149,11 @@ def test_the_curve(sample: Sample) -> None:
     assert np.all((table["mean_label"][known] >= 0) & (table["mean_label"][known] <= 1))
     if width > 0.02:  # the points shown are close enough to be added up
         assert area_under(table["density"]) == pytest.approx(1, abs=1e-9)
-        assert area_under(np.abs(table["residual"])) == pytest.approx(width, abs=1e-3)
+        assert area_under(np.abs(table["gap"])) == pytest.approx(width, abs=1e-3)
         args = (sample.probs, sample.labels, width, sample.weights)
         for row in (0, len(table) // 3, -1):
             expected = oracle.smoothed_residual(table["score"][row], *args)
-            assert table["residual"][row] == pytest.approx(expected, abs=1e-8)
+            assert table["gap"][row] == pytest.approx(-expected, abs=1e-8)
 
 
 def area_under(heights: np.ndarray) -> float:

@@ -279,5 +279,5 @@ def test_a_score_may_differ_from_its_output_by_rounding_alone(kind: type):
     certify(probs, labels, **settings)
     off = probs.copy()
     off[3] += kind(20 * np.finfo(kind).eps)
-    with pytest.raises(InputError, match="one of the declared `outputs` in every row.* in row 3"):
+    with pytest.raises(InputError, match=r"one of the declared `outputs` in every row.* in row 3"):
         certify(off, labels, **settings)

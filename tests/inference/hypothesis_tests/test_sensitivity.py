@@ -176,6 +176,7 @@ def test_what_it_refuses() -> None:
         BinnedError(),
         BinnedError(norm=2),
         BinnedError(norm=2, debias="residual"),
+        tu.SweepError(norm=2),
         "ece",
     ):
         with pytest.raises(InputError, match="`statistic` must be a debiased BinnedError"):

@@ -21,7 +21,7 @@ ESTIMATORS = [
     tu.CumulativeError(),
     tu.CumulativeError(statistic="kuiper"),
     tu.SweepError(),
-    tu.SweepError(norm=2, bins="width"),
+    tu.SweepError(norm=2, binning="equal-width"),
     tu.SmoothError(),
     tu.KernelError(),
     tu.KernelError(form="biased", kernel="gaussian"),

@@ -22,7 +22,7 @@ def lightness(colour: str) -> float:
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-def test_importing_views_loads_no_matplotlib() -> None:
+def test_importing_plotting_loads_no_matplotlib() -> None:
     code = "import sys, trueup.plotting.reliability as r; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -154,11 +154,11 @@ def in_words(probs: Any, labels: Any) -> str:
 
     matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])
     confidence, accuracy = matrix.max(axis=1).mean(), np.mean(matrix.argmax(axis=1) == labels)
-    gap = confidence - accuracy
+    gap = accuracy - confidence
     if abs(gap) < SURE_ENOUGH:
         verdict = "about as sure as it should be, on average"
     else:
-        verdict = "too sure of itself" if gap > 0 else "not sure enough of itself"
+        verdict = "too sure of itself" if gap < 0 else "not sure enough of itself"
     return f"{confidence:.1%} sure on average, right {accuracy:.1%} of the time: {verdict}."
 
 

@@ -1,4 +1,4 @@
-"""Errors without bins: running sums of score − label in the order of the score."""
+"""Errors without bins: running sums of label − score in the order of the score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_POINTS = 2001
 
 @dataclass(frozen=True, repr=False)
 class CumulativeError(PairsEstimator):
-    r"""Largest running sum of score − label, or their range: an error without bins.
+    r"""Largest running sum of label − score, or their range: an error without bins.
 
     With :math:`D_t = \frac{1}{\sum_i w_i}\sum_{p_i \le t} w_i (p_i - y_i)`, ``"ks"`` is
     :math:`\max_t |D_t|` and ``"kuiper"`` is :math:`\max_t D_t - \min_t D_t`, the empty sum 0
@@ -100,7 +100,7 @@ class CumulativeError(PairsEstimator):
 
 
 def _points_to_show(difference: Floats) -> Ints:
-    """All points, or some at even ranks with the two extremes: enough for any picture."""
+    """All points, or some at even ranks with the two extremes: enough for any figure."""
     n = len(difference)
     if n <= MOST_POINTS:
         return np.arange(n)

@@ -55,7 +55,7 @@ class CurveError(PairsEstimator):
     a weight of 3 is three rows and scaling all weights changes nothing; with weights of no common
     unit, the smallest error that the share ``quantile`` of the weight does not exceed.
 
-    The table is the curve: ``score`` and ``accuracy`` where it was fitted. Cost: a sort, then a
+    The table is the curve: ``score`` and ``mean_label`` where it was fitted. Cost: a sort, then a
     fit to three quarters of the rows at up to 2048 different scores, or, of more, at some 400 to
     900 (never more than 6144) of them: about a second for 10⁶ rows.
 
@@ -100,7 +100,7 @@ class CurveError(PairsEstimator):
             value = float(np.sum(weight * errors) / np.sum(weight))
         else:
             value = quantile_of(errors, groups.rank, float(self.quantile))
-        table = Curve({"score": curve.score, "accuracy": curve.height})
+        table = Curve({"score": curve.score, "mean_label": curve.height})
         return Part(value, table, {"fitted": len(curve.score), "distinct": len(groups)})
 
 

@@ -58,7 +58,7 @@ class PointwiseError(PairsEstimator):
     and a score on a point k/100 counts on both sides, one next to it on one: where many scores
     are 1, or round numbers, a last digit can move single errors by a lot.
 
-    The table is the curve: ``score``, ``accuracy``, and ``weight``, the sum of all decayed
+    The table is the curve: ``score``, ``mean_label``, and ``weight``, the sum of all decayed
     weights: how much data a point rests on. Cost: two reads of the rows.
 
     References
@@ -90,7 +90,7 @@ class PointwiseError(PairsEstimator):
         curve = self._curve(pairs)
 
         def total(start: int, stop: int) -> float:
-            away = _distances(pairs, curve["accuracy"], start, stop)
+            away = _distances(pairs, curve["mean_label"], start, stop)
             return float(np.sum(away if pairs.w is None else away * pairs.w[start:stop]))
 
         weight = len(pairs) if pairs.w is None else float(pairs.w.sum())
@@ -115,7 +115,7 @@ class PointwiseError(PairsEstimator):
         return np.stack(columns, axis=1)
 
     def _errors(self, pairs: Pairs) -> Floats:
-        accuracy = self._curve(pairs)["accuracy"]
+        accuracy = self._curve(pairs)["mean_label"]
         some = partial(_distances, pairs, accuracy)
         return np.concatenate(run(some, steps(len(pairs), BLOCK_ROWS)))
 
@@ -131,7 +131,7 @@ class PointwiseError(PairsEstimator):
         both = 0.5 * left.mean + 0.5 * right.mean
         accuracy = np.where(np.isnan(both), np.fmax(left.mean, right.mean), both)
         weight = np.maximum(left.weight + right.weight - at, 0) * unit
-        return Curve({"score": POINTS.copy(), "accuracy": accuracy, "weight": weight})
+        return Curve({"score": POINTS.copy(), "mean_label": accuracy, "weight": weight})
 
     def _sums(self, pairs: Pairs, unit: float, start: int, stop: int) -> Floats:
         """Weight and hits of the rows between points, decayed to the next one on either side.

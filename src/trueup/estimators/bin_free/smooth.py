@@ -58,7 +58,8 @@ class SmoothError(PairsEstimator):
     calibrated uniform scores (0.066 for n = 100, 0.014 for 10,000, 0.003 for a million).
 
     `measure` notes σ (``bandwidth``); its table is a `Curve` of the ``density`` of scores, the
-    ``mean_label`` (NaN where no score is near) and the ``residual``, all smoothed by σ.
+    ``mean_label`` (NaN where no score is near) and the ``gap``, all smoothed by σ. The gap is the
+    smoothed sum of w (y − p) divided by Σw: below 0 where the model predicts too much.
 
     Rows are spread onto a grid of 2¹⁴ steps. The value is within 1e-10 of the exact one where it
     is 0.01 or more, 1e-8 for 0.001, 1e-6 for 0.0001, and 1e-5 for anything less. Residuals that
@@ -84,7 +85,7 @@ class SmoothError(PairsEstimator):
         factors = gaussian(width, size)
         parts = (cosines(sums.weight), cosines(sums.label), residual)
         density, label, left = (heights(part[: size + 1] * factors) for part in parts)
-        table = curve(width, density, label, residual=left)
+        table = curve(width, density, label, gap=0.0 - left)  # a difference, so that no gap is −0.0
         return Part(width, table, {"bandwidth": width})
 
     def power_of_pairs(self, pairs: Pairs) -> float:

@@ -174,7 +174,7 @@ class BinnedError(PairsEstimator):
             MemberPart(name, share, Part(0.0) if part is None else self._part(part))
             for name, share, part in members
         ]
-        return self.average(found, table.by_weight)
+        return self.average(found, table.divides_rows)
 
     # What inference asks.
 
@@ -317,7 +317,7 @@ def _tables_of_classes(binning: Binning, forecasts: Forecasts) -> tuple[Sums, li
     sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)
     asked = binning.n_bins_for(forecasts.n)
     each = (Sums(*(moment[c] for moment in sums)) for c in range(k))
-    return sums, [BinTable.of_sums(inner, one, asked) for one in each]
+    return sums, [BinTable.from_sums(inner, one, asked) for one in each]
 
 
 def _is(value: object, *words: str) -> bool:

@@ -37,9 +37,8 @@ class SweepError(PairsEstimator):
         `TopLabel` for a matrix. With `ClassWise` every class has its own sweep.
     norm
         p ≥ 1, or ``math.inf`` for the worst bin.
-    bins
-        ``"mass"``: bins of equal mass; ``"width"``: of equal width, which its authors do not
-        recommend.
+    binning
+        ``"equal-mass"`` (default) or ``"equal-width"``, which its authors do not recommend.
 
     Notes
     -----
@@ -65,7 +64,7 @@ class SweepError(PairsEstimator):
     """
 
     norm: float = 1
-    bins: str = "mass"
+    binning: str = "equal-mass"
     analytic: ClassVar[str] = "table"
     bins_in_words: ClassVar[str] = "the bins chosen, taken as given"
     most_rows_resampled: ClassVar[float] = 200_000
@@ -73,7 +72,7 @@ class SweepError(PairsEstimator):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_norm(self.norm)
-        check_choice("bins", self.bins, "mass", "width")
+        check_choice("binning", self.binning, "equal-mass", "equal-width")
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
         """Return for what `interval` needs a bootstrap; empty if it needs none."""
@@ -81,14 +80,14 @@ class SweepError(PairsEstimator):
 
     def measure_pairs(self, pairs: Pairs) -> Part:
         """Sweep over one set of pairs."""
-        sweep = _most_equal_width if self.bins == "width" else _most_equal_mass
+        sweep = _most_equal_width if self.binning == "equal-width" else _most_equal_mass
         table, chosen = sweep(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
         return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Sweep over counted rows."""
-        if self.bins == "width":
+        if self.binning == "equal-width":
             return plugin_power(_most_equal_width(ties, int(ties.total))[0], self.norm)
         return residual_power(*ties.swept, self.norm)
 
@@ -130,5 +129,5 @@ def _width_cuts(groups: TiedScores, b: int) -> Ints:
 
 def _merged(groups: TiedScores, cuts: Ints) -> BinTable:
     if len(cuts) == len(groups.value) - 1:  # one bin for each score
-        return BinTable.of_sums(groups.value[:-1], groups.sums)
-    return BinTable.of_sums(groups.value[cuts], groups.merged(np.r_[0, cuts + 1]))
+        return BinTable.from_sums(groups.value[:-1], groups.sums)
+    return BinTable.from_sums(groups.value[cuts], groups.merged(np.r_[0, cuts + 1]))

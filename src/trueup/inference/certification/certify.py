@@ -155,7 +155,7 @@ def trade_off(
     fitted, judged = (pairs.take(np.sort(half)) for half in np.array_split(order, 2))
     rows = [_judge(b, fitted, judged, int(norm), level, method) for b in numbers]
     names = ("n_bins", "n_outputs", "brier", "error", "upper_bound")
-    return ResultTable.of_rows(rows, names)
+    return ResultTable.from_rows(rows, names)
 
 
 def _judge(

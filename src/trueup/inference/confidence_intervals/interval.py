@@ -1,4 +1,4 @@
-"""One door for intervals: which method fits an estimator, and which truth the interval covers."""
+"""Confidence intervals: which method fits an estimator, and which true value they cover."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
     """Return the interval from the values of a statistic on resamples."""
     lowest, highest = possible_values(drawn.statistic, drawn.forecasts)
     ends = drawn.ends(method, level)
-    notes: dict[str, Any] = {"resamples": len(drawn.values)}
+    notes: dict[str, Any] = {"n_resamples": len(drawn.values)}
     if drawn.forecasts.clusters is not None:
         notes["clusters"] = drawn.units.count
     low, high = max(lowest, ends.low), min(highest, ends.high)

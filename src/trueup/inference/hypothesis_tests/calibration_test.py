@@ -39,9 +39,9 @@ def calibration_test(
     statistic
         For consistency resampling any estimator, through any lens, or a named metric, large where
         calibration is bad; by default that of `rmsce_debiased`,
-        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``. Compared is its ``power``,
-        before the root and with its sign: a debiased value cut at 0 would tie with half of all
-        resamples. What the other methods take is said with them.
+        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``. The test compares its
+        ``pth_power``, before the root and with its sign: a debiased value clipped at 0 would tie
+        with half of all resamples. What the other methods take is said with them.
     method
         ``"consistency"``: predictions fixed, labels drawn; exact.
         ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.

@@ -70,7 +70,7 @@ def tcal(
         found, pvalue = float(ratios.max()), resampled_pvalue(float(ratios.max()), drawn)
         notes = resampling_notes(drawn)
         known = scales.bins[scales.deviation > 0]
-        notes["bins"] = int(known[int(np.argmax(ratios))])
+        notes["n_bins"] = int(known[int(np.argmax(ratios))])
         notes["ratios"] = dict(zip(known.tolist(), ratios.tolist(), strict=True))
     return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes)
 

@@ -19,7 +19,7 @@ LABEL_INCHES = 0.5  # what figures leave for the labels of axes, to the left and
 LEAST = 0.3  # of the place, however long names are
 
 
-class ViewFigure(Figure):
+class NotebookFigure(Figure):
     """A figure that pyplot does not know of, and that a notebook shows, as it does its axes."""
 
     @classmethod

@@ -85,9 +85,9 @@ def on(ax: object, size: tuple[float, float], projection: str | None = None) -> 
     from matplotlib.axes import Axes
 
     if ax is None:
-        from trueup.plotting.common.figures import ViewFigure
+        from trueup.plotting.common.figures import NotebookFigure
 
-        axes: Axes = ViewFigure.of_size(size).add_subplot(projection=projection)
+        axes: Axes = NotebookFigure.of_size(size).add_subplot(projection=projection)
         return axes
     if not isinstance(ax, Axes):
         hint = "plt.subplots(2, 2) returns an array: pass one of its entries"

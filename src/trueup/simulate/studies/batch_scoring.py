@@ -66,7 +66,7 @@ def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Meas
     scored = _in_fixed_bins(sets, known, fast)
     if slow:
         both = zip(*sets, strict=True)
-        each = ((Forecasts.of_pairs(p, y, None, TINY), p, y) for p, y in both)
+        each = ((Forecasts.from_pairs(p, y, None, TINY), p, y) for p, y in both)
         short = n <= SHORT_ROWS and all(map(_takes_forecasts, slow.values()))
         with _short_calls if short else nullcontext():
             others = _one_by_one(each, slow)

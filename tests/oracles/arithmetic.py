@@ -93,6 +93,6 @@ def exact_mean(values: Floats, weights: Ints, rows: Ints) -> Fraction:
 
 
 def same_shape(*arrays: Sized) -> None:
-    """Refuse arrays of different lengths: a loop over the shorter one would hide a mistake."""
+    """Raise ValueError if lengths differ: a loop over the shorter array would hide a mistake."""
     if len({len(a) for a in arrays}) != 1:
         raise ValueError("lengths differ")
