@@ -12,7 +12,8 @@ import trueup as tu
 from oracles import smooth as oracle
 from support.samples import KINDS, Sample, binary_samples, draw_binary, matrix_samples
 from trueup.engines import set_threads, using
-from trueup.estimators.bin_free.smooth import SmoothError, absolute_area, meeting_point
+from trueup.engines.select import engine
+from trueup.estimators.bin_free.smooth import SmoothError, meeting_point
 
 few = settings(max_examples=max(10, settings.default.max_examples // 3))
 seeds = st.integers(0, 10**6)
@@ -179,8 +180,8 @@ def test_area_of_waves(waves: int, lift: float) -> None:
     zero = math.acos(-min(lift, 1)) / (2 * math.pi)
     up_to = lift * zero + math.sin(2 * math.pi * zero) / (2 * math.pi)
     expected = 4 * up_to - lift if lift < 1 else lift
-    assert absolute_area(height) == pytest.approx(expected, abs=1e-6)
-    assert absolute_area(-height) == absolute_area(height)
+    assert engine.grid.absolute_area(height) == pytest.approx(expected, abs=1e-6)
+    assert engine.grid.absolute_area(-height) == engine.grid.absolute_area(height)
 
 
 @pytest.mark.parametrize(
