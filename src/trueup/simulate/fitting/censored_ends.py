@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ class Outcomes:
     weight: Floats
     ends: tuple[End, ...]
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """Share of positives among all rows."""
         right = float(self.weight @ self.label) + sum(end.right for end in self.ends)
