@@ -10,7 +10,7 @@ from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, ClassWise, Member, TopLabel, forecasts_of
-from trueup.tables import PartFound, ResultTable, per_part
+from trueup.tables.columns import Part, ResultTable
 
 ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
 
@@ -74,13 +74,12 @@ def class_errors(
     if given is not None and given.takes_lens:
         one = given.through(Binary())  # the pairs of a class, as they are
     family: Any = lens
-    return per_part(
-        family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
-    )
+    found = family.map_members(forecasts, lambda member: _measure(one, member, forecasts.tiny))
+    return ResultTable.from_parts(found)
 
 
-def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> PartFound:
+def _measure(estimator: Callable[..., float], member: Member, tiny: float) -> Part:
     pairs, about = member.pairs, {"class": member.name, "share": member.share}
     if len(pairs) == 0:
-        return PartFound(about, (math.nan, math.nan), math.nan)
-    return PartFound(about, pairs.means, float(estimator(forecasts_of(pairs, tiny))))
+        return about, (math.nan, math.nan), {"error": math.nan}
+    return about, pairs.means, {"error": float(estimator(forecasts_of(pairs, tiny)))}

@@ -13,7 +13,7 @@ from trueup.inference import calibration_test, interval
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
 from trueup.lens import ClassWise, forecasts_of
 from trueup.seeds import seed_of
-from trueup.tables import PartFound, ResultTable, per_part
+from trueup.tables import ResultTable
 
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
@@ -70,11 +70,10 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
             pvalue = test.pvalue
         elif method == "frequency":
             pvalue = frequency_pvalue(pairs.p, pairs.y, pairs.w)
-        _, rate = pairs.means
-        before = {"class": member.name, "share": rate}
-        after = {"low": ends.low, "high": ends.high, "pvalue": pvalue}
-        found.append(PartFound(before, pairs.means, ends.estimate, after))
-    table = per_part(found)
+        means = pairs.means
+        each = {"error": ends.estimate, "low": ends.low, "high": ends.high, "pvalue": pvalue}
+        found.append(({"class": member.name, "share": means[1]}, means, each))
+    table = ResultTable.from_parts(found)
     return table if method == "none" else with_adjusted(table)
 
 

@@ -21,7 +21,7 @@ from trueup.inference import calibration_test, estimate_many, interval
 from trueup.inference.arguments import check_level, check_resamples
 from trueup.metrics import rmsce_debiased
 from trueup.metrics.declare import NAMED
-from trueup.results import CalibrationTestResult, Decomposition, Interval
+from trueup.results import CalibrationTestResult, Interval
 from trueup.seeds import Seed, seed_of
 
 HEADLINE = "rmsce_debiased"
@@ -124,19 +124,13 @@ def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
     found = []
     for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
         ends = interval(score, forecasts, confidence_level=asked.confidence_level)
-        many, parts = forecasts.n_classes > 2, None
-        # The log loss of a whole distribution is not made of those of its classes.
-        if not forecasts.soft and (score.sums_over_classes or not many):
+        classes, parts = forecasts.n_classes, None
+        if not forecasts.soft and (classes == 2 or score.sums_over_classes):
             parts = score.decompose(forecasts)
-        if parts is not None and many:
-            parts = _of_whole_rows(parts, forecasts.n_classes)
+            if classes > 2:  # terms of classes were averaged, but the Brier score is their sum
+                parts = replace(parts, **{name: classes * getattr(parts, name) for name in TERMS})
         found.append(Score(name, ends, parts))
     return tuple(found)
-
-
-def _of_whole_rows(parts: Decomposition, classes: int) -> Decomposition:
-    """The terms of all classes together, which were averaged: the Brier score is their sum."""
-    return replace(parts, **{name: classes * getattr(parts, name) for name in TERMS})
 
 
 def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from trueup._typing import Floats
 from trueup.checks import is_whole
 from trueup.engines.draw_keys import keys_of
@@ -21,6 +19,7 @@ from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.consistency_resampling import all_certain, conclude
 from trueup.inference.hypothesis_tests.sorted_resamples import (
     SortedPairs,
+    null_powers,
     powers_of,
     sorted_problem,
     values_of,
@@ -147,18 +146,17 @@ def _of_sorted(
     many: int,
     seed: int,
 ) -> list[MetricInference]:
-    on_labels = powers_of(statistics, problem.with_drawn_labels, seed, many)
+    on_labels = null_powers(statistics, problem, seed, many)
     resampled = [each for each in statistics if each.no_analytic_reason(forecasts, "conditional")]
     on_rows = dict(
         zip(resampled, powers_of(resampled, problem.with_drawn_rows, seed, many), strict=True)
     )
     found = []
-    for each, drawn in zip(statistics, on_labels, strict=True):
+    for each, powers in zip(statistics, on_labels, strict=True):
         if each in on_rows:
-            ends = _resampled(each, forecasts, on_rows[each], drawn, level)
+            ends = _resampled(each, forecasts, on_rows[each], powers[1:], level)
         else:
             ends = interval(each, forecasts, confidence_level=level)
-        powers = np.concatenate([[each.power_of_ties(problem.groups)], drawn])
         found.append(MetricInference(each, ends, conclude(each, forecasts, powers)))
     return found
 

@@ -119,11 +119,8 @@ def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
     If labels follow the predicted distributions, the outcomes of a lens of one outcome follow
     these scores, and rows stay independent.
     """
-    return once(
-        forecasts,
-        ("binary", lens),
-        lambda: forecasts_of(lens.problem(forecasts), forecasts.tiny),
-    )
+    tiny = forecasts.tiny
+    return once(forecasts, ("binary", lens), lambda: forecasts_of(lens.problem(forecasts), tiny))
 
 
 def forecasts_of(pairs: Pairs, tiny: float) -> Forecasts:

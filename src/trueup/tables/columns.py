@@ -16,6 +16,8 @@ from trueup.notebook import text_table
 from trueup.tables.base import SCHEMA, Table, check_version
 
 ROWS_SHOWN = 20
+Part = tuple[Mapping[str, Any], tuple[float, float], Mapping[str, Any]]
+"""A part of the data: its name and size, its mean score and label, and what was found in it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +47,14 @@ class ResultTable(Table):
         ]
         keys = names or (named[0] if named else ())
         return cls({name: column_of([row[name] for row in named]) for name in keys})
+
+    @classmethod
+    def from_parts(cls, parts: Iterable[Part]) -> Self:
+        """Put parts of the data together, such as classes or groups, one row each."""
+        return cls.from_rows(
+            {**part, "mean_score": score, "mean_label": label, "gap": label - score, **found}
+            for part, (score, label), found in parts
+        )
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.data.items()}

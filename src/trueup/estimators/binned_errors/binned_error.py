@@ -290,11 +290,10 @@ class BinnedError(PairsEstimator):
         )
 
     def _in_one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        asked = self.binning.n_bins_for(forecasts.n)
-        key, keep = ("tables of classes", self.binning), asked <= MOST_BINS_KEPT
-        sums, tables = once(
-            forecasts, key, lambda: _tables_of_classes(self.binning, forecasts), keep=keep
-        )
+        binning, asked = self.binning, self.binning.n_bins_for(forecasts.n)
+        key, keep = ("tables of classes", binning), asked <= MOST_BINS_KEPT
+        made = once(forecasts, key, lambda: _tables_of_classes(binning, forecasts), keep=keep)
+        sums, tables = made
         if self.debias:
             parts = [self._part(table) for table in tables]
         else:

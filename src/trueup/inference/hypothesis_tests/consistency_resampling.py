@@ -27,7 +27,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampled_pvalue,
     resampling_notes,
 )
-from trueup.inference.hypothesis_tests.sorted_resamples import powers_of, sorted_problem
+from trueup.inference.hypothesis_tests.sorted_resamples import null_powers, sorted_problem
 from trueup.lens import Binary, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.results import CalibrationTestResult
@@ -103,8 +103,7 @@ def resampled_powers(
         return fused_powers(statistic, forecasts, keys)
     ready = sorted_problem(statistic, forecasts)
     if ready is not None:
-        drawn = powers_of([statistic], ready.with_drawn_labels, seed, n_resamples)[0]
-        return np.concatenate([[statistic.power_of_ties(ready.groups)], drawn])
+        return null_powers([statistic], ready, seed, n_resamples)[0]
     draw = _drawer(forecasts)
 
     def some(first: int, last: int) -> list[float]:

@@ -18,7 +18,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampled_pvalue,
     resampling_notes,
 )
-from trueup.inference.hypothesis_tests.sorted_resamples import SortedPairs, powers_of
+from trueup.inference.hypothesis_tests.sorted_resamples import SortedPairs, null_powers
 from trueup.lens import Pairs
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, seed_of
@@ -51,9 +51,7 @@ def ks(
 
 def _powers(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int) -> Floats:
     """Return the power of the data, then those of drawn outcomes, counted by score."""
-    ready = SortedPairs.of(pairs)
-    drawn = powers_of([estimator], ready.with_drawn_labels, seed_of(rng), n_resamples)[0]
-    return np.concatenate([[estimator.power_of_ties(ready.groups)], drawn])
+    return null_powers([estimator], SortedPairs.of(pairs), seed_of(rng), n_resamples)[0]
 
 
 def _weighted_powers(

@@ -99,7 +99,6 @@ class Sensitivity(FieldsShown):
 
     def _smallest(self, temperature: float, power: float) -> float | None:
         reach = self._reach(temperature)
-
         if not self._finds(temperature, reach, self.rows, power):
             return None
         low, high = 0.0, reach

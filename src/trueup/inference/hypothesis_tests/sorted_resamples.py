@@ -23,6 +23,7 @@ from trueup.estimators.base import Estimator
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
+from trueup.lens.induced import once
 
 AT_ONCE = 8  # resamples a thread takes at a time
 Resample = Callable[[np.uint64, Scratch], TiedScores]
@@ -84,6 +85,18 @@ def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | 
 def values_of(statistic: Estimator, powers: Floats) -> Floats:
     """Powers on the scale users read."""
     return np.array([statistic.value_of(power) for power in powers.tolist()])
+
+
+def null_powers(
+    statistics: Sequence[Estimator], problem: SortedPairs, seed: int, n_resamples: int
+) -> list[Floats]:
+    """Power of each statistic of the data, then on drawn labels; computed once for each."""
+    found: dict[Estimator, Floats] = once(problem, ("null powers", seed, n_resamples), dict)
+    new = [each for each in statistics if each not in found]
+    drawn = powers_of(new, problem.with_drawn_labels, seed, n_resamples)
+    for each, powers in zip(new, drawn, strict=True):
+        found[each] = np.concatenate([[each.power_of_ties(problem.groups)], powers])
+    return [found[each] for each in statistics]
 
 
 def powers_of(

@@ -20,7 +20,7 @@ from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg,
 from trueup.lens import Binary, ClassWise, forecasts_of
 from trueup.metrics import rmsce_debiased
 from trueup.seeds import Seed, seed_of
-from trueup.tables import PartFound, ResultTable, per_part
+from trueup.tables import ResultTable
 
 BIN_TESTS = BinnedError(binning=EqualMass(15))
 
@@ -68,10 +68,9 @@ def class_tests(
     for member in ClassWise().members(forecasts):
         problem = forecasts_of(member.pairs, forecasts.tiny)
         test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
-        error = binary.measure_forecasts(problem).value
-        before, after = {"class": member.name}, {"pvalue": test.pvalue}
-        found.append(PartFound(before, member.pairs.means, error, after))
-    return with_adjusted(per_part(found))
+        each = {"error": binary.measure_forecasts(problem).value, "pvalue": test.pvalue}
+        found.append(({"class": member.name}, member.pairs.means, each))
+    return with_adjusted(ResultTable.from_parts(found))
 
 
 def bin_tests(

@@ -20,7 +20,7 @@ from trueup.lens import chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
-from trueup.tables import PartFound, ResultTable, per_part
+from trueup.tables import ResultTable
 
 CALL = "call it as group_errors(probs, labels, groups)"
 
@@ -102,12 +102,12 @@ def group_errors(
         )
         test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
         weight = part.n if part.weights is None else float(part.weights.sum())
-        before = {"group": name, "n": part.n, "share": weight / whole}
-        after = {"low": within.low, "high": within.high, "pvalue": test.pvalue}
-        found.append(PartFound(before, _means(measure, part), within.estimate, after))
-    table = with_adjusted(per_part(found))
+        about = {"group": name, "n": part.n, "share": weight / whole}
+        error = {"error": within.estimate, "low": within.low, "high": within.high}
+        found.append((about, _means(measure, part), {**error, "pvalue": test.pvalue}))
+    table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
-    return GroupErrors(table, float(table["error"][worst]), found[worst].before["group"])
+    return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"])
 
 
 def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class Outcomes:
     weight: Floats
     ends: tuple[End, ...]
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """Share of positives among all rows."""
         right = float(self.weight @ self.label) + sum(end.right for end in self.ends)
