@@ -109,7 +109,8 @@ DEFINE_SCAN(scan_pairs, static, pair_row)
 DEFINE_SCAN(scan_plain, static, plain_row)
 
 #if HAS_WIDE
-/* Written by hand: of plain C compilers make what takes two to ten times as long. */
+/* Written by hand: plain C takes two to ten times as long
+   (docs/decisions/012-plain-c-or-intrinsics.md). */
 WIDE inline __m256d four_entries(const void *x, int narrow, ptrdiff_t i) {
     return narrow ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)x + i))
                   : _mm256_loadu_pd((const double *)x + i);
