@@ -8,7 +8,6 @@
 
 #define AT_ONCE 512
 #define FEW_BINS 24
-#define LANES 8
 
 /* [0, 1] is cut into `cells` equal cells, a power of two, so that score * cells is exact and its
    whole part is the cell. Only the edges inside that cell are left to compare with the score. */

@@ -1,7 +1,7 @@
 /* Sums by bin of a column of scores.
 
    Running sums are kept short (RUN rows) before they are added to the totals, so that they do not
-   drift. What a row adds is written out first, so that it is added as one vector. */
+   drift. */
 #ifndef TRUEUP_BIN_SUMS_H
 #define TRUEUP_BIN_SUMS_H
 
@@ -127,7 +127,7 @@ INLINED void tally_soft_body(const void *p, int narrow, const double *y, const d
     flush(table, 1, 2 * at->bins, totals);
 }
 
-/* `table` is zeroed and 8 * bins long; it is left zeroed. */
+/* `table` is zeroed, aligned to 32 bytes, and 8 * bins long; it is left zeroed. */
 DEFINE_KINDS(tally_soft,
              (const void *p, int narrow, const double *y, const double *w, ptrdiff_t start,
               ptrdiff_t stop, const lookup *at, double *table, double *totals),

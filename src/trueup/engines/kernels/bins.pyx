@@ -20,9 +20,9 @@ cdef extern from "class_sums.h" nogil:
 
     ctypedef struct class_tables:
         Py_ssize_t classes
-        double *low
         double *rest
         double *hits
+        double *low
 
     Py_ssize_t cells_for(const double *edges, Py_ssize_t n_edges)
     int build_lookup(const double *edges, Py_ssize_t n_edges, Py_ssize_t cells, int32_t *below,
@@ -34,9 +34,13 @@ cdef extern from "class_sums.h" nogil:
     void tally_soft(const void *p, int narrow, const double *y, const double *w,
                     Py_ssize_t start, Py_ssize_t stop, const lookup *at, double *table,
                     double *totals)
-    Py_ssize_t padded(Py_ssize_t classes)
-    Py_ssize_t add_rows(const void *x, int narrow, const double *factor, const int64_t *label,
-                        Py_ssize_t rows, int mostly_low, const lookup *at,
+    ctypedef struct labeled_rows:
+        const void *x
+        const double *factor
+        const int64_t *label
+        Py_ssize_t rows
+
+    Py_ssize_t add_rows(const labeled_rows *of, int narrow, int mostly_low, const lookup *at,
                         const class_tables *to)
     void flush_classes(Py_ssize_t rows, Py_ssize_t bins, const class_tables *to, double *totals)
 
@@ -122,7 +126,7 @@ def add_soft(
     """Add rows to totals[bin] = {count, w, w^2, wp, wp^2, wy, wy^2, wpy}; w may be None."""
     check_range(start, stop, min(len(p), len(y), len(p) if w is None else len(w)))
     check_room(totals, lookup.bins, 8)
-    cdef void *room = calloc(8 * lookup.bins, sizeof(double))
+    cdef void *room = calloc(8 * lookup.bins + 4, sizeof(double))
     if room == NULL:
         raise MemoryError
     cdef const double *weight = from_row(w, 0)
@@ -130,7 +134,7 @@ def add_soft(
         with nogil:
             tally_soft(
                 &p[0], score is float, &y[0], weight, start, stop, &lookup.at,
-                <double *>room, &totals[0, 0],
+                aligned(room), &totals[0, 0],
             )
     free(room)
 
@@ -166,7 +170,8 @@ def add_hard_sets(
     with nogil:
         for r in range(start, stop):
             wrong |= tally(
-                &p[r, 0], score is float, &y[r, 0], sizeof(whole_label), 0, n, &lookup.at, table, totals
+                &p[r, 0], score is float, &y[r, 0], sizeof(whole_label), 0, n, &lookup.at, table,
+                totals,
             )
             for b in range(n_bins):
                 at = totals + 8 * b
@@ -189,15 +194,15 @@ cdef class ClassTables:
     cdef Py_ssize_t rows
 
     def __cinit__(self, Py_ssize_t n_classes, Lookup lookup):
-        cdef Py_ssize_t low = 2 * padded(n_classes), size = n_classes * lookup.bins
+        cdef Py_ssize_t size = n_classes * lookup.bins
         self.lookup = lookup
-        self.room = calloc(low + 6 * size, sizeof(double))
+        self.room = calloc(6 * size + 2 * n_classes + 4, sizeof(double))
         if self.room == NULL:
             raise MemoryError
         self.to.classes = n_classes
-        self.to.low = <double *>self.room
-        self.to.rest = self.to.low + low
+        self.to.rest = aligned(self.room)
         self.to.hits = self.to.rest + 4 * size
+        self.to.low = self.to.hits + 2 * size
 
     def __dealloc__(self):
         free(self.room)
@@ -219,12 +224,12 @@ cdef class ClassTables:
             raise ValueError("wrong number of columns")
         if rows == 0 or self.to.classes == 0:
             return 0
-        cdef const double *scale = from_row(factor, start)
+        cdef labeled_rows of
+        of.x, of.factor, of.label, of.rows = (
+            &block[0, 0], from_row(factor, start), &labels[start], rows
+        )
         with nogil:
-            others = add_rows(
-                &block[0, 0], score is float, scale, &labels[start], rows, mostly_low,
-                &self.lookup.at, &self.to,
-            )
+            others = add_rows(&of, score is float, mostly_low, &self.lookup.at, &self.to)
         self.rows += rows
         return others
 

@@ -39,23 +39,18 @@ INLINED void come_nearer(double *sum, ptrdiff_t many, double *nearest, double fo
     *nearest = found;
 }
 
-/* Distances of a query to the sixteen points of a block, in two halves: more lanes than eight in
-   one array compilers keep in memory, at four times the cost. */
+INLINED double away_of(double step, int squared) { return squared ? step * step : fabs(step); }
+
+/* Distances of a query to the sixteen points of a block. */
 INLINED void distances(const double *APART at, const double *APART x, ptrdiff_t dims, int squared,
                        double *APART away) {
-    double low[8] = {0}, high[8] = {0};
+    double low[LANES] = {0}, high[LANES] = {0};
     for (ptrdiff_t k = 0; k < dims; k++, x += BLOCK_POINTS) {
-        IN_STEP for (int l = 0; l < 8; l++) {
-            double step = at[k] - x[l];
-            low[l] += squared ? step * step : fabs(step);
-        }
-        IN_STEP for (int l = 0; l < 8; l++) {
-            double step = at[k] - x[8 + l];
-            high[l] += squared ? step * step : fabs(step);
-        }
+        IN_STEP for (int l = 0; l < LANES; l++) low[l] += away_of(at[k] - x[l], squared);
+        IN_STEP for (int l = 0; l < LANES; l++) high[l] += away_of(at[k] - x[LANES + l], squared);
     }
-    for (int l = 0; l < 8; l++) away[l] = low[l];
-    for (int l = 0; l < 8; l++) away[8 + l] = high[l];
+    for (int l = 0; l < LANES; l++) away[l] = low[l];
+    for (int l = 0; l < LANES; l++) away[LANES + l] = high[l];
 }
 
 /* Adds the points of blocks first … last - 1 to the lanes of `sum`, (rows, columns, 16). */

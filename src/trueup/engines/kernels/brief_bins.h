@@ -1,5 +1,6 @@
-/* Sixteen bins or fewer of about equal width, with labels 0 and 1: written for AVX2 by hand, which
-   is twice as fast as what compilers make of plain C (docs/decisions/012). */
+/* Scores with labels 0 and 1 in AVX2 written by hand: the slots of sixteen bins or fewer of about
+   equal width, and the additions to four copies of a table. It is twice as fast as what compilers
+   make of plain C: docs/decisions/012-plain-c-or-intrinsics.md. */
 #ifndef TRUEUP_BRIEF_BINS_H
 #define TRUEUP_BRIEF_BINS_H
 
@@ -59,7 +60,7 @@ WIDE inline __m256i sixteen_labels(const void *y, int bytes, ptrdiff_t i, __m256
                    cut_labels(z + 12, seen));
 }
 
-/* The slots of a multiple of 16 rows. The answer is as that of `slots_of`. */
+/* The slots of a multiple of 16 rows. The answer is as that of DEFINE_SLOTS. */
 WIDE uint64_t brief_slots(const double *p, const void *y, int bytes, ptrdiff_t start,
                           ptrdiff_t many, const lookup *at, int32_t *slot) {
     __m256i table[3], seen = _mm256_setzero_si256();
@@ -79,9 +80,10 @@ WIDE uint64_t brief_slots(const double *p, const void *y, int bytes, ptrdiff_t s
                                        _mm256_cmpgt_epi16(score, edge));
         label = _mm256_and_si256(label, _mm256_set1_epi16(1));
         label = _mm256_add_epi16(_mm256_add_epi16(bin, bin), label);
-        __m128i low_slots = _mm256_castsi256_si128(label), high_slots = _mm256_extracti128_si256(label, 1);
-        _mm256_storeu_si256((__m256i *)(slot + i), _mm256_cvtepu16_epi32(low_slots));
-        _mm256_storeu_si256((__m256i *)(slot + i + 8), _mm256_cvtepu16_epi32(high_slots));
+        __m256i low_slots = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(label));
+        __m256i high_slots = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(label, 1));
+        _mm256_storeu_si256((__m256i *)(slot + i), low_slots);
+        _mm256_storeu_si256((__m256i *)(slot + i + 8), high_slots);
         unsigned close = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi16(score, edge));
         for (close &= 0x55555555; close; close &= close - 1) {
             int j = __builtin_ctz(close) >> 1;

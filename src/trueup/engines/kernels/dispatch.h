@@ -15,6 +15,8 @@
 #define IN_STEP
 #endif
 
+#define LANES 8 /* of sums kept in registers: more in one array are kept in memory */
+
 /* to[0 … 3] += {a, b, c, d}: one addition where the compiler has vectors. */
 #if defined(__GNUC__)
 typedef double four_doubles __attribute__((vector_size(32), aligned(8), may_alias));
@@ -41,11 +43,7 @@ INLINED double entry(const void *x, int narrow, ptrdiff_t i) {
 #define WIDEST \
     static __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
 #define USE_WIDE __builtin_cpu_supports("avx2")
-#ifdef NO_WIDEST
-#define USE_WIDEST 0
-#else
 #define USE_WIDEST (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-#endif
 #define DEFINE_EACH_KIND(RETURN, TYPE, NAME, PARAMETERS, ARGUMENTS)                                \
     static TYPE NAME##_plain PARAMETERS { RETURN NAME##_body ARGUMENTS; }                          \
     WIDE TYPE NAME##_wide PARAMETERS { RETURN NAME##_body ARGUMENTS; }                             \
@@ -55,11 +53,12 @@ INLINED double entry(const void *x, int narrow, ptrdiff_t i) {
     }
 #else
 #define HAS_WIDE 0
+#define USE_WIDE 0
 #define DEFINE_EACH_KIND(RETURN, TYPE, NAME, PARAMETERS, ARGUMENTS)                                \
     static TYPE NAME PARAMETERS { RETURN NAME##_body ARGUMENTS; }
 #endif
 
-/* Defines the function NAME, which calls the best kind of NAME_body; the second one has a result. */
+/* Defines the function NAME, which calls the best kind of NAME_body. */
 #define DEFINE_KINDS(NAME, PARAMETERS, ARGUMENTS)                                                  \
     DEFINE_EACH_KIND(, void, NAME, PARAMETERS, ARGUMENTS)
 #define DEFINE_KINDS_OF(TYPE, NAME, PARAMETERS, ARGUMENTS)                                         \

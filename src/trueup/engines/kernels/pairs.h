@@ -11,7 +11,6 @@
 #include <math.h>
 
 #define OTHERS_AT_ONCE 16
-#define LANES 8
 
 typedef enum { SQUARED, ABSOLUTE, PRODUCT } pair_term;
 
@@ -20,8 +19,7 @@ INLINED double term_of(pair_term term, double x, double y) {
     return term == SQUARED ? (x - y) * (x - y) : fabs(x - y);
 }
 
-/* Sums of rows with `here` others, which are packed: all first coordinates, all second ones, …
-   More lanes in one array than eight would be kept in memory, at four times the cost. */
+/* Sums of rows with `here` others, which are packed: all first coordinates, all second ones, … */
 INLINED void rows_with(pair_term term, const double *APART row, ptrdiff_t rows,
                        const double *APART packed, ptrdiff_t here, ptrdiff_t m, double *APART out,
                        ptrdiff_t width) {

@@ -109,15 +109,19 @@ DEFINE_SCAN(scan_pairs, static, pair_row)
 DEFINE_SCAN(scan_plain, static, plain_row)
 
 #if HAS_WIDE
-/* Written by hand: of plain C compilers make what takes two to ten times as long. */
+/* Written by hand: plain C takes two to ten times as long
+   (docs/decisions/012-plain-c-or-intrinsics.md). */
 WIDE inline __m256d four_entries(const void *x, int narrow, ptrdiff_t i) {
     return narrow ? _mm256_cvtps_pd(_mm_loadu_ps((const float *)x + i))
                   : _mm256_loadu_pd((const double *)x + i);
 }
 
+WIDE inline __m128i first_lanes(ptrdiff_t many) {
+    return _mm_cmpgt_epi32(_mm_set1_epi32((int)many), _mm_setr_epi32(0, 1, 2, 3));
+}
+
 /* The first ones of four entries, and zeros. */
-WIDE inline __m256d some_entries(const void *x, int narrow, ptrdiff_t i, ptrdiff_t many) {
-    __m128i lanes = _mm_cmpgt_epi32(_mm_set1_epi32((int)many), _mm_setr_epi32(0, 1, 2, 3));
+WIDE inline __m256d some_entries(const void *x, int narrow, ptrdiff_t i, __m128i lanes) {
     return narrow ? _mm256_cvtps_pd(_mm_maskload_ps((const float *)x + i, lanes))
                   : _mm256_maskload_pd((const double *)x + i, _mm256_cvtepi32_epi64(lanes));
 }
@@ -127,11 +131,12 @@ WIDE inline __m256d some_entries(const void *x, int narrow, ptrdiff_t i, ptrdiff
 WIDE inline int wide_row(const void *x, int narrow, ptrdiff_t start, ptrdiff_t columns,
                          double *total, ptrdiff_t *best) {
     __m256d low = _mm256_setzero_pd(), high = low, top = low, sign = low, u, v;
-    ptrdiff_t whole = columns & ~(ptrdiff_t)7, rest = columns - whole;
+    ptrdiff_t whole = columns & ~(ptrdiff_t)7;
+    __m128i rest = first_lanes(columns - whole), more = first_lanes(columns - whole - 4);
     for (ptrdiff_t k = 0; k < columns; k += 8) {
         ptrdiff_t i = start + k;
         u = k < whole ? four_entries(x, narrow, i) : some_entries(x, narrow, i, rest);
-        v = k < whole ? four_entries(x, narrow, i + 4) : some_entries(x, narrow, i + 4, rest - 4);
+        v = k < whole ? four_entries(x, narrow, i + 4) : some_entries(x, narrow, i + 4, more);
         low = _mm256_add_pd(low, u);
         high = _mm256_add_pd(high, v);
         top = _mm256_max_pd(top, _mm256_max_pd(u, v));
@@ -147,7 +152,7 @@ WIDE inline int wide_row(const void *x, int narrow, ptrdiff_t start, ptrdiff_t c
     for (ptrdiff_t k = 0;; k += 8) {
         ptrdiff_t i = start + k;
         u = k < whole ? four_entries(x, narrow, i) : some_entries(x, narrow, i, rest);
-        v = k < whole ? four_entries(x, narrow, i + 4) : some_entries(x, narrow, i + 4, rest - 4);
+        v = k < whole ? four_entries(x, narrow, i + 4) : some_entries(x, narrow, i + 4, more);
         int found = _mm256_movemask_pd(_mm256_cmp_pd(u, top, _CMP_EQ_OQ)) |
                     _mm256_movemask_pd(_mm256_cmp_pd(v, top, _CMP_EQ_OQ)) << 4;
         if (!found) continue;

@@ -4,6 +4,8 @@ The kernel works on the rows start … stop−1 on one thread and releases the i
 `trueup.engines.native.sigmoid` cuts the rows and puts the answers together.
 """
 
+from trueup.engines.kernels.columns cimport from_row
+
 cdef extern from "sigmoid.h" nogil:
     ctypedef struct sigmoid_rows:
         const double *covariate[2]
@@ -37,9 +39,7 @@ def add_sums(
     rows.covariate[0] = &covariates[0, start]
     rows.covariate[1] = &covariates[1, start] if slopes == 2 else NULL
     rows.target = &targets[start]
-    rows.weight = NULL
-    if weights is not None:
-        rows.weight = &weights[start]
+    rows.weight = from_row(weights, start)
     rows.rows = stop - start
     with nogil:
         sigmoid_sums(&rows, &point[0], squared, &sums[0])

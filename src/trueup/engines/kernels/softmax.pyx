@@ -7,6 +7,8 @@ with at least as many columns as the logits; arrays with one entry a column are 
 
 from libc.stdint cimport int64_t
 
+from trueup.engines.kernels.columns cimport from_row, score
+
 cdef extern from "softmax.h" nogil:
     int SUM_LANES
     double FAR_BELOW
@@ -31,16 +33,12 @@ cdef extern from "softmax.h" nogil:
         const double *shift, const double *du, const double *dv, double *sums
     )
 
-ctypedef fused logit:
-    float
-    double
-
 LANES = SUM_LANES
 PADDING = FAR_BELOW
 
 
 cdef logits_block block_of(
-    const logit[:, ::1] logits, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] room
+    const score[:, ::1] logits, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] room
 ) except *:
     cdef logits_block z
     if not 0 <= start < stop <= logits.shape[0] or room.shape[0] < 2:
@@ -48,7 +46,7 @@ cdef logits_block block_of(
     if logits.shape[1] < 1 or room.shape[1] % SUM_LANES or room.shape[1] < logits.shape[1]:
         raise ValueError("room for a row in whole lanes")
     z.x = &logits[start, 0]
-    z.narrow = logit is float
+    z.narrow = score is float
     z.rows = stop - start
     z.columns = logits.shape[1]
     z.row = &room[0, 0]
@@ -57,7 +55,7 @@ cdef logits_block block_of(
 
 
 def temper(
-    const logit[:, ::1] logits,
+    const score[:, ::1] logits,
     const int64_t[::1] labels,
     double inverse,
     Py_ssize_t start,
@@ -72,7 +70,7 @@ def temper(
 
 
 def write_tempered(
-    const logit[:, ::1] logits,
+    const score[:, ::1] logits,
     double inverse,
     Py_ssize_t start,
     Py_ssize_t stop,
@@ -86,7 +84,7 @@ def write_tempered(
 
 
 def write_scaled(
-    const logit[:, ::1] logits,
+    const score[:, ::1] logits,
     const double[:, ::1] scaling,
     Py_ssize_t start,
     Py_ssize_t stop,
@@ -100,7 +98,7 @@ def write_scaled(
 
 
 def add_scaled(
-    const logit[:, ::1] logits,
+    const score[:, ::1] logits,
     const int64_t[::1] labels,
     const double[::1] weight,
     const double[:, ::1] scaling,
@@ -112,9 +110,7 @@ def add_scaled(
 ):
     """Write the top, the sum and the label's part of every row; add derivatives to ``sums``."""
     cdef logits_block z = block_of(logits, start, stop, room)
-    cdef const double *w = NULL
-    if weight is not None:
-        w = &weight[start]
+    cdef const double *w = from_row(weight, start)
     with nogil:
         scale_sums(
             &z, &labels[start], w, &scaling[0, 0], &scaling[1, 0], &out[start, 0], &sums[0, 0]
@@ -122,7 +118,7 @@ def add_scaled(
 
 
 def add_product(
-    const logit[:, ::1] logits,
+    const score[:, ::1] logits,
     const double[::1] weight,
     const double[::1] log_total,
     const double[:, ::1] scaling,
@@ -134,9 +130,7 @@ def add_product(
 ):
     """Add the product of the second derivatives with a direction to ``sums``."""
     cdef logits_block z = block_of(logits, start, stop, room)
-    cdef const double *w = NULL
-    if weight is not None:
-        w = &weight[start]
+    cdef const double *w = from_row(weight, start)
     with nogil:
         scale_product(
             &z, w, &log_total[start], &scaling[0, 0], &scaling[1, 0], &direction[0, 0],

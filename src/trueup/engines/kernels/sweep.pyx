@@ -137,28 +137,6 @@ def index_rows(const int32_t[::1] rows, int shift, int32_t[::1] index):
         index[index.shape[0] - 1] = <int32_t>(groups - 1)
 
 
-def first_falling_of_few(
-    const int32_t[::1] rows,
-    const int32_t[::1] hits,
-    const int32_t[::1] index,
-    int shift,
-    int64_t most,
-):
-    """As `first_falling`, but every bin is looked at, and no dents need be known.
-
-    Some microseconds: the interpreter is kept, since getting it back may take longer.
-    """
-    cdef Table table = table_of(rows, hits, None, index, shift)
-    cdef int64_t b = 1
-    cdef bint fell = False
-    if table.groups < 2:
-        return most + 1
-    while not fell and b < most:
-        b += 1
-        fell = falls_somewhere(&table, b)
-    return b if fell else most + 1
-
-
 def first_falling(
     const int32_t[::1] rows,
     const int32_t[::1] hits,
@@ -170,16 +148,17 @@ def first_falling(
 ):
     """Smallest number of bins with a fall, or ``most`` + 1 if there is none up to ``most``.
 
-    Up to ``tried`` bins there is none, as is known.
+    Up to ``tried`` bins there is none, as is known. If ``next_dent`` is None, every bin is looked
+    at, which takes some microseconds if ``most`` is small: the interpreter is kept, since getting
+    it back may take longer.
     """
     cdef Table table = table_of(rows, hits, next_dent, index, shift)
-    cdef int64_t b = tried
-    cdef bint fell = False
+    cdef int64_t found
+    if next_dent is None:
+        return first_with_fall(&table, tried, most)
     with nogil:
-        while not fell and b < most:
-            b += 1
-            fell = falls_with(&table, b)
-    return b if fell else most + 1
+        found = first_with_fall(&table, tried, most)
+    return found
 
 
 def start_bins(
@@ -227,6 +206,14 @@ cdef inline Table table_of(
     table.groups = <int32_t>(rows.shape[0] - 1)
     table.n = rows[table.groups]
     return table
+
+
+cdef int64_t first_with_fall(const Table *table, int64_t b, int64_t most) noexcept nogil:
+    cdef bint fell = False
+    while not fell and b < most and table.groups > 1:
+        b += 1
+        fell = falls_somewhere(table, b) if table.next_dent == NULL else falls_with(table, b)
+    return b if fell else most + 1
 
 
 cdef bint falls_somewhere(const Table *table, int64_t b) noexcept nogil:

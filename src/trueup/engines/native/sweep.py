@@ -89,7 +89,7 @@ class Running(NamedTuple):
 def _swept(count: Ints, positive: Ints, running: Running, most: int, scratch: Scratch) -> int:
     rows, hits, n = running
     tried = min(FEW_BINS, most)
-    falling: int = compiled.first_falling_of_few(rows, hits, *_whole_range(rows), tried)
+    falling: int = compiled.first_falling(rows, hits, None, *_whole_range(rows), 1, tried)
     if falling <= tried:
         return falling - 1
     scores = len(count)
