@@ -25,6 +25,22 @@ def plain_rows(array: NDArray[Any], *dtypes: Any) -> NDArray[Any]:
     return np.require(array, dtypes[-1], ("C", "ALIGNED"))
 
 
+def plain_scores(p: NDArray[Any]) -> NDArray[Any]:
+    """Return scores as plain rows of float32 or float64."""
+    return plain_rows(p, np.float32, np.float64)
+
+
+def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels as plain uint8, int32, int64 or float64; no other value becomes 0 or 1."""
+    kind, size = y.dtype.kind, y.dtype.itemsize
+    if kind not in "bui" or not y.dtype.isnative:
+        return plain_rows(y, np.float64)
+    if size == 2:
+        return plain_rows(y, np.int32)
+    same_size = {1: np.uint8, 4: np.int32, 8: np.int64}[size]
+    return plain_rows(y, y.dtype).view(same_size)
+
+
 class Scratch:
     """Arrays of one thread, by name; the next resample overwrites what one resample wrote."""
 

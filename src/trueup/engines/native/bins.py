@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 import trueup.engines.kernels.bins as compiled
 from trueup._typing import Floats, Ints, Read
 from trueup.engines.blocks import cut
-from trueup.engines.memory import plain
-from trueup.engines.native.rows import labels_of, scores_of
+from trueup.engines.memory import plain, plain_labels, plain_scores
 from trueup.engines.reference import bins as reference
 from trueup.engines.sums import added
 from trueup.engines.threads import run
@@ -29,7 +28,7 @@ TABLE_BYTES = 1 << 22  # for the tables of all chunks, unless two tables alone n
 def find_bins(p: NDArray[Any], inner_edges: Floats) -> Ints:
     if len(p) < FEW_FOUND:
         return reference.find_bins(p, inner_edges)
-    score, lookup = scores_of(p), _lookup(inner_edges)
+    score, lookup = plain_scores(p), _lookup(inner_edges)
     found = np.empty(len(score), np.int64)
     chunks = cut(len(p), SUMMED_ROWS)
     run(lambda start, stop: compiled.find(score, start, stop, lookup, found), chunks)
@@ -37,7 +36,7 @@ def find_bins(p: NDArray[Any], inner_edges: Floats) -> Ints:
 
 
 def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats) -> Sums:
-    score, label = scores_of(p), labels_of(y)
+    score, label = plain_scores(p), plain_labels(y)
     lookup = _lookup(inner_edges)
     chunks = cut(len(score), max(SUMMED_ROWS, _share(len(score), 64 * lookup.bins)))
     binary = w is None and label.dtype != np.float64
@@ -63,7 +62,7 @@ def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Fl
 
 
 def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sums:
-    score, label = scores_of(p), labels_of(y)
+    score, label = plain_scores(p), plain_labels(y)
     lookup = _lookup(inner_edges)
     sets, n = score.shape
     sums = np.zeros((5, sets, lookup.bins))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import trueup.engines.kernels.rows as compiled
 from trueup._typing import Floats, Read
 from trueup.engines.blocks import cut, steps
-from trueup.engines.memory import plain_rows
+from trueup.engines.memory import plain_labels, plain_scores
 from trueup.engines.threads import run
 from trueup.engines.types import RowScan
 
@@ -19,19 +19,19 @@ BLOCK_ENTRIES = 1 << 18
 
 
 def first_outside_unit(values: NDArray[Any]) -> int:
-    score = scores_of(values)
+    score = plain_scores(values)
     chunks = cut(len(score), CHECKED_ROWS)
     return _first(run(lambda start, stop: compiled.first_outside_unit(score, start, stop), chunks))
 
 
 def first_not_binary(labels: NDArray[Any]) -> int:
-    label = labels_of(labels)
+    label = plain_labels(labels)
     chunks = cut(len(label), CHECKED_ROWS)
     return _first(run(lambda start, stop: compiled.first_not_binary(label, start, stop), chunks))
 
 
 def all_pairs_good(p: NDArray[Any], y: NDArray[Any]) -> bool:
-    score, label = scores_of(p), labels_of(y)
+    score, label = plain_scores(p), plain_labels(y)
 
     def bad(start: int, stop: int) -> bool:
         if compiled.first_outside_unit(score, start, stop) >= 0:
@@ -54,23 +54,7 @@ def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
 
 
 def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
-    compiled.scaled_columns(scores_of(block), factor, out)
-
-
-def scores_of(p: NDArray[Any]) -> NDArray[Any]:
-    """Scores as plain float32 or float64."""
-    return plain_rows(p, np.float32, np.float64)
-
-
-def labels_of(y: NDArray[Any]) -> NDArray[Any]:
-    """Labels as plain uint8, int32, int64 or float64; 0 and 1 stay, nothing else becomes 0 or 1."""
-    kind, size = y.dtype.kind, y.dtype.itemsize
-    if kind not in "bui" or not y.dtype.isnative:
-        return plain_rows(y, np.float64)
-    if size == 2:
-        return plain_rows(y, np.int32)
-    same_size = {1: np.uint8, 4: np.int32, 8: np.int64}[size]
-    return plain_rows(y, y.dtype).view(same_size)
+    compiled.scaled_columns(plain_scores(block), factor, out)
 
 
 def _first(found: list[int]) -> int:
