@@ -6,6 +6,8 @@ import numpy as np
 
 from trueup.errors import InputError, must_be
 
+BOOLEANS = (bool, np.bool_)  # a tuple: a union would be made again at every call
+
 
 def check_choice(name: str, value: object, *choices: str) -> None:
     """Refuse what is not one of a few words."""
@@ -16,7 +18,7 @@ def check_choice(name: str, value: object, *choices: str) -> None:
 
 def check_flag(name: str, value: object) -> None:
     """Refuse what is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
+    if not isinstance(value, BOOLEANS):
         raise must_be(name, "True or False", value)
 
 

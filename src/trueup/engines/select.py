@@ -27,7 +27,9 @@ class _InUse:
     """The modules of the engine in use at the time of the call."""
 
     def __getattr__(self, module: str) -> Any:
-        return getattr(_current().package, module)
+        found = getattr(_current().package, module)
+        vars(self)[module] = found  # until another engine is used
+        return found
 
 
 if TYPE_CHECKING:  # all engines have the modules and signatures of the reference
@@ -51,12 +53,12 @@ def using(name: str) -> Iterator[None]:
     ...     in_use()
     'reference'
     """
-    global _in_use
-    before, _in_use = _current(), Loaded(name, load(name))
+    before = _current()
+    _use(Loaded(name, load(name)))
     try:
         yield
     finally:
-        _in_use = before
+        _use(before)
 
 
 def register(name: str, package: str) -> None:
@@ -81,6 +83,12 @@ def load(name: str, argument: str = "name") -> ModuleType:
             "The native engine is not built here; results are the same without it. "
             "Hint: reinstall trueup where a C compiler is present."
         ) from error
+
+
+def _use(loaded: Loaded | None) -> None:
+    global _in_use
+    _in_use = loaded
+    vars(engine).clear()
 
 
 def _current() -> Loaded:

@@ -118,7 +118,8 @@ class Estimator(Specification):
 
     def lens_for(self, forecasts: Forecasts) -> Lens:
         """Return the lens that `measure` looks through; every report of a lens asks here."""
-        return self.default_lens(forecasts) if self.own_lens is None else self.own_lens
+        own = self.own_lens
+        return self.default_lens(forecasts) if own is None else own
 
     def through(self, lens: Lens) -> Self:
         """Return the same estimator with another lens."""

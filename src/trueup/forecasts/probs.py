@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.checks import BOOLEANS
 from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
@@ -25,6 +26,7 @@ LOWEST = float(np.finfo(np.float64).min)
 LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
 BFLOAT16 = 2.0**-8  # it has eight bits: this is how far a row may be from 1, however long
 UNKNOWN = "drop or repair rows that contain NaN or infinity"
+FLOAT16 = np.dtype(np.float16).num  # the numbers of all wider types are below it
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
 ROUNDING = float(np.finfo(np.float64).eps)  # a sum of few or K terms is 1 up to 4 or K of these
 
@@ -144,6 +146,8 @@ class Given(NamedTuple):
 
 def half_precision_of(predictions: Any) -> str:
     """Return "float16" or "bfloat16", and an empty string for other types."""
+    if type(predictions) is np.ndarray and predictions.dtype.num < FLOAT16:
+        return ""  # every type of numbers but half precision, without a look at names
     kinds = getattr(predictions, "dtypes", getattr(predictions, "dtype", ""))
     kinds = kinds if isinstance(kinds, Iterable) else [kinds]  # several, of a frame
     names = {str(kind).rpartition(".")[2] for kind in kinds}
@@ -153,7 +157,7 @@ def half_precision_of(predictions: Any) -> str:
 def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Given:
     """Read the array that holds predictions and check its shape."""
     name = policy.probs
-    if not isinstance(logits, bool | np.bool_):
+    if not isinstance(logits, BOOLEANS):
         hint: Text = ("pass the logits as ", Argument(name))
         raise must_be("logits", "True or False", Verbatim(describe(logits)), hint=hint)
     if probs is None:

@@ -24,12 +24,11 @@ MOST_BINS_KEPT = 1_000
 def once(owner: object, key: Hashable, make: Callable[[], Made], *, keep: bool = True) -> Made:
     """Return what ``make`` returns, made once for each key and kept with its owner."""
     made: dict[Hashable, Any] = vars(owner).setdefault("_made_once", {})
-    if key not in made:
-        result = make()
-        if not keep:
-            return result
-        made[key] = result
-    found: Made = made[key]
+    found: Made | None = made.get(key)
+    if found is None:  # nothing that is made is None
+        found = make()
+        if keep:
+            made[key] = found
     return found
 
 

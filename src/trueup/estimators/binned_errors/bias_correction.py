@@ -20,14 +20,16 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
 
     Shares are those of the weight, or 1 / (bins asked for) if ``equal_shares``.
     """
-    table = table.nonempty()
-    gaps = np.abs(table.gap)
+    sums = table.sums
+    full = np.flatnonzero(sums.count)
+    weight = sums.weight[full]
+    gaps = np.abs(sums.label[full] / weight - sums.score[full] / weight)
     if math.isinf(norm):
         return float(gaps.max())
     powers = gaps if norm == 1 else gaps**norm
-    return float(
-        powers.sum() / table.n_bins_requested if equal_shares else np.sum(table.share * powers)
-    )
+    if equal_shares:
+        return float(powers.sum() / table.n_bins_requested)
+    return float(np.sum(weight / weight.sum() * powers))
 
 
 def residual_power(weight: NDArray[Any], residual: Floats, norm: float) -> float:
