@@ -13,7 +13,7 @@ from trueup._typing import Floats, Ints
 from trueup.engines.blocks import row_blocks
 from trueup.errors import InputError, must_be
 from trueup.forecasts import Forecasts
-from trueup.lens.induced import Cells, Member, Pairs, once
+from trueup.lens.induced import MOST_ROWS_KEPT, Cells, Member, Pairs, once
 from trueup.specification import Specification
 
 Found = TypeVar("Found")
@@ -91,8 +91,16 @@ class Lens(Specification):
         raise must_be("lens", "yield one score per row", self, hint=hint)
 
     def problem(self, forecasts: Forecasts) -> Pairs:
-        """Return the induced pairs, the same ones for all who look through an equal lens."""
-        return once(forecasts, ("pairs", self), lambda: self.pairs(forecasts))
+        """Return the induced pairs, the same ones for all who look through an equal lens.
+
+        Very many are kept only where they take little memory next to a matrix, or none at all.
+        """
+
+        def small(pairs: Pairs) -> bool:
+            few = forecasts.is_matrix or len(pairs) <= MOST_ROWS_KEPT
+            return few or pairs.p is forecasts.scores
+
+        return once(forecasts, ("pairs", self), lambda: self.pairs(forecasts), keep=small)
 
     def inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which induced predictions are in the region, of a lens that has one."""

@@ -15,19 +15,25 @@ from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.tables import BinTable
 
 Made = TypeVar("Made")
-MOST_ROWS_KEPT = 200_000
+MOST_ROWS_KEPT = 50_000
 """What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
 MOST_BINS_KEPT = 1_000
 """A table of so few bins is kept for any number of rows."""
 
 
-def once(owner: object, key: Hashable, make: Callable[[], Made], *, keep: bool = True) -> Made:
+def once(
+    owner: object,
+    key: Hashable,
+    make: Callable[[], Made],
+    *,
+    keep: bool | Callable[[Made], bool] = True,
+) -> Made:
     """Return what ``make`` returns, made once for each key and kept with its owner."""
     made: dict[Hashable, Any] = vars(owner).setdefault("_made_once", {})
     found: Made | None = made.get(key)
     if found is None:  # nothing that is made is None
         found = make()
-        if keep:
+        if keep(found) if callable(keep) else keep:
             made[key] = found
     return found
 

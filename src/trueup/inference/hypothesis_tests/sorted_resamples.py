@@ -44,15 +44,11 @@ class SortedPairs:
 
     @classmethod
     def _sorted(cls, pairs: Pairs) -> SortedPairs:
-        order = np.lexsort((pairs.y, pairs.p))
-        p, y = pairs.p[order], pairs.y[order].astype(np.int64)
-        new = np.r_[True, p[1:] != p[:-1]]
-        first = np.flatnonzero(new)
-        size = np.diff(np.r_[first, len(p)])
-        hits = np.add.reduceat(y, first)
-        groups = TiedScores(p[first].astype(np.float64), size, hits)
-        code = (2 * (np.cumsum(new) - 1) + y).astype(np.int32)
-        return cls(groups, limits_of(p), code)
+        groups = TiedScores.of(pairs)
+        rows_by_label = np.column_stack([groups.rank - groups.hits, groups.hits])
+        code = np.arange(rows_by_label.size, dtype=np.int32)
+        limit = np.repeat(limits_of(groups.value), groups.rank)
+        return cls(groups, limit, np.repeat(code, rows_by_label.reshape(-1)))
 
     def with_drawn_labels(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
         """Every label drawn from its score."""
