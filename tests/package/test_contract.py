@@ -231,8 +231,7 @@ def test_exceptions_are_few_and_needed():
         "import trueup\nisinstance(x, trueup.estimators.BinnedError)",
         "from trueup import BinnedError\nisinstance(x, BinnedError)",
         "from trueup import BinnedError as Binned\nisinstance(x, Binned)",
-        "from trueup.evaluation.on_demand import BinnedError\n"
-        "isinstance(x, BinnedError)",
+        "from trueup.evaluation.on_demand import BinnedError\nisinstance(x, BinnedError)",
         "Kind = BinnedError\nisinstance(x, Kind)",
         "isinstance(x, LocalError)",
         # other ways to the class
