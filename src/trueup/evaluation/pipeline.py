@@ -21,6 +21,7 @@ from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
 from trueup.inference.comparison import checked_model, same_samples
+from trueup.lens.induced import forget
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
 
@@ -172,9 +173,12 @@ def _of_one(
     deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
     seen = parts.get("sensitivity")
     found = detectable(replace(seen, alpha=(1 - level) / deciding), forecasts.n) if seen else None
-    recalibrated = parts.get("recalibration") if settings["recalibrate"] else None
     tests, overview = further_tests(forecasts, asked), parts.get("overview")
     table, dependent = parts.get("reliability_mass"), not_independent(forecasts)
+    scores, local = parts.get("scores"), parts.get("local")
+    advice = advised_estimator(forecasts, asked) if settings["advice"] else None
+    forget(forecasts)  # recalibrators need the memory
+    recalibrated = parts.get("recalibration") if settings["recalibrate"] else None
     evidence = Evidence(
         overview,
         estimates[0],
@@ -201,12 +205,12 @@ def _of_one(
         estimates=estimates,
         tests=tests,
         tables=tables,
-        scores=parts.get("scores"),
+        scores=scores,
         groups=by_group,
-        local=parts.get("local"),
+        local=local,
         recalibration=recalibrated,
         detectable_error=found,
-        estimator_advice=advised_estimator(forecasts, asked) if settings["advice"] else None,
+        estimator_advice=advice,
         settings=settings,
         versions=versions(),
         fingerprint=fingerprint_of(forecasts),

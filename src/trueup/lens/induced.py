@@ -15,7 +15,7 @@ from trueup.forecasts.forecasts import COLUMNS_AT_ONCE
 from trueup.tables import BinTable
 
 Made = TypeVar("Made")
-MOST_ROWS_KEPT = 50_000
+MOST_ROWS_KEPT = 200_000
 """What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
 MOST_BINS_KEPT = 1_000
 """A table of so few bins is kept for any number of rows."""
@@ -36,6 +36,11 @@ def once(
         if keep(found) if callable(keep) else keep:
             made[key] = found
     return found
+
+
+def forget(owner: object) -> None:
+    """Free what was kept with an owner; it is made again when it is next asked for."""
+    vars(owner).pop("_made_once", None)
 
 
 @dataclass(frozen=True, eq=False)
