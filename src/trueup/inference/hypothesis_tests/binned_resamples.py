@@ -59,9 +59,14 @@ def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
 def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of every bin for the resample of each key."""
     index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
+    return sums_of_drawn_labels(pairs, index, table.n_bins, keys)
+
+
+def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> NDArray[Any]:
+    """Return Σ y, or Σ w y, of rows with the same index for the resample of each key."""
     if pairs.w is not None:
-        return _weighted_sums(pairs.p, pairs.w, index, table.n_bins, keys)
-    rows, _ = binned_limits(pairs.p, index, table.n_bins)
+        return _weighted_sums(pairs.p, pairs.w, index, n_bins, keys)
+    rows, _ = binned_limits(pairs.p, index, n_bins)
     return engine.draws.count_labels(rows, keys)
 
 
@@ -74,7 +79,7 @@ def _weighted_sums(
         nowhere = np.full(block.stop - block.start, n_bins)
         return limits_of(p[block])[:, None], np.column_stack([index[block], nowhere])
 
-    return _totals(len(p), 2, w, n_bins, keys, draw)
+    return totals_of_drawn_classes(len(p), 2, w, n_bins, keys, draw)
 
 
 def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
@@ -103,7 +108,9 @@ def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bit
             place[:, k] = start[k] + np.searchsorted(inner, rows[:, k], side="left")
         return class_limits(rows), place
 
-    totals = _totals(forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw)
+    totals = totals_of_drawn_classes(
+        forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw
+    )
     shares = lens.shares(forecasts)
     powers = []
     for statistic, of_classes in zip(statistics, tables, strict=True):
@@ -135,12 +142,14 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
         place = np.where(here < 0, n_places, here * cells.m + lens.outcomes(rows))
         return class_limits(rows), place.astype(np.int32)
 
-    totals = _totals(forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw)
+    totals = totals_of_drawn_classes(
+        forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw
+    )
     labels = [table.label, *totals.reshape(len(keys), table.n_bins, cells.m).astype(np.float64)]
     return np.array([statistic.power_of_cells(replace(table, label=x)) for x in labels])
 
 
-def _totals(
+def totals_of_drawn_classes(
     n: int,
     n_classes: int,
     w: Floats | None,

@@ -12,9 +12,11 @@ from trueup.inference.hypothesis_tests.ks import ks
 from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
 from trueup.inference.hypothesis_tests.spiegelhalter import spiegelhalter
 from trueup.inference.hypothesis_tests.tcal import tcal
+from trueup.inference.omnibus.omnibus import omnibus
 from trueup.results import CalibrationTestResult
 
 TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
+    "omnibus": omnibus,
     "consistency": consistency,
     "consistency-unconditional": partial(consistency, fixed=False),
     "cluster-signs": cluster_signs,

@@ -1,0 +1,1 @@
+"""One test for errors of any kind: six statistics of a few cells, combined exactly."""

@@ -1,0 +1,59 @@
+"""The omnibus statistics of one column of scores, and of draws of its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Bits, Floats, Ints
+from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
+from trueup.inference.omnibus.statistics import NAMES, OmnibusCells, ranges, scan
+from trueup.lens import Pairs
+from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Scores of one column in cells: the cell of each row, and where each cell lies."""
+
+    cells: OmnibusCells
+    index: Ints  # of each row
+    edges: Floats  # of the cells, one more than there are cells
+
+    @classmethod
+    def from_pairs(cls, pairs: Pairs) -> Column:
+        """Put scores into cells."""
+        fine_cell = cell_of(pairs.p)
+        fine = CellMoments.from_rows(fine_cell, pairs.p, pairs.y, pairs.w)
+        cells, group = OmnibusCells.from_moments(fine)
+        number = np.zeros(N_CELLS, np.int64)
+        number[fine.cell] = group
+        first = fine.cell[np.searchsorted(group, np.arange(len(cells.place)))]
+        edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
+        return cls(cells, number[fine_cell], edges)
+
+    def values(self, drawn: Floats) -> Floats:
+        """Return the statistics of the data, then of each row of sums of drawn labels."""
+        residual = np.concatenate([self.cells.residual[None], drawn - self.cells.wp])
+        return self.cells.statistics(residual)
+
+    def strongest(self, part: int) -> dict[str, Any]:
+        """Describe one of the statistics of the data, by name and, for a scan, where it looks."""
+        found: dict[str, Any] = {"part": NAMES[part]}
+        if NAMES[part] == "range of scores":
+            cells, start = self.cells, self.cells.merged
+            sums = (np.add.reduceat(each, start) for each in (cells.residual, cells.variance))
+            residual, variance = sums
+            k = int(np.argmax(scan(residual[None], variance)))
+            first, last = (each[k] for each in ranges(len(variance)))
+            ends = np.r_[self.edges[start], self.edges[-1]]
+            found |= {"scores": [float(ends[first]), float(ends[last + 1])]}
+        return found
+
+
+def values_of_column(column: Column, pairs: Pairs, keys: Bits) -> Floats:
+    """Return the six statistics of the data, then of labels drawn with each key."""
+    n_cells = len(column.cells.place)
+    return column.values(sums_of_drawn_labels(pairs, column.index, n_cells, keys))

@@ -1,0 +1,104 @@
+"""The omnibus test: is anything wrong with these probabilities, of whatever kind?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.engines.draw_keys import keys_of
+from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
+from trueup.inference.hypothesis_tests.null_distribution import (
+    certain_pvalue,
+    check_lens_of_test,
+    check_test,
+    lens_of_test,
+    null_of,
+    resampling_notes,
+)
+from trueup.inference.omnibus.columns import Column, values_of_column
+from trueup.inference.omnibus.matrices import MatrixColumns
+from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
+from trueup.inference.omnibus.statistics import NAMES
+from trueup.lens import Binary, Lens
+from trueup.results import CalibrationTestResult
+from trueup.seeds import Seed, seed_of
+
+WEIGHTS = np.array([1.0, 0.5, 2.0])  # of the top label, the sums over classes, and each class
+BLOCKS = ("top label", "all classes", "one class")
+
+
+def omnibus(
+    forecasts: Forecasts, *, statistic: Lens | None, n_resamples: int, rng: Seed
+) -> CalibrationTestResult:
+    """Combine six statistics of the same drawn labels; exact for any number of rows."""
+    check_test(forecasts, n_resamples)
+    lens = lens_of_test(statistic, "the omnibus test")
+    if lens is None and not forecasts.is_matrix:
+        lens = Binary()
+    if lens is None:
+        return _of_matrix(forecasts, n_resamples, rng)
+    return _of_lens(forecasts, check_lens_of_test(lens, simplex=False), n_resamples, rng)
+
+
+def _of_lens(
+    forecasts: Forecasts, lens: Lens, n_resamples: int, rng: Seed
+) -> CalibrationTestResult:
+    pairs = lens.problem(forecasts)
+    null = null_of(lens)
+    if ((pairs.p == 0) | (pairs.p == 1)).all():
+        return _certain(bool((pairs.p == pairs.y).all()), null, n_resamples)
+    column = Column.from_pairs(pairs)
+    pvalues = pooled_pvalues(values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples)))
+    combined = harmonic(pvalues)
+    strongest = column.strongest(int(np.argmin(pvalues[0])))
+    return _result(combined, null, {"parts": _parts(pvalues[0]), "strongest": strongest})
+
+
+def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> CalibrationTestResult:
+    null = "every label follows its whole predicted distribution, rows independent"
+    agree = all_certain(forecasts)
+    if agree is not None:
+        return _certain(agree, null, n_resamples)
+    columns = MatrixColumns(forecasts)
+    top, classes = columns.values(keys_of(seed_of(rng), n_resamples))
+    n_draws, n_classes, n_parts = classes.shape
+    of_blocks = [
+        pooled_pvalues(top),
+        pooled_pvalues(classes.sum(axis=1)),
+        pooled_pvalues(classes.reshape(n_draws, n_classes * n_parts)),
+    ]
+    ranked = pooled_pvalues(np.column_stack([harmonic(each) for each in of_blocks]))
+    combined = np.sum(WEIGHTS / ranked, axis=1)
+    parts = {name: _parts(each[0]) for name, each in zip(BLOCKS[:2], of_blocks[:2], strict=True)}
+    by_class = of_blocks[2][0].reshape(n_classes, n_parts)
+    worst, part = np.unravel_index(int(np.argmin(by_class)), by_class.shape)
+    parts[BLOCKS[2]] = _parts(by_class.min(axis=0))
+    block = int(np.argmin(ranked[0]))
+    strongest: dict[str, Any] = {"block": BLOCKS[block]}
+    if block == 0:
+        strongest |= columns.top.strongest(int(np.argmin(of_blocks[0][0])))
+    elif block == 1:
+        strongest |= {"part": NAMES[int(np.argmin(of_blocks[1][0]))]}
+    else:
+        strongest |= {"class": columns.names[worst]} | columns.classes[worst].strongest(int(part))
+    blocks = dict(zip(BLOCKS, map(float, ranked[0]), strict=True))
+    return _result(combined, null, {"blocks": blocks, "parts": parts, "strongest": strongest})
+
+
+def _parts(pvalues: Floats) -> dict[str, float]:
+    return dict(zip(NAMES, map(float, pvalues), strict=True))
+
+
+def _result(combined: Floats, null: str, notes: dict[str, Any]) -> CalibrationTestResult:
+    pvalue = float(pooled_pvalues(combined[:, None])[0, 0])
+    return CalibrationTestResult(
+        float(combined[0]), pvalue, "omnibus", null, notes | resampling_notes(combined[1:])
+    )
+
+
+def _certain(agree: bool, null: str, n_resamples: int) -> CalibrationTestResult:
+    notes = {"n_resamples": n_resamples}
+    return CalibrationTestResult(0.0, certain_pvalue(agree, n_resamples), "omnibus", null, notes)

@@ -1,0 +1,128 @@
+"""Six statistics of the residuals of a few cells, each sensitive to another kind of error.
+
+All are quadratic forms or maxima of R, the sum of w(y − p) of each cell, so one table of R, of the
+data and of every draw, gives them all at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from trueup._typing import Floats, Ints
+from trueup.tables.score_cells import CellMoments
+
+NAMES = ("mean", "slope", "running sum", "bins", "kernel", "range of scores")
+"""The statistics, by the kind of error that each is most sensitive to."""
+
+MOST_CELLS = 45
+ROWS_PER_CELL = 8
+MERGED = 3  # neighboring cells, where fewer are wanted
+KERNEL_WIDTH = 0.1  # of the median distance between the mean scores of two cells
+FLOOR = 0.002  # share of the whole variance that a range has at least, so that tiny ones do not win
+
+
+@dataclass(frozen=True, eq=False)
+class OmnibusCells:
+    """At most 45 cells of scores with about equally many rows each, made of whole fine cells.
+
+    Attributes
+    ----------
+    place
+        Number of each cell among those asked for; cells without rows are left out.
+    score, logit
+        Mean score, and the mean logit of the fine cells weighted by their variances.
+    variance, residual
+        Σ w² p(1 − p) and Σ w(y − p) of each cell.
+    wp
+        Σ w p of each cell: the residual of drawn labels is Σ w y − Σ w p.
+    """
+
+    place: Ints
+    score: Floats
+    logit: Floats
+    variance: Floats
+    residual: Floats
+    wp: Floats
+
+    @classmethod
+    def from_moments(cls, fine: CellMoments) -> tuple[OmnibusCells, Ints]:
+        """Group fine cells by their place in the order of rows; also return the cell of each."""
+        n = int(fine.count.sum())
+        n_groups = MERGED * int(np.clip(n // (MERGED * ROWS_PER_CELL), 1, MOST_CELLS // MERGED))
+        middle = np.cumsum(fine.w) - fine.w / 2
+        place = np.minimum((n_groups * middle / fine.w.sum()).astype(np.int64), n_groups - 1)
+        first = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
+        wp, variance = np.add.reduceat(fine.wp, first), np.add.reduceat(fine.variance, first)
+        moved = np.where(fine.variance > 0, fine.logit, 0.0) * fine.variance
+        logit = np.add.reduceat(moved, first) / np.where(variance > 0, variance, 1.0)
+        cells = cls(
+            place[first],
+            wp / np.add.reduceat(fine.w, first),
+            logit,
+            variance,
+            np.add.reduceat(fine.residual, first),
+            wp,
+        )
+        return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
+
+    @cached_property
+    def merged(self) -> Ints:
+        """First cell of every three that are merged."""
+        group = self.place // MERGED
+        return np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
+
+    @cached_property
+    def kernel(self) -> Floats:
+        """Laplacian kernel of the mean scores."""
+        distance = np.abs(self.score[:, None] - self.score[None, :])
+        between = distance[np.triu_indices(len(distance), 1)]
+        width = KERNEL_WIDTH * float(np.median(between)) if len(between) else 1.0
+        return np.asarray(np.exp(-distance / width))
+
+    def statistics(self, residual: Floats) -> Floats:
+        """Return the six statistics of each row of residuals, (rows, 6)."""
+        running = np.cumsum(residual, axis=-1)
+        of_merged = np.add.reduceat(residual, self.merged, axis=-1)
+        by_merged = np.add.reduceat(self.variance, self.merged)
+        return np.column_stack(
+            [
+                running[:, -1] ** 2,
+                self._cox_score(residual),
+                np.maximum(running.max(axis=-1), 0) - np.minimum(running.min(axis=-1), 0),
+                _ratio(of_merged**2, by_merged).sum(axis=-1),
+                np.einsum("rc,rc->r", residual @ self.kernel, residual),
+                scan(of_merged, by_merged).max(axis=-1),
+            ]
+        )
+
+    def _cox_score(self, residual: Floats) -> Floats:
+        """U' V⁻¹ U for U = Σ (R, R z), z the logit centered by variance."""
+        whole = float(self.variance.sum())
+        center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
+        z = np.where(self.variance > 0, self.logit - center, 0.0)
+        both = np.column_stack([residual.sum(axis=-1), residual @ z])
+        spread = np.array([whole, float(self.variance @ z**2)])
+        return np.asarray(_ratio(both**2, spread).sum(axis=-1))
+
+
+def ranges(n: int) -> tuple[Ints, Ints]:
+    """Return the first and last cells of all runs of n cells, both counted."""
+    return np.triu_indices(n)
+
+
+def scan(residual: Floats, variance: Floats) -> Floats:
+    """Return |R|/√V of every run of neighboring cells, its variance never tiny, (rows, runs)."""
+    first, last = ranges(len(variance))
+    upto = np.concatenate([np.zeros((len(residual), 1)), np.cumsum(residual, axis=-1)], axis=1)
+    so_far = np.concatenate([[0.0], np.cumsum(variance)])
+    spread = np.sqrt(so_far[last + 1] - so_far[first] + FLOOR * so_far[-1])
+    return _ratio(np.abs(upto[:, last + 1] - upto[:, first]), spread)
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    """Top / bottom; where nothing varies, 0 for a residual of 0, and infinity for any other."""
+    none = np.where(np.abs(top) > 1e-12, np.inf, 0.0)
+    return np.divide(top, bottom, out=none, where=np.broadcast_to(bottom > 0, top.shape))

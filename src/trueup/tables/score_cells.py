@@ -1,0 +1,117 @@
+"""A fixed grid of fine cells of scores, and what is summed in each of them.
+
+Every cell is known before the data, so sums over cells add: over chunks, files and machines. The
+test of calibration that looks for errors of any kind groups whole cells of this grid, and gives
+the same number whether it sees rows or the sums of a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats, Ints
+
+PER_OCTAVE = 128
+FINEST = 40  # scores below 2^-40 share the last octave, cut evenly
+MIDDLE = 2048  # cells between 1/16 and 15/16 are of this width
+OUTSIDE = (FINEST - 4 + 1) * PER_OCTAVE  # cells below 1/16, and as many above 15/16
+N_CELLS = 2 * OUTSIDE + MIDDLE * 7 // 8
+MANTISSA_BITS = 45  # bits of a float64 below its sign, its exponent and seven more
+FIRST_BITS = (1023 - FINEST) * PER_OCTAVE  # of 2^-40
+
+
+def cell_of(p: NDArray[Any]) -> Ints:
+    """Return the cell of each score in [0, 1], in the order of scores.
+
+    With q = min(p, 1 − p), which is exact: cells are 2,048ths for q ≥ 1/16, and 128 equal parts of
+    each octave below, by the leading bits of q. Scores of up to three decimals have a cell each.
+    """
+    score = np.asarray(p, np.float64)
+    upper = score >= 0.5
+    q = np.abs(np.where(upper, 1 - score, score))
+    by_bits = (q.view(np.int64) >> MANTISSA_BITS) - FIRST_BITS + PER_OCTAVE
+    smallest = (q * 2.0 ** (FINEST + 7)).astype(np.int64)
+    outside = np.where(q < 2.0**-FINEST, smallest, by_bits)
+    outside = np.where(upper, N_CELLS - 1 - outside, outside)
+    inside = np.minimum((score * MIDDLE).astype(np.int64), MIDDLE * 15 // 16 - 1)
+    inside += OUTSIDE - MIDDLE // 16
+    return np.asarray(np.where(q < 1 / 16, outside, inside))
+
+
+@dataclass(frozen=True, eq=False)
+class CellMoments:
+    """Sums over the rows of each cell that holds any, in the order of scores.
+
+    q is p in the lower half of the grid and 1 − p in the upper half, so that sums of small
+    probabilities of either outcome keep their digits.
+    """
+
+    cell: Ints
+    count: Ints
+    w: Floats
+    wq: Floats
+    wy: Floats
+    w2q: Floats
+    w2q2: Floats
+
+    @classmethod
+    def from_rows(cls, cell: Ints, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Self:
+        """Add up the rows of scores p with outcomes y and weights w, or None."""
+        score = np.asarray(p, np.float64)
+        q = np.where(score >= 0.5, 1 - score, score)
+
+        def total(terms: NDArray[Any]) -> Floats:
+            return np.asarray(np.bincount(cell, np.asarray(terms, np.float64), N_CELLS), np.float64)
+
+        count = np.bincount(cell, minlength=N_CELLS)
+        if w is None:
+            wq = total(q)
+            sums = (count.astype(np.float64), wq, total(y), wq, total(q * q))
+        else:
+            w2q = w * w * q
+            sums = (total(w), total(w * q), total(w * y), total(w2q), total(w2q * q))
+        found = np.flatnonzero(count)
+        return cls(found, count[found], *(moment[found] for moment in sums))
+
+    @property
+    def upper(self) -> NDArray[np.bool_]:
+        """Which cells are in the upper half, where q is 1 − p."""
+        return self.cell >= N_CELLS // 2
+
+    @property
+    def wp(self) -> Floats:
+        """Σ w p."""
+        return np.where(self.upper, self.w - self.wq, self.wq)
+
+    @property
+    def residual(self) -> Floats:
+        """Σ w (y − p)."""
+        return np.where(self.upper, self.wy - self.w + self.wq, self.wy - self.wq)
+
+    @property
+    def variance(self) -> Floats:
+        """Σ w² p(1 − p): the variance of the residual, if the scores are calibrated."""
+        return np.maximum(self.w2q - self.w2q2, 0.0)
+
+    @property
+    def logit(self) -> Floats:
+        """Logit of the mean score; infinite where every score is 0 or 1."""
+        mean = self.wq / self.w
+        with np.errstate(divide="ignore"):
+            below = np.log(mean) - np.log1p(-mean)
+        return np.where(self.upper, -below, below)
+
+
+@cache
+def cell_edges() -> Floats:
+    """Return the edges of all cells: cell k lies between edges k and k + 1."""
+    steps = np.arange(PER_OCTAVE)
+    octaves = [np.ldexp(steps + PER_OCTAVE, -(octave + 7)) for octave in range(FINEST, 4, -1)]
+    below = np.concatenate([np.ldexp(steps, -(FINEST + 7)), *octaves])
+    inside = np.arange(MIDDLE // 16, MIDDLE * 15 // 16) / MIDDLE
+    return np.concatenate([below, inside, 1 - np.r_[below, 1 / 16][::-1]])
