@@ -9,7 +9,7 @@ import numpy as np
 
 from trueup._typing import Bits, Floats, Ints
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
-from trueup.inference.omnibus.statistics import NAMES, OmnibusCells, ranges, scan
+from trueup.inference.omnibus.statistics import NAMES, OmnibusCells, strongest_run
 from trueup.lens import Pairs
 from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
 
@@ -45,11 +45,9 @@ class Column:
         if NAMES[part] == "range of scores":
             cells, start = self.cells, self.cells.merged
             sums = (np.add.reduceat(each, start) for each in (cells.residual, cells.variance))
-            residual, variance = sums
-            k = int(np.argmax(scan(residual[None], variance)))
-            first, last = (each[k] for each in ranges(len(variance)))
+            first, last = strongest_run(*sums)
             ends = np.r_[self.edges[start], self.edges[-1]]
-            found |= {"scores": [float(ends[first]), float(ends[last + 1])]}
+            found |= {"scores": [float(ends[first]), float(ends[last])]}
         return found
 
 

@@ -16,15 +16,18 @@ DIGITS = 9  # values that agree in so many digits are ties, and ties count as la
 
 def pooled_pvalues(values: Floats) -> Floats:
     """Return the share of the pool, itself included, that is as large as each row, (rows, k)."""
-    finite = np.where(np.isfinite(values), np.abs(values), 0.0)
-    scale = finite.max(axis=0)
-    rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
-    ordered = np.sort(rounded, axis=0)
-    n = len(values)
-    smaller = np.column_stack(
-        [np.searchsorted(column, each) for column, each in zip(ordered.T, rounded.T, strict=True)]
-    )
-    return (n - smaller) / n
+    columns = np.ascontiguousarray(values.T)
+    scale = np.max(np.abs(columns), axis=1, where=np.isfinite(columns), initial=0.0)
+    rounded = np.round(columns / np.where(scale > 0, scale, 1.0)[:, None], DIGITS)
+    order = np.argsort(rounded, axis=1)
+    ordered = np.take_along_axis(rounded, order, axis=1)
+    n = ordered.shape[1]
+    smaller = np.zeros(ordered.shape, np.int64)  # in order: the first place of equal values
+    np.multiply(ordered[:, 1:] != ordered[:, :-1], np.arange(1, n), out=smaller[:, 1:])
+    np.maximum.accumulate(smaller, axis=1, out=smaller)
+    share = np.empty(ordered.shape)
+    np.put_along_axis(share, order, (n - smaller) / n, axis=1)
+    return share.T
 
 
 def harmonic(pvalues: Floats) -> Floats:

@@ -6,6 +6,7 @@ data and of every draw, gives them all at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,45 +85,59 @@ class OmnibusCells:
 
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
-        running = np.cumsum(residual, axis=-1)
-        of_merged = np.add.reduceat(residual, self.merged, axis=-1)
+        r = np.ascontiguousarray(residual.T)  # cells first: sums over cells then add whole rows
+        running = np.cumsum(r, axis=0)
+        of_merged = np.add.reduceat(r, self.merged, axis=0)
         by_merged = np.add.reduceat(self.variance, self.merged)
         return np.column_stack(
             [
-                running[:, -1] ** 2,
-                self._cox_score(residual),
-                np.maximum(running.max(axis=-1), 0) - np.minimum(running.min(axis=-1), 0),
-                _ratio(of_merged**2, by_merged).sum(axis=-1),
-                np.einsum("rc,rc->r", residual @ self.kernel, residual),
-                scan(of_merged, by_merged).max(axis=-1),
+                running[-1] ** 2,
+                self._cox_score(r),
+                np.maximum(running.max(axis=0), 0) - np.minimum(running.min(axis=0), 0),
+                _ratio(of_merged**2, by_merged).sum(axis=0),
+                np.einsum("cr,cr->r", self.kernel @ r, r),
+                scan(of_merged, by_merged),
             ]
         )
 
-    def _cox_score(self, residual: Floats) -> Floats:
+    def _cox_score(self, r: Floats) -> Floats:
         """U' V⁻¹ U for U = Σ (R, R z), z the logit centered by variance."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
         z = np.where(self.variance > 0, self.logit - center, 0.0)
-        both = np.column_stack([residual.sum(axis=-1), residual @ z])
+        both = np.stack([r.sum(axis=0), z @ r])
         spread = np.array([whole, float(self.variance @ z**2)])
-        return np.asarray(_ratio(both**2, spread).sum(axis=-1))
+        return np.asarray(_ratio(both**2, spread).sum(axis=0))
 
 
-def ranges(n: int) -> tuple[Ints, Ints]:
-    """Return the first and last cells of all runs of n cells, both counted."""
-    return np.triu_indices(n)
+def scan(r: Floats, variance: Floats) -> Floats:
+    """Return the largest |R|/√V over runs of neighboring cells, of each column of ``r``.
+
+    The variance of a run is never tiny next to that of all cells.
+    """
+    return np.asarray(np.maximum.reduce([found.max(axis=0) for _, found in _runs(r, variance)]))
 
 
-def scan(residual: Floats, variance: Floats) -> Floats:
-    """Return |R|/√V of every run of neighboring cells, its variance never tiny, (rows, runs)."""
-    first, last = ranges(len(variance))
-    upto = np.concatenate([np.zeros((len(residual), 1)), np.cumsum(residual, axis=-1)], axis=1)
+def strongest_run(r: Floats, variance: Floats) -> tuple[int, int]:
+    """Return the first cell of the run that `scan` finds in one column, and the one after it."""
+    runs = [(found.max(), found.argmax(), cells) for cells, found in _runs(r[:, None], variance)]
+    _, first, cells = max(runs)
+    return int(first), int(first) + cells
+
+
+def _runs(r: Floats, variance: Floats) -> Iterator[tuple[int, Floats]]:
+    """Yield |R|/√V of all runs of 1, 2, … cells."""
+    upto = np.concatenate([np.zeros((1, r.shape[1])), np.cumsum(r, axis=0)])
     so_far = np.concatenate([[0.0], np.cumsum(variance)])
-    spread = np.sqrt(so_far[last + 1] - so_far[first] + FLOOR * so_far[-1])
-    return _ratio(np.abs(upto[:, last + 1] - upto[:, first]), spread)
+    for cells in range(1, len(so_far)):
+        spread = np.sqrt(so_far[cells:] - so_far[:-cells] + FLOOR * so_far[-1])
+        yield cells, _ratio(np.abs(upto[cells:] - upto[:-cells]), spread)
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Top / bottom; where nothing varies, 0 for a residual of 0, and infinity for any other."""
+    """Top / bottom, row by row; for a bottom of 0 a top of 0 gives 0, any other infinity."""
+    below = bottom[:, None]
+    if (bottom > 0).all():
+        return np.asarray(top / below)
     none = np.where(np.abs(top) > 1e-12, np.inf, 0.0)
-    return np.divide(top, bottom, out=none, where=np.broadcast_to(bottom > 0, top.shape))
+    return np.divide(top, below, out=none, where=np.broadcast_to(below > 0, top.shape))
