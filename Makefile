@@ -59,6 +59,7 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.bin_free_coverage
 	$(PY) -m studies.widths
 	$(PY) -m studies.verdict
+	$(PY) -m studies.omnibus
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 

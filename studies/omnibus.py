@@ -6,8 +6,9 @@ power, twice as many for the false-positive rate) and writes docs/omnibus.md.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, logit
 
+from trueup.atomic_write import write_atomically
 from trueup.engines import set_threads
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test
@@ -22,8 +24,35 @@ from trueup.inference.omnibus.statistics import NAMES
 
 PAGE = Path(__file__).parents[1] / "docs" / "omnibus.md"
 ROWS, DRAWS, LEVEL = 1000, 999, 0.05
+SIZES = (30, 100, ROWS)
 TUNED_ON = 300
 TARGET = 0.9  # power of the best single statistic, for which the size of an error is chosen
+
+PAGE_TEXT = """# The omnibus test: power and false-positive rate
+
+`python -m studies.omnibus {sets}` writes this page.
+
+## Power
+
+{sets:,} datasets per row, n = {rows:,}, {draws} draws, level 5%. The size of each error is chosen
+so that the best of the six statistics detects it in about 90% of other datasets; a standard error
+is at most {error:.3f}. An error moves logits (shift, temperature) or the probability of an outcome
+(the others) by its size, by the functions in `studies/omnibus.py`.
+
+{power}
+
+The power of the omnibus test is {mean:.3f} of that of the best statistic on average, and at least
+{least:.3f} of it.
+
+## False-positive rate
+
+Calibrated models that are rejected at 5%, of {null_sets:,} datasets per number (standard error
+{one:.2f} points):
+
+{size}
+
+On average {means} (standard error {pooled:.2f} points).
+"""
 
 Scores = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -109,25 +138,59 @@ def tuned(pool: ProcessPoolExecutor, world: str, error: str) -> float:
     return (low + high) / 2
 
 
+def power_rows(pool: ProcessPoolExecutor, sets: int) -> tuple[list[str], list[float]]:
+    """Return a line of the table for every kind of error, and how near the best the test comes."""
+    lines, ratios = [], []
+    for world in OF_POWER:
+        for error in ERRORS:
+            size = tuned(pool, world, error.__name__)
+            power = (many(pool, sets, world, error.__name__, size, ROWS) <= LEVEL).mean(axis=0)
+            ratios.append(float(power[0] / power[1:].max()))
+            cells = [world, error.__name__, f"{size:.3f}", *(f"{x:.3f}" for x in power[1:])]
+            lines.append(line([*cells, f"{power[0]:.3f}", f"{ratios[-1]:.3f}"]))
+    return lines, ratios
+
+
+def size_rows(pool: ProcessPoolExecutor, sets: int) -> tuple[list[str], dict[int, float]]:
+    """Return a line for all scores with calibrated labels, and the mean over them."""
+    found = {
+        world: [np.mean(many(pool, sets, world, "", 0.0, n)[:, 0] <= LEVEL) for n in SIZES]
+        for world in SCORES
+    }
+    lines = [line([world, *(f"{x:.4f}" for x in rates)]) for world, rates in found.items()]
+    means = np.mean(list(found.values()), axis=0)
+    return lines, dict(zip(SIZES, map(float, means), strict=True))
+
+
+def line(cells: Sequence[str]) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
 def main(sets: int) -> None:
     """Write the page."""
-    lines = ["| scores | error | size | " + " | ".join(NAMES) + " | omnibus | ratio to the best |"]
-    lines.append("|" + "---|" * (len(NAMES) + 5))
     with ProcessPoolExecutor(2) as pool:
-        for world in OF_POWER:
-            for error in ERRORS:
-                size = tuned(pool, world, error.__name__)
-                rejects = many(pool, sets, world, error.__name__, size, ROWS) <= LEVEL
-                power = rejects.mean(axis=0)
-                best = power[1:].max()
-                shown = " | ".join(f"{x:.3f}" for x in power[1:])
-                line = f"| {world} | {error.__name__} | {size:.3f} | {shown} | {power[0]:.3f} |"
-                lines.append(f"{line} {power[0] / best:.3f} |")
-                print(lines[-1], flush=True)
-        for world in SCORES:
-            for n in (30, 100, ROWS):
-                p = many(pool, 2 * sets, world, "", 0.0, n)
-                print(world, n, np.mean(p <= LEVEL, axis=0).round(4), flush=True)
+        power, ratios = power_rows(pool, sets)
+        size, means = size_rows(pool, 2 * sets)
+    heads = ["scores", "error", "its size", *NAMES, "omnibus", "ratio to the best"]
+    pooled = math.sqrt(LEVEL * (1 - LEVEL) / (2 * sets))
+    page = PAGE_TEXT.format(
+        sets=sets,
+        null_sets=2 * sets,
+        rows=ROWS,
+        draws=DRAWS,
+        power="\n".join([line(heads), line(["---"] * len(heads)), *power]),
+        mean=np.mean(ratios),
+        least=min(ratios),
+        error=math.sqrt(0.25 / sets),
+        size="\n".join(
+            [line(["scores", *(f"n = {n:,}" for n in SIZES)]), line(["---"] * 4), *size]
+        ),
+        means=", ".join(f"{100 * rate:.2f}% at n = {n:,}" for n, rate in means.items()),
+        pooled=100 * pooled / math.sqrt(len(SCORES)),
+        one=100 * pooled,
+    )
+    write_atomically(PAGE, page.encode())
 
 
 if __name__ == "__main__":

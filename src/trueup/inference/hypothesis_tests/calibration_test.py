@@ -43,6 +43,11 @@ def calibration_test(
         ``pth_power``, before the root and with its sign: a debiased value clipped at 0 would tie
         with half of all resamples. What the other methods take is said with them.
     method
+        ``"omnibus"``: six statistics of the same drawn labels, combined; exact, and within about a
+        tenth of the power of the best of them against errors of any kind. ``statistic`` is a lens
+        with one outcome per row, or None: then a matrix is tested by its top labels, by sums over
+        classes and by every class together. ``notes`` have the p-value of each part and the
+        ``strongest`` one, which describes the data and is no second test.
         ``"consistency"``: predictions fixed, labels drawn; exact.
         ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.
         ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters

@@ -33,7 +33,24 @@ BLOCKS = ("top label", "all classes", "one class")
 def omnibus(
     forecasts: Forecasts, *, statistic: Lens | None, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    """Combine six statistics of the same drawn labels; exact for any number of rows."""
+    r"""Combine six statistics of the same drawn labels; exact for any number of rows.
+
+    Scores fall into at most 45 cells of about equally many rows. With R the sum of w(y − p) of a
+    cell, V its variance Σ w² p(1 − p) and z its mean logit, the statistics are :math:`(\sum R)^2`;
+    the Cox score test of intercept and slope; max − min of the running sum of R;
+    :math:`\sum R^2/V` over 15 merged cells; :math:`R' K R` with a Laplacian kernel of the mean
+    scores; and the largest :math:`|R|/\sqrt{V}` of a run of merged cells. Each has a p-value among
+    all draws, :math:`h = \sum 1/p` combines them (the harmonic mean), and h is ranked among the
+    draws again. The data are treated as one more draw throughout, so no step costs validity.
+
+    For a matrix three such h are combined with weights 1, ½ and 2: that of the top labels, that
+    of the six statistics summed over classes, and that of all statistics of every class.
+
+    References
+    ----------
+    Bröcker & Smith 2007, on drawing labels from the predictions; Wilson 2019, "The harmonic mean
+    p-value for combining dependent tests". docs/omnibus.md has its power.
+    """
     check_test(forecasts, n_resamples)
     lens = lens_of_test(statistic, "the omnibus test")
     if lens is None and not forecasts.is_matrix:
