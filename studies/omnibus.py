@@ -1,6 +1,6 @@
 """Power and false-positive rate of the omnibus test: ``python -m studies.omnibus`` writes a page.
 
-``python -m studies.omnibus SETS`` draws so many datasets per configuration (default 2,000 for
+``python -m studies.omnibus SETS`` draws that number of datasets per configuration (default 2,000 for
 power, twice as many for the false-positive rate) and writes docs/omnibus.md.
 """
 

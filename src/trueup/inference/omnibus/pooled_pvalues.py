@@ -11,7 +11,7 @@ import numpy as np
 
 from trueup._typing import Floats
 
-DIGITS = 9  # values that agree in so many digits are ties, and ties count as large
+DIGITS = 9  # values that agree in these digits are ties, and ties count as large
 
 
 def pooled_pvalues(values: Floats) -> Floats:
