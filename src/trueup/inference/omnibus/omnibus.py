@@ -1,4 +1,4 @@
-"""The omnibus test: is anything wrong with these probabilities, of whatever kind?"""
+"""The omnibus test: one p-value for miscalibration of any kind."""
 
 from __future__ import annotations
 

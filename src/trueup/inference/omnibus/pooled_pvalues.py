@@ -11,13 +11,16 @@ import numpy as np
 
 from trueup._typing import Floats
 
-DIGITS = 9  # values that agree in so many digits are ties, and ties count as large
+DIGITS = 9  # values whose first nine digits agree are ties, and ties count as large
+OFF_GRID = np.pi / 3
+"""Ratios such as (13/32)² end halfway between two roundings, where noise would part equal values;
+ratios of whole numbers to an irrational one do not."""
 
 
 def pooled_pvalues(values: Floats) -> Floats:
     """Return the share of the pool, itself included, that is as large as each row, (rows, k)."""
     finite = np.where(np.isfinite(values), np.abs(values), 0.0)
-    scale = finite.max(axis=0)
+    scale = OFF_GRID * finite.max(axis=0)
     rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
     ordered = np.sort(rounded, axis=0)
     n = len(values)
