@@ -189,8 +189,7 @@ def table_of(
 def pooled(column: Sequence[float]) -> list[Fraction]:
     """Share of the pool that is at least as large, for every row; nearly equal is equal."""
     top = max((abs(v) for v in column if math.isfinite(v)), default=0.0)
-    rounded = [round(v / top, 9) if math.isfinite(v) and top > 0 else v for v in column]
-    return [Fraction(sum(other >= v for other in rounded), len(rounded)) for v in rounded]
+    return [Fraction(sum(u >= v - 5e-10 * top for u in column), len(column)) for v in column]
 
 
 def combined(table: Sequence[Sequence[float]]) -> list[Fraction]:

@@ -10,8 +10,11 @@ from oracles import omnibus as oracle
 from trueup.engines import using
 from trueup.engines.draw_keys import binned_limits, class_limits, keys_of, limits_of
 from trueup.engines.reference.draws import draw_classes, draw_labels
+from trueup.inference.omnibus.columns import Column, values_of_column
 from trueup.inference.omnibus.omnibus import BLOCKS
+from trueup.inference.omnibus.pooled_pvalues import pooled_pvalues
 from trueup.inference.omnibus.statistics import NAMES
+from trueup.lens import Pairs
 from trueup.results import CalibrationTestResult
 from trueup.seeds import seed_of
 
@@ -186,3 +189,22 @@ def test_both_engines_agree() -> None:
     with using("reference"):
         slow = omnibus(probs, y)
     assert slow.pvalue == omnibus(probs, y).pvalue
+
+
+@pytest.mark.parametrize("kind", ["smooth", "ties", "with certain"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("near_one", [False, True])
+def test_data_equal_to_a_draw_rank_with_it(kind, weighted, near_one) -> None:
+    rng = np.random.default_rng(4)
+    p = scores_of(kind, 100, rng)
+    p = 1 - p * 1e-12 if near_one else p
+    w = rng.random(100) + 0.2 if weighted else None
+    pairs = Pairs(p, drawn_labels(p, w)[20].astype(np.int64), w)
+    keys = keys_of(seed_of(SEED), 49)
+    pvalues = pooled_pvalues(values_of_column(Column.from_pairs(pairs), pairs, keys))
+    assert np.array_equal(pvalues[0], pvalues[21])
+
+
+def test_ties_at_the_edge_of_a_rounding_stay_ties() -> None:
+    near = (13 / 32) ** 2 * (1 + np.array([-3e-16, 0, 3e-16]))
+    assert pooled_pvalues(np.r_[1.0, near][:, None])[1:, 0].tolist() == [1, 1, 1]
