@@ -1,7 +1,7 @@
 """Power and false-positive rate of the omnibus test: ``python -m studies.omnibus`` writes a page.
 
-``python -m studies.omnibus SETS`` draws that number of datasets per configuration (default 2,000 for
-power, twice as many for the false-positive rate) and writes docs/omnibus.md.
+``python -m studies.omnibus SETS`` draws SETS datasets per configuration for power (default 2,000),
+twice as many for the false-positive rate, and writes docs/omnibus.md.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Column:
 
     def values(self, drawn: Floats) -> Floats:
         """Return the statistics of the data, then of each row of sums of drawn labels."""
-        residual = np.concatenate([self.cells.residual[None], drawn - self.cells.wp])
-        return self.cells.statistics(residual)
+        label = np.concatenate([self.cells.label[None], drawn])
+        return self.cells.statistics(self.cells.residuals(label))
 
     def strongest(self, part: int) -> dict[str, Any]:
         """Describe one of the statistics of the data, by name and, for a scan, where it looks."""

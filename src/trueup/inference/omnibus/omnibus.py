@@ -1,4 +1,4 @@
-"""The omnibus test: is anything wrong with these probabilities, of whatever kind?"""
+"""The omnibus test: one p-value for miscalibration of any kind."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ def omnibus(
     For a matrix three such h are combined with weights 1, ½ and 2: that of the top labels, that
     of the six statistics summed over classes, and that of all statistics of every class.
 
+    An observed outcome that had probability 0 gives the smallest p-value there is. In ``notes``,
+    the parts of "one class" are the smallest p-values of any class, which are no p-values of tests.
+
     References
     ----------
     Bröcker & Smith 2007, on drawing labels from the predictions; Wilson 2019, "The harmonic mean
@@ -65,8 +68,9 @@ def _of_lens(
 ) -> CalibrationTestResult:
     pairs = lens.problem(forecasts)
     null = null_of(lens)
-    if ((pairs.p == 0) | (pairs.p == 1)).all():
-        return _certain(bool((pairs.p == pairs.y).all()), null, n_resamples)
+    possible = bool((np.where(pairs.y, pairs.p, 1 - pairs.p) > 0).all())
+    if not possible or ((pairs.p == 0) | (pairs.p == 1)).all():
+        return _without_draws(possible, null, n_resamples)
     column = Column.from_pairs(pairs)
     pvalues = pooled_pvalues(values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples)))
     combined = harmonic(pvalues)
@@ -76,9 +80,14 @@ def _of_lens(
 
 def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> CalibrationTestResult:
     null = "every label follows its whole predicted distribution, rows independent"
-    agree = all_certain(forecasts)
-    if agree is not None:
-        return _certain(agree, null, n_resamples)
+    possible = all(
+        (
+            forecasts.rows(block)[np.arange(block.stop - block.start), forecasts.labels[block]] > 0
+        ).all()
+        for block in forecasts.blocks()
+    )
+    if not possible or all_certain(forecasts) is not None:
+        return _without_draws(possible, null, n_resamples)
     columns = MatrixColumns(forecasts)
     top, classes = columns.values(keys_of(seed_of(rng), n_resamples))
     n_draws, n_classes, n_parts = classes.shape
@@ -116,6 +125,9 @@ def _result(combined: Floats, null: str, notes: dict[str, Any]) -> CalibrationTe
     )
 
 
-def _certain(agree: bool, null: str, n_resamples: int) -> CalibrationTestResult:
-    notes = {"n_resamples": n_resamples}
-    return CalibrationTestResult(0.0, certain_pvalue(agree, n_resamples), "omnibus", null, notes)
+def _without_draws(possible: bool, null: str, n_resamples: int) -> CalibrationTestResult:
+    """Return the result where draws say nothing: an outcome of probability 0 refutes the model."""
+    notes: dict[str, Any] = {"n_resamples": n_resamples}
+    if not possible:
+        notes["strongest"] = {"part": "an observed outcome that had probability 0"}
+    return CalibrationTestResult(0.0, certain_pvalue(possible, n_resamples), "omnibus", null, notes)

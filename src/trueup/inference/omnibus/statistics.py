@@ -23,6 +23,8 @@ ROWS_PER_CELL = 8
 MERGED = 3  # neighboring cells, where fewer are wanted
 KERNEL_WIDTH = 0.1  # of the median distance between the mean scores of two cells
 FLOOR = 0.002  # share of the whole variance that a range has at least, so that tiny ones do not win
+SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
+SAME_LOGIT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +37,22 @@ class OmnibusCells:
         Number of each cell among those asked for; cells without rows are left out.
     score, logit
         Mean score, and the mean logit of the fine cells weighted by their variances.
-    variance, residual
-        Σ w² p(1 − p) and Σ w(y − p) of each cell.
-    wp
-        Σ w p of each cell: the residual of drawn labels is Σ w y − Σ w p.
+    variance
+        Σ w² p(1 − p) of each cell.
+    label
+        Σ w y of each cell, of the data.
+    upper, offset
+        Σ w of the rows with p ≥ ½, and Σ w p minus that: Σ w(y − p) is the small difference of
+        labels and ``upper``, minus ``offset``, so scores near 1 keep their digits.
     """
 
     place: Ints
     score: Floats
     logit: Floats
     variance: Floats
-    residual: Floats
-    wp: Floats
+    label: Floats
+    upper: Floats
+    offset: Floats
 
     @classmethod
     def from_moments(cls, fine: CellMoments) -> tuple[OmnibusCells, Ints]:
@@ -56,18 +62,33 @@ class OmnibusCells:
         middle = np.cumsum(fine.w) - fine.w / 2
         place = np.minimum((n_groups * middle / fine.w.sum()).astype(np.int64), n_groups - 1)
         first = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
-        wp, variance = np.add.reduceat(fine.wp, first), np.add.reduceat(fine.variance, first)
+        variance = np.add.reduceat(fine.variance, first)
         moved = np.where(fine.variance > 0, fine.logit, 0.0) * fine.variance
         logit = np.add.reduceat(moved, first) / np.where(variance > 0, variance, 1.0)
         cells = cls(
             place[first],
-            wp / np.add.reduceat(fine.w, first),
+            np.add.reduceat(fine.wp, first) / np.add.reduceat(fine.w, first),
             logit,
             variance,
-            np.add.reduceat(fine.residual, first),
-            wp,
+            np.add.reduceat(fine.wy, first),
+            np.add.reduceat(np.where(fine.upper, fine.w, 0.0), first),
+            np.add.reduceat(np.where(fine.upper, -fine.wq, fine.wq), first),
         )
         return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
+
+    def residuals(self, label: Floats) -> Floats:
+        """Return Σ w(y − p) from Σ w y: by one rule for the data and for drawn labels.
+
+        Equal labels must give equal residuals, or the data differ from draws by rounding alone.
+        """
+        beyond = label - self.upper
+        beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
+        return np.asarray(beyond - self.offset)
+
+    @cached_property
+    def residual(self) -> Floats:
+        """Σ w(y − p) of each cell, of the data."""
+        return self.residuals(self.label)
 
     @cached_property
     def merged(self) -> Ints:
@@ -81,7 +102,7 @@ class OmnibusCells:
         distance = np.abs(self.score[:, None] - self.score[None, :])
         between = distance[np.triu_indices(len(distance), 1)]
         width = KERNEL_WIDTH * float(np.median(between)) if len(between) else 1.0
-        return np.asarray(np.exp(-distance / width))
+        return np.asarray(np.exp(-distance / (width if width > 0 else 1.0)))
 
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
@@ -104,7 +125,8 @@ class OmnibusCells:
         """U' V⁻¹ U for U = Σ (R, R z), z the logit centered by variance."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
-        z = np.where(self.variance > 0, self.logit - center, 0.0)
+        z = self.logit - center
+        z = np.where((self.variance > 0) & (np.abs(z) > SAME_LOGIT * abs(center)), z, 0.0)
         both = np.stack([r.sum(axis=0), z @ r])
         spread = np.array([whole, float(self.variance @ z**2)])
         return np.asarray(_ratio(both**2, spread).sum(axis=0))
@@ -135,9 +157,10 @@ def _runs(r: Floats, variance: Floats) -> Iterator[tuple[int, Floats]]:
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Top / bottom, row by row; for a bottom of 0 a top of 0 gives 0, any other infinity."""
+    """Top / bottom, row by row; where nothing varies, 0 for a residual of 0, any other infinity."""
     below = bottom[:, None]
-    if (bottom > 0).all():
-        return np.asarray(top / below)
-    none = np.where(np.abs(top) > 1e-12, np.inf, 0.0)
-    return np.divide(top, below, out=none, where=np.broadcast_to(below > 0, top.shape))
+    with np.errstate(over="ignore"):  # by a variance of nearly nothing
+        if (bottom > 0).all():
+            return np.asarray(top / below)
+        none = np.where(top != 0, np.inf, 0.0)
+        return np.divide(top, below, out=none, where=np.broadcast_to(below > 0, top.shape))
