@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from oracles.omnibus import N_FINE, fine_cell
+from oracles.inference.omnibus import N_FINE, fine_cell
 from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
 
 SEEDS = st.integers(0, 2**32 - 1)

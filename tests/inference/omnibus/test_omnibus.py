@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from oracles import omnibus as oracle
+from oracles.inference import omnibus as oracle
 from trueup.engines import using
 from trueup.engines.draw_keys import binned_limits, class_limits, keys_of, limits_of
 from trueup.engines.reference.draws import draw_classes, draw_labels

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from oracles import omnibus as oracle
+from oracles.inference import omnibus as oracle
 from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
 from trueup.inference.omnibus.statistics import OmnibusCells, scan, strongest_run
 from trueup.tables.score_cells import CellMoments, cell_of
