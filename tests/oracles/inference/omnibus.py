@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arithmetic import Floats, Ints, float_weights, same_shape
+from oracles.arithmetic import Floats, Ints, float_weights, same_shape
 
 N_FINE = 11_264
 OUTER = 37 * 128
