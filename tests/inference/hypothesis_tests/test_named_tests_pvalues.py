@@ -25,8 +25,11 @@ from trueup.inference.hypothesis_tests.null_distribution import (
 from trueup.lens import Canonical
 from trueup.seeds import seed_of
 
+# The statistic of the omnibus test is a rank among the draws: it has an oracle of its own.
+WITH_A_VALUE = [name for name in RESAMPLED if name != "omnibus"]
 
-@pytest.mark.parametrize("name", [*RESAMPLED, "kuiper"])
+
+@pytest.mark.parametrize("name", [*WITH_A_VALUE, "kuiper"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_p_values_are_shares_of_all_outcomes(name: str, weighted: bool) -> None:
     options = {"statistic": CumulativeError(statistic="kuiper")} if name == "kuiper" else {}

@@ -16,10 +16,10 @@ from trueup.inference.omnibus.omnibus import omnibus
 from trueup.results import CalibrationTestResult
 
 TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
-    "omnibus": omnibus,
     "consistency": consistency,
     "consistency-unconditional": partial(consistency, fixed=False),
     "cluster-signs": cluster_signs,
+    "omnibus": omnibus,
     "spiegelhalter": spiegelhalter,
     "hosmer-lemeshow": hosmer_lemeshow,
     "ks": ks,
@@ -28,5 +28,5 @@ TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
     "skce-block": skce_block,
     "skce-distribution-free": skce_distribution_free,
 }
-"""All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last seven the ``statistic`` may
+"""All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last eight the ``statistic`` may
 be a lens, an estimator that fits, or None."""
