@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import trueup as tu
@@ -13,6 +15,7 @@ CLASSES, ROWS_OF_CLASSES = 10, 10_000
 CLASS_WISE = tu.BinnedError(tu.lens.ClassWise(), tu.EqualMass(BINS), 2, debias=True)
 TEN = [tu.ece, tu.mce, tu.rmsce, tu.ece_debiased, tu.rmsce_debiased]
 TEN += [tu.ece_sweep, tu.rmsce_sweep, tu.smooth_ece, tu.ks_error, tu.mmce]
+OMNIBUS_LIMITS = {1_000: 3.3, 10_000: 2, ROWS: 1.5}  # times as long as the default test
 CANONICAL = tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(200))
 
 
@@ -48,6 +51,27 @@ def tasks() -> list[Task]:
             lambda: _numpy_class_test(g, labels),
             1 / 5,
             rounds=3,
+        ),
+        *(
+            Task(
+                f"omnibus test, {n:,} binary, 999 draws",
+                partial(calibration_test, p[:n], y[:n], method="omnibus", n_resamples=RESAMPLES),
+                "default test",
+                partial(calibration_test, p[:n], y[:n], n_resamples=RESAMPLES),
+                limit,
+            )
+            for n, limit in OMNIBUS_LIMITS.items()
+        ),
+        *(
+            Task(
+                f"omnibus test, {n:,} x 10, 999 draws",
+                partial(calibration_test, g[:n], labels[:n], method="omnibus"),
+                "class-wise test",
+                partial(calibration_test, g[:n], labels[:n], statistic=CLASS_WISE),
+                3,
+                rounds=5,
+            )
+            for n in (1_000, ROWS_OF_CLASSES)
         ),
         Task(
             "canonical test, 1e4 x 10, 999 resamples",

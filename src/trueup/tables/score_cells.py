@@ -89,13 +89,8 @@ class CellMoments:
         return np.where(self.upper, self.w - self.wq, self.wq)
 
     @property
-    def residual(self) -> Floats:
-        """Σ w (y − p)."""
-        return np.where(self.upper, self.wy - self.w + self.wq, self.wy - self.wq)
-
-    @property
     def variance(self) -> Floats:
-        """Σ w² p(1 − p): the variance of the residual, if the scores are calibrated."""
+        """Σ w² p(1 − p): the variance of Σ w (y − p), if the scores are calibrated."""
         return np.maximum(self.w2q - self.w2q2, 0.0)
 
     @property

@@ -82,7 +82,7 @@ def _digits() -> tuple[Probs, Both]:
 
 
 def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
-    """Train on 30 % of the rows; predict the 30 % for calibration and the 40 % for the test.
+    """Train on 30% of the rows; predict the 30% for calibration and the 40% for the test.
 
     Returned are the probabilities by model, and the labels.
     """

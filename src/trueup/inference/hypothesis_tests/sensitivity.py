@@ -109,7 +109,7 @@ class Sensitivity(FieldsShown):
         return self._error(temperature, high)
 
     def _first_enough(self, temperature: float, strength: float, power: float) -> float | None:
-        """Return the first number of rows, to a hundredth of itself, that finds often enough."""
+        """Return the smallest number of rows, to within 1%, that detects often enough."""
         low, high = 0.0, math.log(MOST_ROWS)
         if not self._finds(temperature, strength, MOST_ROWS, power):
             return None

@@ -1,1 +1,1 @@
-"""One test for errors of any kind: six statistics of a few cells, combined exactly."""
+"""One test for many kinds of errors: six statistics of a few cells, combined exactly."""

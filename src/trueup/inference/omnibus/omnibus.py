@@ -1,4 +1,4 @@
-"""The omnibus test: one p-value for miscalibration of any kind."""
+"""The omnibus test: one p-value for many kinds of miscalibration."""
 
 from __future__ import annotations
 

@@ -36,10 +36,10 @@ class MatrixScaling(Recalibrator):
     Use it for few classes that are mistaken for each other in a lasting manner, with ten rows or
     more for each of its K² + K numbers; otherwise with ``penalty="odir"``, or use
     `VectorScaling`. Without a penalty it follows chance: from a few dozen classes on, thousands
-    of rows can often be told apart without a single error. Unlike temperature scaling it
+    of rows can often be separated without a single error. Unlike temperature scaling it
     depends on what all logits of a row have in common; `DirichletCalibration` does not.
 
-    Cost: some 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
+    Cost: about 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
     seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes some
     fifteen times as long as one strength. A fit of more than 4·10¹² operations is stopped there,
     and ``notes_`` says so.
@@ -77,7 +77,7 @@ class MatrixScaling(Recalibrator):
     Notes
     -----
     The fit starts from the best temperature and never climbs, so that log loss on the fit data
-    does not rise. Where no finite matrix is best (rows that can be told apart without error,
+    does not rise. Where no finite matrix is best (rows that can be separated without error,
     classes without rows), a ridge of 1e-4 on coefficients of logits of unit size holds it near
     that temperature, and ``notes_`` says so. Folds depend on the rows alone, equal rows staying
     together, so that whole weights and repeated rows give the same answer.
