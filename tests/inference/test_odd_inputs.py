@@ -121,6 +121,8 @@ def test_seeds_of_tests_that_may_not_draw(method: str) -> None:
 @pytest.mark.parametrize("name", ["interval", "calibration_test", "certify", "trade_off"])
 @pytest.mark.usefixtures("no_drawing")
 def test_methods(name: str, wrong: object) -> None:
+    if name == "calibration_test" and wrong is None:  # the method that fits the statistic
+        wrong = 0
     refused(lambda: ASKED[name](P, Y, method=wrong), "method", wrong)
 
 

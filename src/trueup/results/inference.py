@@ -62,6 +62,25 @@ class CalibrationTestResult(FieldsShown):
     null: str
     notes: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def parts(self) -> dict[str, Any]:
+        """P-values of the statistics that the omnibus test combines, by name; else empty.
+
+        Of a matrix by block and name. Those of the block "one class" are the smallest of any
+        class, which are no p-values of tests.
+        """
+        return dict(self.notes.get("parts", {}))
+
+    @property
+    def strongest(self) -> dict[str, Any]:
+        """Which part of the omnibus test has the smallest p-value; else empty.
+
+        ``"part"`` is its name, ``"pvalue"`` its p-value; for a matrix ``"block"`` and ``"class"``
+        say of what, and ``"scores"`` are the ends of a range. It describes the data: chosen from
+        many, its p-value is too small for a test.
+        """
+        return dict(self.notes.get("strongest", {}))
+
 
 @dataclass(frozen=True)
 class Comparison(FieldsShown):

@@ -214,3 +214,29 @@ def test_data_equal_to_a_draw_rank_with_it(kind, weighted, near_one) -> None:
 def test_ties_at_the_edge_of_a_rounding_stay_ties() -> None:
     near = (13 / 32) ** 2 * (1 + np.array([-3e-16, 0, 3e-16]))
     assert pooled_pvalues(np.r_[1.0, near][:, None])[1:, 0].tolist() == [1, 1, 1]
+
+
+def test_it_is_the_default() -> None:
+    p, y = np.linspace(0.1, 0.9, 60), np.arange(60) % 2
+    matrix = np.column_stack([1 - p, p])
+    for given, lens in ((p, None), (matrix, None), (matrix, tu.lens.TopLabel())):
+        asked = {"statistic": lens, "n_resamples": 99, "rng": 0}
+        assert tu.calibration_test(given, y, **asked) == tu.calibration_test(
+            given, y, method="omnibus", **asked
+        )
+    assert tu.calibration_test(p, y, statistic=tu.rmsce_debiased).method == "consistency"
+
+
+def test_parts_and_the_strongest_of_them_are_named() -> None:
+    p, y = np.linspace(0.1, 0.9, 60), np.arange(60) % 2
+    found = tu.calibration_test(p, y)
+    assert list(found.parts) == list(NAMES)
+    assert found.strongest["pvalue"] == min(found.parts.values())
+    assert found.parts[found.strongest["part"]] == found.strongest["pvalue"]
+    of_matrix = tu.calibration_test(np.column_stack([1 - p, p]), y)
+    assert of_matrix.strongest["pvalue"] == min(
+        of_matrix.parts[of_matrix.strongest["block"]].values()
+    )
+    other = tu.calibration_test(p, y, statistic=tu.rmsce_debiased)
+    assert other.parts == {}
+    assert other.strongest == {}

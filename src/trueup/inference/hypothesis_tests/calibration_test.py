@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.lens import Lens
+from trueup.lens import Lens, is_lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
 
@@ -15,7 +15,7 @@ def calibration_test(
     labels: object = None,
     *,
     statistic: Metric | Lens | None = None,
-    method: str = "consistency",
+    method: str | None = None,
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
@@ -23,12 +23,12 @@ def calibration_test(
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
-    By default by consistency resampling (Vaicenavicius et al. 2019, §4.3): labels are drawn from
-    the predictions ``n_resamples`` times, and the p-value is the share of draws, the data among
-    them, whose statistic is at least that of the data. So it is never 0 and, with predictions
-    held fixed, exact: under the hypothesis P(p ≤ α) ≤ α for any number of rows. A statistic of
-    few possible values ties with its resamples; ties count as large, which makes the test
-    conservative, and is then noted.
+    By default by the omnibus test, which combines six statistics that are each sensitive to another
+    kind of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
+    2019, §4.3), and the p-value is the share of draws, the data among them, whose statistic is at
+    least that of the data. So it is never 0 and, with predictions held fixed, exact: under the
+    hypothesis P(p ≤ α) ≤ α for any number of rows. A statistic of few possible values ties with
+    its resamples; ties count as large, which makes the test conservative, and is then noted.
 
     Parameters
     ----------
@@ -37,19 +37,22 @@ def calibration_test(
     logits
         Whether the predictions are logits.
     statistic
-        For consistency resampling any estimator, through any lens, or a named metric, large where
-        calibration is bad; by default that of `rmsce_debiased`,
-        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``. The test compares its
-        ``pth_power``, before the root and with its sign: a debiased value clipped at 0 would tie
-        with half of all resamples. The other methods list what they take.
+        None for the omnibus test. A lens for the omnibus test of what it shows, such as
+        ``TopLabel()``. Any other estimator, or a named metric, large where calibration is bad, for
+        the consistency test of its ``pth_power``, before the root and with its sign: a debiased
+        value clipped at 0 would tie with half of all resamples.
     method
+        By default ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``.
         ``"omnibus"``: six statistics of the same drawn labels, combined; exact. Against the five
         kinds of errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six,
         which differs from kind to kind. ``statistic`` is a lens
         with one outcome per row, or None: then a matrix is tested by its top labels, by sums over
-        classes and by every class together. ``notes`` have the p-value of each part and the
-        ``strongest`` one, which describes the data and is no second test.
-        ``"consistency"``: predictions fixed, labels drawn; exact.
+        classes and by every class together. ``parts`` of the result are the p-values of each
+        statistic, and ``strongest`` is the smallest of them, which describes the data and is no
+        second test.
+        ``"consistency"``: predictions fixed, labels drawn; exact. ``statistic`` is an estimator, or
+        None for that of `rmsce_debiased`,
+        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
         ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.
         ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
@@ -91,10 +94,12 @@ def calibration_test(
     """
     from trueup.inference.hypothesis_tests.named_tests import TESTS  # which need scipy.special
 
-    if not isinstance(method, str) or method not in TESTS:
+    if method is not None and (not isinstance(method, str) or method not in TESTS):
         raise must_be("method", f"one of {', '.join(map(repr, TESTS))}", method)
     check_seed(rng)
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
+    if method is None:
+        method = "omnibus" if statistic is None or is_lens(statistic) else "consistency"
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng)

@@ -74,7 +74,8 @@ def _of_lens(
     column = Column.from_pairs(pairs)
     pvalues = pooled_pvalues(values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples)))
     combined = harmonic(pvalues)
-    strongest = column.strongest(int(np.argmin(pvalues[0])))
+    part = int(np.argmin(pvalues[0]))
+    strongest = column.strongest(part) | {"pvalue": float(pvalues[0, part])}
     return _result(combined, null, {"parts": _parts(pvalues[0]), "strongest": strongest})
 
 
@@ -103,7 +104,8 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
     worst, part = np.unravel_index(int(np.argmin(by_class)), by_class.shape)
     parts[BLOCKS[2]] = _parts(by_class.min(axis=0))
     block = int(np.argmin(ranked[0]))
-    strongest: dict[str, Any] = {"block": BLOCKS[block]}
+    pvalue = float(of_blocks[block][0].min())
+    strongest: dict[str, Any] = {"block": BLOCKS[block], "pvalue": pvalue}
     if block == 0:
         strongest |= columns.top.strongest(int(np.argmin(of_blocks[0][0])))
     elif block == 1:
