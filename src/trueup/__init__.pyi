@@ -44,6 +44,7 @@ from trueup.inference import (
     compare as compare,
     group_errors as group_errors,
     interval as interval,
+    oe_ratio_interval as oe_ratio_interval,
 )
 from trueup.io import read as read
 from trueup.local import LocalError as LocalError, lce as lce, mlce as mlce

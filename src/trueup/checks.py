@@ -54,3 +54,10 @@ def check_whole(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least ``least``."""
     if not is_whole(value, least):
         raise must_be(name, f"a whole number of at least {least}", value)
+
+
+def check_inside(name: str, value: object, hint: str = "") -> float:
+    """Return a number above 0 and below 1; refuse all else."""
+    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
+        raise must_be(name, "a number above 0 and below 1", value, hint=hint)
+    return float(value)  # type: ignore[arg-type]

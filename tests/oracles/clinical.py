@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq, minimize
+from scipy.stats import chi2, f, norm, t
 
 from .arithmetic import Floats, Ints, float_weights, same_shape, sigmoid
 
@@ -97,6 +99,101 @@ def oe_ratio(p: Floats, y: Floats, weights: Floats | None = None) -> float:
     w = float_weights(weights, len(p))
     expected = math.fsum(w[i] * float(p[i]) for i in range(len(p)))
     return math.fsum(w[i] * float(y[i]) for i in range(len(y))) / expected
+
+
+def likelihood_ratio(p: ArrayLike, y: Ints) -> tuple[float, float]:
+    """Twice the gain of the best line over slope 1 and intercept 0, and its p-value.
+
+    The maximum is searched from several starts, so that its limit is found where it is at infinity.
+    """
+    x = np.array(logits(p))
+    outcome = np.asarray(y, dtype=float)
+
+    def loss(line: Floats) -> float:
+        eta = line[0] + line[1] * x
+        return math.fsum(np.logaddexp(0, eta) - outcome * eta)
+
+    centre, spread = float(x.mean()), float(x.std()) or 1.0
+    found = []
+    for slope in (-300.0, -3.0, 0.0, 1.0, 3.0, 300.0):
+        for level in (-30.0, 0.0, 30.0):
+            start = np.array([level - slope * centre / spread, slope / spread])
+            first = minimize(loss, start, method="Nelder-Mead", options={"maxiter": 600})
+            found.append(minimize(loss, first.x, method="BFGS").fun)
+    statistic = 2 * (loss(np.array([0.0, 1.0])) - min(found))
+    return statistic, float(chi2.sf(statistic, 2 if x.min() < x.max() else 1))
+
+
+def sandwich(
+    p: ArrayLike,
+    y: Floats,
+    line: tuple[float, float],
+    weights: Floats | None = None,
+    clusters: Ints | None = None,
+) -> Floats:
+    """Covariance of (intercept, slope): sums over rows, or over the rows of each cluster first."""
+    x = logits(p)
+    w = float_weights(weights, len(x))
+    own = list(range(len(x))) if clusters is None else [int(c) for c in clusters]
+    fit = sigmoid([line[0] + line[1] * v for v in x])
+    information, scores = np.zeros((2, 2)), {c: np.zeros(2) for c in own}
+    for i, v in enumerate(x):
+        design = np.array([1.0, v])
+        information += w[i] * fit[i] * (1 - fit[i]) * np.outer(design, design)
+        scores[own[i]] += w[i] * (float(y[i]) - fit[i]) * design
+    inverse = np.linalg.inv(information)
+    meat = sum((np.outer(score, score) for score in scores.values()), np.zeros((2, 2)))
+    factor = 1.0 if clusters is None else len(scores) / (len(scores) - 1)
+    return np.asarray(factor * inverse @ meat @ inverse)
+
+
+def wald(line: tuple[float, float], covariance: Floats, n_clusters: int = 0) -> tuple[float, float]:
+    """Squared distance of (intercept, slope) from (0, 1), and its p-value."""
+    away = np.array([line[0], line[1] - 1.0])
+    statistic = float(away @ np.linalg.inv(covariance) @ away)
+    if not n_clusters:
+        return statistic, float(chi2.sf(statistic, 2))
+    scaled = statistic * (n_clusters - 2) / (2 * (n_clusters - 1))
+    return statistic, float(f.sf(scaled, 2, n_clusters - 2))
+
+
+def oe_ends(
+    p: Floats,
+    y: Floats,
+    weights: Floats | None = None,
+    clusters: Ints | None = None,
+    level: float = 0.95,
+) -> tuple[float, float]:
+    """Wilson's ends as the roots of its equation, at the number of rows that is effective."""
+    w = float_weights(weights, len(p))
+    total = math.fsum(w)
+    ratio = oe_ratio(p, y, w)
+    rate = math.fsum(w[i] * float(y[i]) for i in range(len(p))) / total
+    score = math.fsum(w[i] * float(p[i]) for i in range(len(p))) / total
+    own = list(range(len(p))) if clusters is None else [int(c) for c in clusters]
+    residual, size = dict.fromkeys(own, 0.0), dict.fromkeys(own, 0.0)
+    for i, c in enumerate(own):
+        residual[c] += w[i] * (float(y[i]) - ratio * float(p[i]))
+        size[c] += w[i]
+    squares = math.fsum(s * s for s in size.values())
+    count = total * total / squares
+    if 1e-12 < rate < 1 - 1e-12:
+        one_more = rate * (1 - rate) * squares / len(size)
+        variance = (math.fsum(r * r for r in residual.values()) + one_more) / total**2
+        count = rate * (1 - rate) / variance
+    middle = (1 + level) / 2
+    z = norm.ppf(middle) if clusters is None else t.ppf(middle, len(size) - 1)
+
+    def away(truth: float) -> float:
+        return float((rate - truth) ** 2 - z * z * truth * (1 - truth) / count)
+
+    far = z * z / (count + z * z)  # the other root where the rate itself is one
+    if rate < 1e-12:
+        return 0.0, far / score
+    if rate > 1 - 1e-12:
+        return (1 - far) / score, 1 / score
+    low, high = brentq(away, 0, rate, xtol=1e-15), brentq(away, rate, 1, xtol=1e-15)
+    return low / score, high / score
 
 
 def loess_at(

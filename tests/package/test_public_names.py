@@ -20,6 +20,7 @@ PUBLIC = [
     "Cox",
     "cox",
     "oe_ratio",
+    "oe_ratio_interval",
     "class_errors",
     "Trace",
     # metrics: those of the law list

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueup._typing import Floats
+from trueup._typing import Floats, Ints
 from trueup.engines.select import engine
 from trueup.newton import Maximum, Terms, climb
 
@@ -21,16 +21,25 @@ FLAT_LEVEL = "the likelihood of the intercept alone is all but flat: in_the_larg
 
 
 class Outcomes(NamedTuple):
-    """A covariate x with labels and weights; ``robust`` asks for sandwich errors."""
+    """A covariate x with labels and weights; ``robust`` asks for sandwich errors.
+
+    ``clusters`` are the numbers 0, 1, … of the cluster of each row: sandwich errors then add up
+    the terms of a cluster before they square them.
+    """
 
     x: Floats
     label: Floats
     weight: Floats
     robust: bool
+    clusters: Ints | None = None
 
 
 class Line(NamedTuple):
-    """P(y = 1) = σ(intercept + slope · x); ``note`` says why there is no maximum."""
+    """P(y = 1) = σ(intercept + slope · x); ``note`` says why there is no maximum.
+
+    ``log_likelihood`` is the largest one, or its limit where no finite line has it.
+    ``covariance`` is that of intercept and slope; None where there is no maximum.
+    """
 
     intercept: float
     slope: float
@@ -38,6 +47,8 @@ class Line(NamedTuple):
     slope_error: float
     converged: bool
     note: str = ""
+    log_likelihood: float = math.nan
+    covariance: Floats | None = None
 
 
 def fit_line(data: Outcomes) -> Line:
@@ -45,7 +56,7 @@ def fit_line(data: Outcomes) -> Line:
     x, weight = data.x, data.weight
     missing = _no_maximum(x, data.label)
     if missing is not None:
-        return missing
+        return missing._replace(log_likelihood=_limit(data))
     # Centred and scaled, the two parameters hardly depend on each other.
     centre = float(np.average(x, weights=weight))
     spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
@@ -55,7 +66,16 @@ def fit_line(data: Outcomes) -> Line:
     covariance = back @ _covariance(scaled, best) @ back.T
     (intercept, slope), (intercept_error, slope_error) = back @ best.point, _errors(covariance)
     found, note = _verdict(best, FLAT_LINE)
-    return Line(float(intercept), float(slope), intercept_error, slope_error, found, note)
+    return Line(
+        float(intercept),
+        float(slope),
+        intercept_error,
+        slope_error,
+        found,
+        note,
+        best.terms.value,
+        covariance,
+    )
 
 
 def fit_intercept(data: Outcomes) -> Line:
@@ -71,6 +91,11 @@ def fit_intercept(data: Outcomes) -> Line:
     best = _maximum(data, np.array([(low + high) / 2]))
     (error,) = _errors(_covariance(data, best))
     return Line(float(best.point[0]), 1.0, error, 0.0, *_verdict(best, FLAT_LEVEL))
+
+
+def log_likelihood(data: Outcomes, intercept: float, slope: float) -> float:
+    """Return the log-likelihood of one line."""
+    return _terms(data, np.array([intercept, slope])).value
 
 
 def _no_maximum(x: Floats, label: Floats) -> Line | None:
@@ -92,6 +117,27 @@ def _no_maximum(x: Floats, label: Floats) -> Line | None:
         note = "the scores order the labels perfectly, but backwards: no slope is low enough"
         return Line(nan, -math.inf, nan, nan, False, note)
     return None
+
+
+def _limit(data: Outcomes) -> float:
+    """The log-likelihood that lines approach where no finite line has the largest.
+
+    Rows on either side of the one score at which the labels change are certain in the limit. Rows
+    at that score keep its rate of labels, and so do all rows where there is but one score.
+    """
+    x, label = data.x, data.label
+    ones, zeros = label > 0, label < 1
+    if not (ones.any() and zeros.any()):
+        return 0.0
+    low, high = max(x[ones].min(), x[zeros].min()), min(x[ones].max(), x[zeros].max())
+    shared = (x >= low) & (x <= high)
+    if not shared.any():
+        return 0.0
+    weight = data.weight[shared]
+    rate = float(np.average(label[shared], weights=weight))
+    if rate in (0.0, 1.0):
+        return 0.0
+    return float(weight.sum()) * (rate * math.log(rate) + (1 - rate) * math.log1p(-rate))
 
 
 def _same_label(label: Floats) -> Line | None:
@@ -162,10 +208,15 @@ def _covariance(data: Outcomes, best: Maximum) -> Floats:
         return np.full(best.terms.hessian.shape, np.nan)
     if not data.robust:
         return np.asarray(inverse)
-    square = _residual(data, best.point[0] + _slope(best.point) * data.x) ** 2
-    design = np.stack([np.ones(len(data.x)), data.x][: len(best.point)])
+    residual = _residual(data, best.point[0] + _slope(best.point) * data.x)
+    scores = np.stack([np.ones(len(data.x)), data.x][: len(best.point)]) * residual
+    factor = 1.0
+    if data.clusters is not None:
+        scores = np.stack([np.bincount(data.clusters, column) for column in scores])
+        count = scores.shape[1]
+        factor = count / (count - 1) if count > 1 else math.nan
     # Plain sums, not matrix products: those may round differently on another number of threads.
-    meat = np.stack([(design * (column * square)).sum(axis=1) for column in design])
+    meat = factor * np.stack([(scores * column).sum(axis=1) for column in scores])
     return np.asarray(inverse @ meat @ inverse)
 
 

@@ -4,6 +4,7 @@ from trueup.inference.bands import confidence_band, consistency_band
 from trueup.inference.certification.certify import certify, trade_off
 from trueup.inference.comparison import compare, compare_many
 from trueup.inference.confidence_intervals.interval import interval
+from trueup.inference.confidence_intervals.oe_ratio import oe_ratio_interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.many_metrics import MetricInference, estimate_many
 from trueup.inference.multiple_tests.adjusted_pvalues import benjamini_hochberg, holm
@@ -26,5 +27,6 @@ __all__ = [
     "group_errors",
     "holm",
     "interval",
+    "oe_ratio_interval",
     "trade_off",
 ]

@@ -1,23 +1,20 @@
-"""Checks of the arguments of inference: levels and resamples."""
+"""Checks of the arguments of inference: levels, resamples and tails."""
 
 from __future__ import annotations
 
 import math
 
-from trueup.checks import is_number, is_whole
-from trueup.errors import must_be
+from trueup.checks import check_choice, check_inside, is_whole
+from trueup.errors import Argument, InputError, must_be
 
+__all__ = ["check_inside", "check_level", "check_resamples", "check_tail"]
 
-def check_inside(name: str, value: object, hint: str = "") -> float:
-    """Return a number above 0 and below 1; refuse all else."""
-    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise must_be(name, "a number above 0 and below 1", value, hint=hint)
-    return float(value)  # type: ignore[arg-type]
+WITH_TAIL = ("ks", "skce")  # tests whose statistic has a known distribution for many rows
 
 
 def check_level(confidence_level: object) -> float:
     """Return a confidence level; refuse a percentage and all else that is none."""
-    return check_inside("confidence_level", confidence_level, "0.95 stands for 95 %")
+    return check_inside("confidence_level", confidence_level, "0.95 stands for 95%")
 
 
 def check_resamples(n_resamples: object, level: float | None = None) -> int:
@@ -28,3 +25,12 @@ def check_resamples(n_resamples: object, level: float | None = None) -> int:
         rule = f"a whole number of at least {least}"
         raise must_be("n_resamples", rule, n_resamples, hint=hint)
     return int(n_resamples)  # type: ignore[call-overload, no-any-return]
+
+
+def check_tail(tail: object, method: str) -> bool:
+    """Return whether the tail is asymptotic; raise InputError if the method has no such tail."""
+    check_choice("tail", tail, "resampling", "asymptotic")
+    if tail == "asymptotic" and method not in WITH_TAIL:
+        rule = ("is not available for ", Argument("method", method))
+        raise InputError("tail", (Argument("tail", tail), *rule), hint='use method="ks" or "skce"')
+    return tail == "asymptotic"

@@ -57,7 +57,8 @@ def calibration_test(
         ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
         `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
-        ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
+        ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`;
+        asymptotic. ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
         ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or
         None. ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None. ``"ks"``: a lens, a
         `CumulativeError` or None.

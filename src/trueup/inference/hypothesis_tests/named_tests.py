@@ -7,6 +7,7 @@ from functools import partial
 
 from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
 from trueup.inference.hypothesis_tests.consistency_resampling import consistency
+from trueup.inference.hypothesis_tests.cox_joint import cox_joint
 from trueup.inference.hypothesis_tests.hosmer_lemeshow import hosmer_lemeshow
 from trueup.inference.hypothesis_tests.ks import ks
 from trueup.inference.hypothesis_tests.skce import skce, skce_block, skce_distribution_free
@@ -20,6 +21,7 @@ TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
     "consistency-unconditional": partial(consistency, fixed=False),
     "cluster-signs": cluster_signs,
     "omnibus": omnibus,
+    "cox": cox_joint,
     "spiegelhalter": spiegelhalter,
     "hosmer-lemeshow": hosmer_lemeshow,
     "ks": ks,
@@ -28,5 +30,5 @@ TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
     "skce-block": skce_block,
     "skce-distribution-free": skce_distribution_free,
 }
-"""All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last eight the ``statistic`` may
+"""All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last nine the ``statistic`` may
 be a lens, an estimator that fits, or None."""

@@ -1,0 +1,127 @@
+"""Confidence interval of the ratio of observed to expected outcomes (O:E)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats, Ints
+from trueup.errors import Verbatim, must_be
+from trueup.estimators.base import Ends
+from trueup.estimators.clinical import clinical_lens, clinical_pairs, cluster_numbers, oe_ratio
+from trueup.forecasts import Forecasts
+from trueup.inference.arguments import check_level
+from trueup.lens import Lens
+from trueup.results import Interval
+
+TARGET = "the population value of O:E (its limit as the number of rows grows)"
+
+
+def oe_ratio_interval(
+    probs: object,
+    labels: object = None,
+    *,
+    lens: Lens | None = None,
+    weights: object = None,
+    logits: bool = False,
+    confidence_level: float = 0.95,
+) -> Interval:
+    r"""Return `oe_ratio` with its confidence interval; no resampling is involved.
+
+    Parameters
+    ----------
+    probs, labels, weights
+        As for every metric; a `Forecasts` in place of all three. Rows in its ``clusters`` may
+        depend on each other.
+    lens
+        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
+        two columns. More columns need one, such as ``OneVsRest(c)``.
+    logits
+        Whether the predictions are logits.
+    confidence_level
+        How often the interval should cover the population value (default 0.95).
+
+    Notes
+    -----
+    Wilson's interval of the observed rate o, divided by the mean score. Its number of rows is not
+    n but the one at which a rate would be as uncertain as the ratio is:
+    :math:`o(1 - o)(\sum_i w_i)^2 / \sum_g (\sum_{i \in g} w_i (y_i - R p_i))^2`, with R the ratio
+    and each row, or each cluster, a unit g. One more unit of average size, with the variance of a
+    rate, is added below. So confident scores give short intervals, and weights and clusters long
+    ones. With G clusters the quantile is Student's with G − 1 degrees of freedom. ``notes`` have
+    that number as ``n_effective``. If all labels are equal it is Kish's number of units.
+
+    Measured coverage at 95%, 1% to 3% prevalence and 200 to 12,000 rows (docs/clinical.md): 94% to
+    96%; with unequal weights 94% to 96%; with 20 clusters 98%.
+
+    `interval(oe_ratio, probs, labels)` is the bootstrap; without a positive label it is [0, 0].
+
+    References
+    ----------
+    Wilson 1927; Kish 1965, "Survey sampling"; Debray et al. 2017, "A guide to systematic review
+    and meta-analysis of prediction model performance".
+
+    Examples
+    --------
+    >>> probs, labels = [0.1] * 100 + [0.3] * 100, [1, 0, 0, 0, 0] * 40
+    >>> result = oe_ratio_interval(probs, labels)
+    >>> round(result.low, 3), round(result.estimate, 3), round(result.high, 3)
+    (0.745, 1.0, 1.315)
+    """
+    level = check_level(confidence_level)
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+    chosen = clinical_lens(lens, forecasts)
+    if not chosen.independent:
+        got = Verbatim(f"{chosen!r}, whose pairs depend on each other")
+        raise must_be("lens", "yield one score per row", got)
+    ratio = oe_ratio(forecasts, lens=chosen)
+    pairs = clinical_pairs(chosen, forecasts)
+    clusters = cluster_numbers(chosen, forecasts)
+    p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
+    w = np.ones(len(pairs)) if pairs.w is None else pairs.w / pairs.w.mean()
+    score, rate = float(np.average(p, weights=w)), min(1.0, float(np.average(y, weights=w)))
+    own, size = by_unit(w * (y - ratio * p), clusters), by_unit(w, clusters)
+    count = effective_count(rate, own, size)
+    low, high = wilson_ends(rate, count, _quantile(level, None if clusters is None else len(own)))
+    notes: dict[str, Any] = {"n_effective": count}
+    if clusters is not None:
+        notes["clusters"] = len(own)
+    if len(own) == 1:
+        unit = "row" if clusters is None else "cluster"
+        notes["single_unit"] = f"a single {unit} says nothing about variability"
+        low, high = 0.0, 1.0
+    return Interval(low / score, high / score, ratio, level, "analytic", TARGET, notes)
+
+
+def by_unit(terms: Floats, clusters: Ints | None) -> Floats:
+    """Return the terms of rows, or their sums over each cluster."""
+    return terms if clusters is None else np.asarray(np.bincount(clusters, terms), np.float64)
+
+
+def effective_count(rate: float, own: Floats, size: Floats) -> float:
+    """Return how many rows would leave a rate as uncertain as the units leave the ratio.
+
+    ``own`` are the sums of w (y − R p) of the units, ``size`` their sums of w.
+    """
+    total, squares = float(size.sum()), float(np.sum(size**2))
+    spread = rate * (1 - rate)
+    if spread <= 0:
+        return total**2 / squares
+    return spread * total**2 / (float(np.sum(own**2)) + spread * squares / len(size))
+
+
+def wilson_ends(rate: float, count: float, quantile: float) -> Ends:
+    """Return Wilson's interval of a rate among ``count`` rows."""
+    square = quantile**2 / count
+    half = quantile * math.sqrt(rate * (1 - rate) / count + square / (4 * count))
+    low, high = ((rate + square / 2 + side * half) / (1 + square) for side in (-1, 1))
+    return Ends(0.0 if rate == 0 else max(0.0, low), 1.0 if rate == 1 else min(1.0, high))
+
+
+def _quantile(level: float, n_clusters: int | None) -> float:
+    from scipy.special import ndtri, stdtrit
+
+    middle = (1 + level) / 2
+    return float(ndtri(middle) if n_clusters is None else stdtrit(max(1, n_clusters - 1), middle))
