@@ -90,7 +90,7 @@ def test_the_same_data_and_seed_give_the_same_json(found, data) -> None:
         ('{"schema": 9}', "was written by a newer version of trueup. Hint: upgrade trueup"),
         ('{"schema": 1}', "was written by an earlier version of trueup. Hint: evaluate again"),
         ('{"schema": true}', "got something else"),
-        ('{"schema": 2}', "`Evaluation` must have an entry 'verdict'"),
+        ('{"schema": 3}', "`Evaluation` must have an entry 'verdict'"),
     ],
 )
 def test_garbage_gets_one_sentence(text, words) -> None:

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.evaluation.evidence import Evidence
-from trueup.evaluation.findings import headline
+from trueup.evaluation.verdict.evidence import Evidence
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 
 FAST = {"n_resamples": 99, "recalibrate": False, "advice": False}
-DECIDING = ("rmsce_debiased", "marginal_error_debiased")
 
 
 def logistic(z: np.ndarray) -> np.ndarray:
@@ -32,12 +30,12 @@ def said(n: int, truth, seed: int = 0, low: float = 0.0, **options) -> tu.Evalua
 
 
 DIRECTIONS = {
-    "probabilities are too high": lambda p: 0.7 * p,
-    "probabilities are too low": lambda p: p + 0.3 * (1 - p),
-    "probabilities are too extreme": lambda p: logistic(logit(p) / 2),
-    "probabilities are too timid": lambda p: logistic(2 * logit(p)),
-    "the upper half of the scores is too high": lambda p: np.where(p > 0.6, p - 0.3, p),
-    "the lower half of the scores is too low": lambda p: np.where(p < 0.4, p + 0.3, p),
+    "Probabilities are too high": lambda p: 0.7 * p,
+    "Probabilities are too low": lambda p: p + 0.3 * (1 - p),
+    "Probabilities are too extreme": lambda p: logistic(logit(p) / 2),
+    "Probabilities are not extreme enough": lambda p: logistic(2 * logit(p)),
+    "Scores in the upper half are too high": lambda p: np.where(p > 0.6, p - 0.3, p),
+    "Scores in the lower half are too low": lambda p: np.where(p < 0.4, p + 0.3, p),
 }
 
 
@@ -45,8 +43,8 @@ DIRECTIONS = {
 def test_direction_of_probabilities(words) -> None:
     found = said(2000, DIRECTIONS[words])
     assert found.answers["calibrated"].startswith("The probabilities are miscalibrated (p ≤ 0.01")
-    assert f"; {words}: " in found.answers["magnitude"]
-    assert "add most to it" in found.answers["location"]
+    assert f". {words}: " in found.answers["magnitude"]
+    assert "contribute most" in found.answers["location"]
 
 
 @pytest.mark.parametrize(("power", "words"), [(0.5, "over"), (2.0, "under")])
@@ -56,18 +54,18 @@ def test_direction_of_confidences(power, words) -> None:
     truth = g**power / (g**power).sum(axis=1, keepdims=True)
     y = (rng.random(1500)[:, None] > np.cumsum(truth, axis=1)).sum(axis=1)
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
-    assert "confidences of the most probable class are miscalibrated" in found.verdict
-    assert f"the model is {words}-confident" in found.answers["magnitude"]
+    assert found.verdict.startswith("The probabilities are miscalibrated (p ≤ 0.01, 1,500 rows).")
+    assert f"The model is {words}confident" in found.answers["magnitude"]
     assert "3 of 3 classes are miscalibrated" in found.answers["location"]
 
 
 def test_one_score_only() -> None:
     y = np.arange(300) % 2
     found = tu.evaluate(np.full(300, 0.3), y, **FAST)
-    assert "; probabilities are too low: 0.300 predicted" in found.answers["magnitude"]
-    assert found.answers["location"] == "All scores are in one bin."
+    assert "Probabilities are too low: the mean prediction is 0.300" in found.answers["magnitude"]
+    assert found.answers["location"] == "All scores fall into one bin."
     sure = tu.evaluate(np.full(300, 0.9), y, **FAST)
-    assert "; probabilities are too high" in sure.answers["magnitude"]
+    assert "Probabilities are too high" in sure.answers["magnitude"]
 
 
 def test_tied_scores_are_named_as_what_they_are() -> None:
@@ -75,7 +73,7 @@ def test_tied_scores_are_named_as_what_they_are() -> None:
     p = rng.choice([0.9, 0.95, 0.99], 1000)
     found = tu.evaluate(p, rng.random(1000) < p - 0.2, **FAST)
     assert re.match(
-        r"Scores of 0\.9[59]? add most to it \(3\d % of rows\)", found.answers["location"]
+        r"Scores of 0\.9[59]? contribute most \(3\d% of rows\)", found.answers["location"]
     )
 
 
@@ -117,21 +115,25 @@ def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch
             g = rng.beta(8, 0.5, n) if kind == "hot" else rng.random(n)
             g = rng.choice([0.5, 0.8, 0.9, 0.95], n) if kind == "ties" else g
             y = rng.random(n) < g
-        text = tu.evaluate(g, y, metrics=metrics, **FAST, rng=seed).verdict
-        if "miscalibrated" in text:
-            accused += 1
-        else:
-            assert "no evidence of miscalibration at this sample size" in text
-            assert "would go unnoticed more than one time in five" in text or "mostly go" in text
+        found = tu.evaluate(g, y, metrics=metrics, **FAST, rng=seed)
+        text, accused = found.verdict, accused + found.miscalibrated
+        if not found.miscalibrated:
+            assert "no evidence of miscalibration" in text
+            if found.status == "no evidence":
+                assert "miss an error smaller than" in text or "usually go undetected" in text
     assert accused <= 8
 
 
-def test_two_tests_of_several_classes_are_adjusted(found) -> None:
-    evaluation = found("three")
-    raw = [evaluation.estimates[0].pvalue, evaluation.estimate("marginal_error_debiased").pvalue]
-    adjusted = tu.inference.holm(raw)[0]
-    assert f"p = {adjusted:.2g} adjusted for two tests" in evaluation.answers["calibrated"]
-    assert "adjusted" not in found("binary").answers["calibrated"]
+def test_the_omnibus_test_decides_and_all_others_are_adjusted(found) -> None:
+    for kind in ("binary", "three", "weights"):
+        evaluation = found(kind)
+        assert f"(p = {evaluation.test.pvalue:.2g}, 300 rows)" in evaluation.answers["calibrated"]
+        others = {each.metric: each.pvalue for each in evaluation.estimates}
+        others |= {name: test.pvalue for name, test in evaluation.tests.items()}
+        adjusted = tu.inference.holm(list(others.values()))
+        assert evaluation.adjusted_pvalues == pytest.approx(
+            dict(zip(others, adjusted, strict=True))
+        )
 
 
 def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
@@ -139,10 +141,11 @@ def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
     g = np.tile([0.6, 0.3, 0.1], (1500, 1))
     y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
-    text = found.answers["calibrated"]
-    assert text.startswith("The confidences of the most probable class show no evidence")
-    assert "but the probabilities of all classes are miscalibrated" in text
-    assert "2 of 3 classes are miscalibrated; largest errors: class" in found.answers["location"]
+    assert (
+        found.answers["calibrated"] == "The probabilities are miscalibrated (p ≤ 0.01, 1,500 rows)."
+    )
+    assert "The class-wise error is 0.1" in found.answers["magnitude"]
+    assert "2 of 3 classes are miscalibrated (smallest Holm-adjusted p" in found.answers["location"]
 
 
 def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
@@ -150,13 +153,16 @@ def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
     p, groups = rng.uniform(0.3, 0.7, 2000), np.repeat(["left", "right", "rest"], [100, 100, 1800])
     truth = p + 0.25 * (groups == "left") - 0.25 * (groups == "right")
     found = tu.evaluate(p, rng.random(2000) < truth, groups=groups, **FAST | {"n_resamples": 199})
-    assert "no evidence of miscalibration" in found.answers["calibrated"]
-    assert "But 2 of 3 groups stand out (p =" in found.answers["location"]
-    assert "miscalibrated;" not in found.verdict
+    assert found.status == "tests disagree"
     assert re.fullmatch(
-        "Look at group (left and group right|right and group left) again with more rows.",
-        found.answers["recommendation"],
+        r"The tests disagree: the omnibus test shows no evidence of miscalibration \(p = 0\.\d+, "
+        r"2,000 rows\), but groups (left and right|right and left) are miscalibrated "
+        r"\(smallest Holm-adjusted p = 0\.0\d+\)\.",
+        found.answers["calibrated"],
     )
+    assert "2 of 3 groups are miscalibrated: group " in found.answers["location"]
+    assert "possibly miscalibrated" in found.answers["recommendation"]
+    assert "more rows" not in str(found)
 
 
 def rows(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -202,10 +208,11 @@ def test_awkward_data_get_sensible_words(case) -> None:
         assert not re.search(r"\b(nan|inf|None)\b|-0\.0000\b", text), text
         assert " 1 rows" not in text
     assert list(found.answers) == [
-        "calibrated", "magnitude", "location", "precision", "recommendation", "expected_gain",
+        "calibrated", "magnitude", "frequency", "location", "precision", "recommendation",
+        "expected_gain",
     ]  # fmt: skip
     for answer in found.answers.values():
-        assert answer == "" or (answer[0].isupper() and answer.endswith("."))
+        assert answer == "" or (not answer[0].islower() and answer.endswith("."))
         assert ".." not in answer
         assert "  " not in answer
     assert tu.Evaluation.from_json(found.to_json()).verdict == found.verdict
@@ -213,30 +220,35 @@ def test_awkward_data_get_sensible_words(case) -> None:
 
 def test_few_rows_clear_nobody() -> None:
     found = tu.evaluate([0.7, 0.2], [1, 0], **FAST)
-    assert "with so few rows even a large error would mostly go unnoticed" in found.verdict
-    assert "So few rows neither clear nor refute the model." in found.answers["recommendation"]
+    assert "with this few rows, even a large error would usually go undetected" in found.verdict
+    text = "There are too few rows to tell whether the model is calibrated."
+    assert text in found.answers["recommendation"]
 
 
 def test_where_no_error_can_be_simulated_the_interval_speaks() -> None:
     found = tu.evaluate(np.ones(50), np.ones(50, int), **FAST)
     high = found.estimates[0].interval.high
-    assert f"by its interval, an error of up to {high:.3f} is possible" in found.verdict
+    assert f"the interval is compatible with an error of up to {high:.3f}" in found.verdict
 
 
-def test_an_infinite_log_loss_is_called_so() -> None:
+def test_a_clipped_log_loss_is_called_so() -> None:
     y = np.r_[np.ones(45, int), np.zeros(5, int)]
     found = tu.evaluate(np.ones(50), y, **(FAST | {"recalibrate": True}))
-    assert "from infinity (some outcomes had probability 0) to 0." in found.answers["expected_gain"]
+    loss = f"{tu.log_loss(np.ones(50), y):.4f}"
+    text = f"changes the log loss from {loss} (5 probabilities of 0 clipped) to 0."
+    assert text in found.answers["expected_gain"]
 
 
 def test_clusters_soft_labels_and_weights(found) -> None:
     assert "300 rows in 100 clusters" in found("clusters").verdict
-    assert "Not tested (labels are probabilities" in found("soft").verdict
+    assert found("soft").status == "not tested"
+    assert "No test was run (soft labels cannot be tested)." in found("soft").verdict
     assert found("soft").answers["location"] == ""
     p, y = rows(60)
     few = tu.evaluate(p, y, clusters=np.arange(60) // 6, groups=np.arange(60) % 2, **FAST)
-    assert "with so few clusters p-values and intervals are rough" in few.answers["precision"]
-    assert "Groups were not measured: rows come in clusters." in few.answers["location"]
+    rough = "with this few clusters, p-values and intervals are only approximate"
+    assert rough in few.answers["precision"]
+    assert "Group errors were not computed: rows come in clusters." in few.answers["location"]
     same = tu.evaluate(p, y, weights=np.full(60, 3.0), metrics=[], **FAST)
     plain = tu.evaluate(p, y, metrics=[], **FAST)
     assert same.estimates[0].value == pytest.approx(plain.estimates[0].value)
@@ -245,8 +257,9 @@ def test_clusters_soft_labels_and_weights(found) -> None:
 def test_the_error_that_would_go_unnoticed_is_that_of_the_test() -> None:
     p, y = rows(500)
     found = tu.evaluate(p, y, n_bins=5, metrics=[], **FAST)
-    seen = sensitivity(p, y, statistic=headline(5), n_resamples=99, rng=0)
-    assert f"an error below {seen.smallest_error(0.8):.3f} would" in found.verdict
+    seen = sensitivity(p, y, n_resamples=99, rng=0)
+    error = f"{seen.smallest_error(0.8):.3f}"
+    assert f"would miss an error smaller than {error} more than 20% of the time" in found.verdict
 
 
 def test_an_impossible_outcome_speaks_against_any_model() -> None:
@@ -254,11 +267,16 @@ def test_an_impossible_outcome_speaks_against_any_model() -> None:
     p[:3], y[:3] = 0.0, 1
     found = tu.evaluate(p, y, **FAST)
     assert found.overview.n_zero_prob_outcomes == 3
-    assert found.verdict.startswith("The probabilities cannot all be true: 3 outcomes that were")
-    assert "may be chance" not in found.verdict
-    assert "Nothing needs fixing" not in found.verdict
+    start = "3 observed outcomes had a predicted probability of 0, so the probabilities cannot all"
+    assert found.verdict.startswith(start)
+    rest = tu.calibration_test(p[3:], y[3:], n_resamples=99, rng=0).pvalue
+    text = "Apart from these rows, there is no evidence of miscalibration"
+    assert f"{text} (p = {rest:.2g}, 1,997 rows)." in found.answers["calibrated"]
+    assert found.pvalue == 0.01
+    assert "sampling noise" not in found.verdict
+    assert "no recalibration is needed" not in found.verdict
     assert found.scores[1].interval.notes == {"clipped": 3}
-    assert "log_loss (3 of probability 0 cut off)" in str(found)
+    assert "log_loss (3 zero probabilities clipped)" in str(found)
     matrix = tu.evaluate(np.c_[1 - p, p], y, **FAST)
     assert matrix.overview.n_zero_prob_outcomes == 3
     logits = np.where(p > 0, logit(np.maximum(p, 1e-9)), -800.0)
@@ -282,7 +300,7 @@ def test_one_of_very_many_groups_can_stand_out() -> None:
     p[groups == 7], y[groups == 7] = 0.95, 0
     found = tu.evaluate(p, y, groups=groups, **FAST)
     assert found.settings["resamples_of_groups"] == 5999
-    assert "group 7 (0.950)" in found.answers["location"]
+    assert "group 7 (error 0.950)" in found.answers["location"]
 
 
 def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
@@ -290,19 +308,22 @@ def test_all_classes_are_looked_at_whatever_metrics_are_asked_for() -> None:
     g = np.tile([0.6, 0.3, 0.1], (1500, 1))
     y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
     found = tu.evaluate(g, y, metrics=["ece"], **FAST)
-    assert "but the probabilities of all classes are miscalibrated" in found.verdict
-    assert "That of all classes is 0.1" in found.answers["magnitude"]
+    assert found.miscalibrated
+    assert "The class-wise error is 0.1" in found.answers["magnitude"]
 
 
-def test_classes_that_cannot_be_tested_together_are_told_so(monkeypatch) -> None:
+def test_the_test_of_all_classes_needs_no_metric_that_is_tested(monkeypatch) -> None:
     rng = np.random.default_rng(0)
     g = np.tile([0.6, 0.3, 0.1], (1500, 1))
     monkeypatch.setattr("trueup.evaluation.findings.MOST_CELLS_TESTED", 10)
     wrong = tu.evaluate(g, rng.choice(3, 1500, p=[0.6, 0.1, 0.3]), **FAST)
-    assert "are miscalibrated by their interval (0.1" in wrong.answers["calibrated"]
-    assert "Nothing needs fixing" not in wrong.verdict
-    right = tu.evaluate(g, rng.choice(3, 1500, p=[0.6, 0.3, 0.1]), **FAST)
-    assert "all classes were not tested together: rows times" in right.answers["calibrated"]
+    assert wrong.estimate("marginal_error_debiased").test is None
+    assert wrong.status == "miscalibrated"
+    assert "no recalibration is needed" not in wrong.verdict
+    right = tu.evaluate(g, np.repeat([0, 1, 2], [900, 450, 150]), **FAST)
+    assert right.status == "no evidence"
+    reason = right.estimate("marginal_error_debiased").notes["no_test"]
+    assert reason == "too many rows and classes to resample"
 
 
 def test_an_error_is_large_beside_rare_outcomes() -> None:
@@ -325,25 +346,31 @@ def test_weighted_rows_are_worth_fewer() -> None:
 def test_too_few_clusters_are_not_tested() -> None:
     p, y = rows(60)
     found = tu.evaluate(p, y, clusters=np.arange(60) // 12, **FAST)
-    assert "Not tested (5 clusters are too few for a test)" in found.verdict
+    assert "No test was run (a test needs more than 5 clusters)." in found.verdict
+    assert found.status == "not tested"
     assert found.estimates[0].test is None
     assert tu.evaluate(p, y, clusters=np.arange(60) // 10, **FAST).estimates[0].test is not None
 
 
-def test_other_tests_that_see_more_are_told() -> None:
-    """A slight shift of every score: fifteen bins need more rows to see it than one sum does."""
-    unseen = []
-    for seed in range(5):
+def test_tests_that_disagree_are_the_first_words() -> None:
+    """So few rows have outcomes that one asymptotic test calls odd and the exact test does not."""
+    disagreeing = []
+    for seed in range(30):
         rng = np.random.default_rng(seed)
-        p = rng.uniform(0.3, 0.7, 1500)
-        found = tu.evaluate(p, rng.random(1500) < p - 0.04, **FAST)
-        if "no evidence of miscalibration" in found.verdict:
-            unseen.append(found)
-    doubted = [each for each in unseen if min(t.pvalue for t in each.tests.values()) <= 0.05]
-    assert doubted
-    for found in doubted:
-        assert re.search(r"But \d+ of \d+ other tests have p ≤ 0\.05 \(", found.verdict)
-        assert "the tests do not agree" in found.answers["recommendation"]
+        p = rng.random(20)
+        found = tu.evaluate(p, rng.random(20) < p, **FAST | {"n_resamples": 199})
+        rejects = min(found.adjusted_pvalues.values()) <= 0.05
+        expected = "tests disagree" if rejects else "no evidence"
+        assert found.status == ("miscalibrated" if found.test.pvalue <= 0.05 else expected)
+        if found.status == "tests disagree":
+            disagreeing.append(found)
+    assert disagreeing
+    for found in disagreeing:
+        assert not found.miscalibrated
+        assert found.verdict.startswith("The tests disagree: the omnibus test shows no evidence")
+        assert re.search(r"\d+ of \d+ other tests rejects? calibration", found.verdict)
+        assert "more rows" not in str(found)
+        assert "takes about" not in found.answers["recommendation"]
 
 
 @pytest.mark.parametrize(
@@ -351,38 +378,39 @@ def test_other_tests_that_see_more_are_told() -> None:
     [(0.049, "0.049"), (0.0496, "0.05"), (0.05, "0.05"), (0.0504, "0.0504"), (0.3, "0.3")],
 )
 def test_the_side_of_the_level_is_seen_in_the_digits(found, pvalue, text) -> None:
-    headline_found = found("binary").estimates[0]
-    test = replace(headline_found.test, pvalue=pvalue)
-    parts = dict.fromkeys(Evidence._fields) | {"alpha": 0.05}
-    evidence = Evidence(**parts | {"headline": replace(headline_found, test=test)})
-    assert evidence.p(evidence.headline) == f"p = {text}"
-    assert evidence.rejects(evidence.headline) == (float(text) <= 0.05)
+    test = replace(found("binary").test, pvalue=pvalue)
+    parts = dict.fromkeys(Evidence._fields) | {"alpha": 0.05, "test": test}
+    parts["overview"] = found("binary").overview
+    evidence = Evidence(**parts | {"others": {}})
+    assert evidence.p(test) == f"p = {text}"
+    assert (evidence.status == "miscalibrated") == (float(text) <= 0.05)
 
 
 def test_comparisons_have_the_bins_of_the_headline() -> None:
     p, y = rows(400)
     found = tu.evaluate(labels=y, models={"a": p, "b": p**1.5}, n_bins=5, metrics=[], **FAST)
     assert found.comparison["first_error"][0] == found.models["a"].estimates[0].value
-    assert "none is shown to be better calibrated than a" in found.verdict
+    text = "None of the 2 models is shown to be better calibrated than a."
+    assert found.verdict.startswith(f"{text} Verdict for a, the first model: ")
 
 
 def test_one_outcome_alone_teaches_no_recalibrator() -> None:
     p, _ = rows(200)
     found = tu.evaluate(p, np.ones(200, int), **(FAST | {"recalibrate": True}))
-    assert "Only one outcome occurs in these rows" in found.answers["recommendation"]
+    assert "These rows contain only one outcome." in found.answers["recommendation"]
     assert found.answers["expected_gain"] == ""
 
 
-def test_what_speaks_against_is_a_field(found) -> None:
+def test_the_status_is_a_field(found) -> None:
     """One place for it: the command line and studies read it there."""
     for kind in ("binary", "three", "hundred"):
         evaluation = found(kind)
-        decide = [f.pvalue for f in evaluation.estimates if f.metric in DECIDING]
-        assert evaluation.pvalue == pytest.approx(tu.inference.holm(decide).min())
+        assert evaluation.pvalue == evaluation.test.pvalue
         assert evaluation.miscalibrated == (evaluation.pvalue <= 0.05)
+        assert evaluation.miscalibrated == (evaluation.status == "miscalibrated")
     assert found("soft").pvalue is None
     p, y = rows(500)
     p[0], y[0] = 0.0, 1
     impossible = tu.evaluate(p, y, metrics=[], **FAST)
-    assert impossible.miscalibrated
-    assert impossible.pvalue > 0.05
+    assert impossible.status == "miscalibrated"
+    assert impossible.pvalue == 0.01

@@ -10,7 +10,16 @@ import numpy as np
 from trueup.cli.data_options import as_typed
 from trueup.cli.recalibrator_options import METHODS
 from trueup.cli.terminal import Screen, number, pvalue, span
-from trueup.evaluation.text import Rows, estimate_rows, recalibration_rows, score_rows
+from trueup.evaluation.text import (
+    Rows,
+    clinical_rows,
+    estimate_rows,
+    group_rows,
+    recalibration_rows,
+    score_rows,
+    test_rows,
+)
+from trueup.evaluation.verdict.wording import minus
 
 if TYPE_CHECKING:
     from trueup.evaluation import Evaluation
@@ -30,20 +39,22 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
     screen.paragraph(f"{first[1]} {others[0][1]}", strong=True)
     screen.answers({name.replace("_", " "): text for name, text in others[1:] if text})
     _show_rows(screen, "Calibration errors", estimate_rows(found), _about(found))
+    _show_rows(screen, "Further tests", test_rows(found), "Holm: adjusted for their number.")
+    _show_rows(screen, "Clinical measures", clinical_rows(found))
     _show_rows(screen, "Scores: lower is better", score_rows(found), TERMS)
     classes: Any = found.tables.get("classes")
     if classes is not None:
         _show_parts(screen, "class", classes)
     if found.groups is not None:
         _show_parts(screen, "group", found.groups.table)
+        _show_rows(screen, "Natural frequencies", group_rows(found))
     if found.recalibration is not None and _method(found) is not None:
         some, n = found.recalibration.rows, found.overview.n
         note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
-        _show_rows(
-            screen, "Recalibration, on rows it was not fitted on", recalibration_rows(found), note
-        )
+        _show_rows(screen, "Recalibration (out-of-fold)", recalibration_rows(found), note)
     if file != "-":
         screen.commands("What next:", next_commands(found, file, columns))
+    screen.commands("To get these numbers again:", [found.reproduce])
 
 
 def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list[str]:
@@ -68,7 +79,7 @@ def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list
 
 def _about(found: Evaluation) -> str:
     """Say what the table of errors is of, and which metrics could not be tested."""
-    text = "0 is perfect; a p-value is of the test that the model is calibrated."
+    text = "0 is perfect. Holm: p-values adjusted for all tests that do not decide."
     reasons = {each.notes["no_test"] for each in found.estimates if "no_test" in each.notes}
     return " ".join([text, *(f"Not tested: {reason}." for reason in sorted(reasons))])
 
@@ -94,14 +105,20 @@ def _show_parts(screen: Screen, what: str, columns: ResultTable) -> None:
     few = {name: columns[name][worst].tolist() for name in columns}
     table = {
         what: [str(name) for name in few[what]],
-        "share": [f"{100 * share:.1f} %" for share in few["share"]],
-        "said": [number(score) for score in few["mean_score"]],
-        "came true": [number(label) for label in few["mean_label"]],
-        "error": [number(error) for error in few["error"]],
-        "interval": [span(low, high) for low, high in zip(few["low"], few["high"], strict=True)],
-        "p-value (Holm)": [pvalue(p) for p in few["adjusted_pvalue"]],
+        "share": [f"{100 * share:.1f}%" for share in few["share"]],
+        "predicted": [number(score) for score in few["mean_score"]],
+        "observed": [number(label) for label in few["mean_label"]],
     }
+    if "gap_se" in columns:
+        gaps = zip(few["gap"], few["gap_se"], strict=True)
+        table["gap ± SE"] = [f"{minus(f'{gap:+.4f}')} ± {se:.4f}" for gap, se in gaps]
+        table["p (gap)"] = [pvalue(p) for p in few["gap_pvalue"]]
+    table["error"] = [number(error) for error in few["error"]]
+    table["interval"] = [span(low, high) for low, high in zip(few["low"], few["high"], strict=True)]
+    if "adjusted_pvalue" in columns:
+        table["p (Holm)"] = [pvalue(p) for p in few["adjusted_pvalue"]]
     many = len(columns)
     plural = {"class": "classes", "group": "groups"}[what]
     title = f"All {many} {plural}" if many <= FEW else f"The {FEW} worst of {many} {plural}"
-    screen.table(title, table, "Said: mean probability. p-values are adjusted for looking at all.")
+    note = f"p (gap) tests the mean alone; p (Holm) tests the error, adjusted for {many} {plural}."
+    screen.table(title, table, note)

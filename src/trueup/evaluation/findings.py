@@ -25,18 +25,20 @@ from trueup.results import CalibrationTestResult, Interval
 from trueup.seeds import Seed, seed_of
 
 HEADLINE = "rmsce_debiased"
-"""The metric whose test and interval the verdict rests on: nearly unbiased, with exact tests."""
+"""The error that the verdict states: nearly unbiased."""
 
 OF_ONE_SCORE = ("rmsce_debiased", "ece_debiased", "ece", "ece_sweep", "mce")
 WITHOUT_BINS = ("ks_error", "smooth_ece")
 ALL_CLASSES = "marginal_error_debiased"
-"""The other metric that decides, of the probabilities of every class."""
+"""The error of the probabilities of every class, which the verdict states as well."""
 OF_ALL_CLASSES = (ALL_CLASSES, "sce")
 
 MOST_ROWS_SORTED = 50_000
 """Metrics without bins sort every resample; above so many rows they are left out unless asked."""
 MOST_CELLS_TESTED = 5_000_000
 """Rows times classes up to which all classes are resampled together."""
+MOST_ROWS_DRAWN, FEWEST_RESAMPLES = 2_000_000_000, 199
+"""Labels that the omnibus test draws at most, unless that leaves too few resamples."""
 MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
 MOST_PAIRS_OF_SKCE = 12_000_000
 """Pairs of rows times classes, for each of which `skce` compares every resample."""
@@ -77,7 +79,7 @@ class Settings(NamedTuple):
 
 
 def headline(n_bins: int) -> BinnedError:
-    """Return the estimator that the verdict rests on."""
+    """Return the estimator of the error that the verdict states."""
     return rmsce_debiased.estimator(n_bins=n_bins)
 
 
@@ -133,12 +135,44 @@ def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
     return tuple(found)
 
 
+def untestable(forecasts: Forecasts, asked: Settings) -> str:
+    """Return why no test of calibration can reject, or an empty string."""
+    if forecasts.soft:
+        return "soft labels cannot be tested"
+    if forecasts.clusters is not None:
+        many = len(np.unique(forecasts.clusters))
+        if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
+            return f"a test needs more than {many} cluster{'s' * (many != 1)}"
+    return ""
+
+
+def omnibus_test(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
+    """Run the test that decides; None where `untestable` says why."""
+    if untestable(forecasts, asked):
+        return None
+    many = int(np.clip(MOST_ROWS_DRAWN // forecasts.n, FEWEST_RESAMPLES, asked.n_resamples))
+    return calibration_test(forecasts, n_resamples=many, rng=asked.seed)
+
+
+def test_of_possible(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
+    """Test the rows whose outcome had a positive probability, where some had none."""
+    possible = np.concatenate(
+        [
+            (forecasts.rows(block) * forecasts.one_hot(block)).sum(axis=1) > 0
+            for block in forecasts.blocks()
+        ]
+    )
+    if not possible.any():
+        return None
+    return omnibus_test(forecasts.take(np.flatnonzero(possible)), asked)
+
+
 def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:
     """Tests of other kinds, by name, where rows are independent and not too many."""
     if forecasts.clusters is not None or forecasts.soft:
         return {}
     found = {}
-    for method in ("spiegelhalter", "hosmer-lemeshow", "ks", "tcal", "skce"):
+    for method in ("cox", "spiegelhalter", "hosmer-lemeshow", "ks", "tcal", "skce"):
         if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
             continue
         if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
@@ -214,9 +248,9 @@ def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
     lens = estimator.lens_for(forecasts)
     if lens.induces == "family":
         many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
-        return "rows times classes are too many to resample" if many else ""
+        return "too many rows and classes to resample" if many else ""
     if forecasts.n > estimator.most_rows_resampled:
-        return "too many rows to sweep every resample"
+        return "too many rows to repeat the bin sweep on every resample"
     return ""
 
 
@@ -241,15 +275,12 @@ def _test(
 ) -> tuple[CalibrationTestResult | None, dict[str, str]]:
     """The test, or notes why there is none."""
     reason = _too_costly(estimator, forecasts)
-    if forecasts.soft:
-        reason = "labels are probabilities: there is no outcome to test"
+    reason = untestable(forecasts, asked) or reason
     if reason:
         return None, {"no_test": reason}
     method = "consistency"
     if forecasts.clusters is not None:
-        method, many = "cluster-signs", len(np.unique(forecasts.clusters))
-        if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
-            return None, {"no_test": f"{many} clusters are too few for a test"}
+        method = "cluster-signs"
         # What is subtracted takes rows for independent; without it the test needs no such rows.
         estimator = estimator.plug_in()
     try:

@@ -12,7 +12,18 @@ from trueup.decisions import abstention_rewards
 from trueup.errors import InputError, internal_error
 from trueup.estimators import BinnedError, PointwiseError
 from trueup.evaluation.class_findings import class_findings, resamples_of_groups
-from trueup.evaluation.findings import Settings, findings, headline, headline_finding, proper_scores
+from trueup.evaluation.clinical import clinical_table
+from trueup.evaluation.findings import (
+    Settings,
+    findings,
+    headline,
+    headline_finding,
+    omnibus_test,
+    proper_scores,
+    test_of_possible,
+)
+from trueup.evaluation.frequencies import frequencies_of_groups
+from trueup.evaluation.halves import halves_of
 from trueup.evaluation.overview import overview_of
 from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
 from trueup.evaluation.recommendations import local_finding, tried_recalibration
@@ -29,7 +40,7 @@ FEWEST_ROWS_TRADED = 400
 MOST_ROWS_OF_TREE = 100_000
 GROUPS = "call it as evaluate(probs, labels, groups=groups)"
 
-NEEDED = ("overview", "estimates", "headline", "reliability_mass", "scores")
+NEEDED = ("overview", "omnibus", "estimates", "headline", "halves", "reliability_mass", "scores")
 """The parts without which there is no verdict."""
 
 
@@ -137,14 +148,15 @@ def _simplex(of: OnDemand) -> Any:
 
 def _sensitivity(of: OnDemand) -> Sensitivity | None:
     alpha = 1 - of.asked.confidence_level
-    statistic = headline(of.asked.n_bins)
-    found = sensitivity(of.forecasts, statistic=statistic, alpha=alpha, **of.asked.of_tests)
+    found = sensitivity(of.forecasts, alpha=alpha, **of.asked.of_tests)
     return found if np.ptp(found.null) > 0 else None
 
 
 def _null(of: OnDemand) -> ResultTable | None:
-    found = of.get("sensitivity")
-    return None if found is None else null_table(found)
+    alpha = 1 - of.asked.confidence_level
+    statistic = headline(of.asked.n_bins)
+    found = sensitivity(of.forecasts, statistic=statistic, alpha=alpha, **of.asked.of_tests)
+    return null_table(found) if np.ptp(found.null) > 0 else None
 
 
 def _resamples_of_groups(of: OnDemand) -> int:
@@ -194,6 +206,17 @@ TABLES: dict[str, Part] = {
 
 PARTS: dict[str, Part] = TABLES | {
     "overview": Part(lambda of: overview_of(of.forecasts)),
+    "omnibus": Part(lambda of: omnibus_test(of.forecasts, of.asked)),
+    "omnibus_of_possible": Part(lambda of: test_of_possible(of.forecasts, of.asked), _hard),
+    "halves": Part(lambda of: halves_of(of.forecasts)),
+    "clinical": Part(
+        lambda of: clinical_table(of.forecasts, of.asked.confidence_level),
+        lambda of: of.n_classes == 2,
+    ),
+    "frequencies_of_groups": Part(
+        lambda of: frequencies_of_groups(of.forecasts, of.asked.confidence_level),
+        lambda of: of.groups is not None and not of.soft,
+    ),
     "estimates": Part(lambda of: findings(of.forecasts, of.metrics, of.asked)),
     "headline": Part(_headline),
     "test": Part(lambda of: of.get("headline").test, _hard),

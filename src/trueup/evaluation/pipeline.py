@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, conflict, must_be
 from trueup.evaluation.class_findings import test_of_classes
-from trueup.evaluation.evidence import Evidence
-from trueup.evaluation.findings import ALL_CLASSES, HEADLINE, Settings, further_tests, headline
+from trueup.evaluation.findings import ALL_CLASSES, Settings, further_tests, headline, untestable
 from trueup.evaluation.fingerprint import fingerprint_of, versions
+from trueup.evaluation.frequencies import frequency_of_scores
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
 from trueup.evaluation.recommendations import advised_estimator, detectable
+from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
-from trueup.evaluation.sections import Finding
-from trueup.evaluation.verdict import answers_of, verdict_of, verdict_of_models
+from trueup.evaluation.sections import Finding, Frequency
+from trueup.evaluation.verdict.answers import answers_of, verdict_of, verdict_of_models
+from trueup.evaluation.verdict.evidence import Evidence
+from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
 from trueup.inference.comparison import checked_model, same_samples
@@ -79,11 +84,12 @@ def evaluate(
 
     Notes
     -----
-    The verdict rests on the debiased root mean squared error over bins of equal size, its interval
-    and its consistency test (for several classes together with that of `marginal_error_debiased`,
-    both adjusted by Holm); other metrics are shown beside it, and their p-values are not adjusted
-    for one another. Very many rows are handled by parts: recalibrators are tried on a
-    random 100,000 rows (200,000 numbers, at least 5,000 rows, for more classes), the world of
+    The status rests on the omnibus test alone (`calibration_test`), except that an observed outcome
+    of probability 0 needs no test. If it does not reject, other tests are adjusted for their number
+    by Holm; where one of these rejects, the verdict says that the tests disagree. The error that
+    the verdict states is the debiased root mean square over bins of equal size. Very many rows are
+    handled by parts: the omnibus test draws at most two billion labels, recalibrators are tried on
+    a random 100,000 rows (200,000 numbers, at least 5,000 rows, for more classes), the world of
     ``advice`` is fitted to 50,000, local errors are those of 20,000.
 
     Cost: some seconds for 100,000 rows of ten classes or a million of two.
@@ -113,6 +119,7 @@ def evaluate(
         **asked._asdict(),
         "recalibrate": bool(recalibrate),
         "advice": bool(advice),
+        **{name: True for name, given in (("logits", logits), ("normalize", normalize)) if given},
     }
     if models is not None:
         return _of_models(models, probs, labels, beside, metrics, asked, settings)
@@ -147,16 +154,29 @@ def _of_models(
     }
     first = next(iter(found.values()))
     if len(found) == 1:
-        return replace(first, models=found)
+        return replace(first, models=found, reproduce=_of_each(found))
     comparison = compare_many(checked, estimator=headline(asked.n_bins), **asked.of_intervals)
     verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
-    return replace(first, verdict=verdict, models=found, comparison=comparison)
+    return replace(
+        first, verdict=verdict, models=found, comparison=comparison, reproduce=_of_each(found)
+    )
+
+
+def _of_each(found: dict[str, Evaluation]) -> str:
+    """Return the call that evaluates all models, with the fingerprint of each."""
+    call = next(iter(found.values())).reproduce
+    start, rest = "trueup.evaluate(probs, labels", call.partition("; data ")[0]
+    given = ", ".join(f"{name!r}: ..." for name in found)
+    models = f"trueup.evaluate(labels=labels, models={{{given}}}"
+    prints = ", ".join(f"{name} {each.fingerprint[:SHOWN]}" for name, each in found.items())
+    return f"{models}{rest.removeprefix(start)}; data {prints}"
 
 
 def _of_one(
     forecasts: Forecasts, metrics: object, asked: Settings, settings: dict[str, Any]
 ) -> Evaluation:
     parts, level = OnDemand(forecasts, asked, metrics=metrics), asked.confidence_level
+    overview, test = parts.get("overview"), parts.get("omnibus")
     estimates: tuple[Finding, ...] = parts.get("estimates")
     settings = {**settings, "metrics": [each.metric for each in estimates]}
     made = {name: parts.get(name) for name in TABLES}
@@ -164,58 +184,84 @@ def _of_one(
     every = next((each for each in estimates if each.metric == ALL_CLASSES), None)
     if every is not None and math.isnan(every.value):  # an internal error: see its row
         every = None
+    if test is not None:
+        settings = {**settings, "resamples_of_test": test.notes.get("n_resamples", 0)}
     if forecasts.is_matrix:
         method, resamples = test_of_classes(forecasts, asked.n_resamples)
         settings = {**settings, "test_of_classes": method, "resamples_of_classes": resamples}
     for_groups, by_group = parts.get("resamples_of_groups"), parts.get("groups")
     if for_groups is not None:
         settings = {**settings, "resamples_of_groups": for_groups}
-    deciding = 1 if every is None or every.test is None else 2  # adjusted for each other
     seen = parts.get("sensitivity")
-    found = detectable(replace(seen, alpha=(1 - level) / deciding), forecasts.n) if seen else None
-    tests, overview = further_tests(forecasts, asked), parts.get("overview")
-    table, dependent = parts.get("reliability_mass"), not_independent(forecasts)
+    tests, dependent = further_tests(forecasts, asked), not_independent(forecasts)
+    table, of_groups = parts.get("reliability_mass"), parts.get("frequencies_of_groups") or ()
+    evidence = Evidence(
+        overview=overview,
+        test=test,
+        not_tested=untestable(forecasts, asked),
+        test_of_rest=parts.get("omnibus_of_possible") if overview.n_zero_prob_outcomes else None,
+        headline=estimates[0],
+        all_classes=every,
+        halves=parts.get("halves"),
+        table=table,
+        band=None
+        if dependent
+        else consistency_band(table, confidence_level=level, simultaneous=True),
+        classes=tables.get("classes"),
+        groups=by_group,
+        clinical=parts.get("clinical"),
+        detectable_error=detectable(seen, forecasts.n) if seen else None,
+        recalibration=None,
+        alpha=1 - level,
+        groups_left_out=dependent if forecasts.groups is not None else "",
+        resamples_of_groups=for_groups or 0,
+        by_frequency=settings.get("test_of_classes") == "frequency",
+        others=_others(estimates, tests),
+    )
+    of_scores = None if forecasts.soft else _frequency_of_scores(forecasts, evidence)
     scores, local = parts.get("scores"), parts.get("local")
     advice = advised_estimator(forecasts, asked) if settings["advice"] else None
     forget(forecasts)  # recalibrators need the memory
     recalibrated = parts.get("recalibration") if settings["recalibrate"] else None
-    evidence = Evidence(
-        overview,
-        estimates[0],
-        every,
-        table,
-        None if dependent else consistency_band(table, confidence_level=level, simultaneous=True),
-        tables.get("classes"),
-        by_group,
-        found,
-        recalibrated,
-        1 - level,
-        dependent if forecasts.groups is not None else "",
-        for_groups or 0,
-        settings.get("test_of_classes") == "frequency",
-        _others(estimates, tests),
-    )
-    answers = answers_of(evidence)
+    evidence = evidence._replace(recalibration=recalibrated)
+    answers = answers_of(evidence, of_scores.text if of_scores else "")
+    fingerprint, of = fingerprint_of(forecasts), versions()
     return Evaluation(
         verdict=verdict_of(answers),
-        miscalibrated=evidence.miscalibrated,
-        pvalue=evidence.deciding_pvalue,
+        status=evidence.status,
+        pvalue=None if test is None else test.pvalue,
         answers=answers,
         overview=overview,
+        test=test,
         estimates=estimates,
         tests=tests,
+        adjusted_pvalues=evidence.adjusted,
         tables=tables,
         scores=scores,
+        clinical=evidence.clinical,
+        frequencies=(*((of_scores,) if of_scores else ()), *of_groups),
         groups=by_group,
         local=local,
         recalibration=recalibrated,
-        detectable_error=found,
+        detectable_error=evidence.detectable_error,
         estimator_advice=advice,
         settings=settings,
-        versions=versions(),
-        fingerprint=fingerprint_of(forecasts),
+        versions=of,
+        fingerprint=fingerprint,
+        reproduce=call_of(forecasts, settings, estimates, of, fingerprint),
         internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
     )
+
+
+def _frequency_of_scores(forecasts: Forecasts, evidence: Evidence) -> Frequency:
+    """Count outcomes where the scores are most wrong, or around the median if no test says so."""
+    table = evidence.table
+    worst = standing_out(table, evidence.band) if evidence.miscalibrated else None
+    if worst is None:  # the largest of many deviations would look worse than it is
+        worst = int(np.searchsorted(np.cumsum(table.count), table.count.sum() / 2))
+    low, high = float(table.edges[worst]), float(table.edges[worst + 1])
+    low = low if worst else -math.inf  # the first bin holds its lower edge
+    return frequency_of_scores(forecasts, low, high, 1 - evidence.alpha)
 
 
 def _internal_errors(
@@ -232,11 +278,7 @@ def _internal_errors(
 def _others(
     estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
 ) -> dict[str, float]:
-    """P-values of all tests that do not decide."""
-    found = {
-        each.metric: each.test.pvalue
-        for each in estimates
-        if each.test is not None and each.metric not in (HEADLINE, ALL_CLASSES)
-    }
-    found |= {f"{name} test": each.pvalue for name, each in tests.items()}
+    """P-values of all tests but the one that decides, by metric or method."""
+    found = {each.metric: each.test.pvalue for each in estimates if each.test is not None}
+    found |= {name: each.pvalue for name, each in tests.items()}
     return {name: pvalue for name, pvalue in found.items() if not math.isnan(pvalue)}

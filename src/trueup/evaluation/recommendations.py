@@ -10,9 +10,9 @@ import numpy as np
 from trueup._typing import Ints
 from trueup.bins import EqualWidth
 from trueup.errors import InputError
-from trueup.evaluation.evidence import amount
 from trueup.evaluation.findings import Settings
 from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Recalibration
+from trueup.evaluation.verdict.wording import amount
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.local import LocalError, mlce_over_bandwidths
@@ -47,9 +47,10 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
     needed = [(each, round(many * n / found.rows)) for each, many in rows if many is not None]
     table = ResultTable.from_rows(needed, ("error", "rows"))
     if error is None:
-        words = "with so few rows even a large error would mostly go unnoticed"
+        words = "with this few rows, even a large error would usually go undetected"
     else:
-        words = f"an error below {amount(error)} would go unnoticed more than one time in five"
+        missed = f"{100 * (1 - POWER):.0f}% of the time"
+        words = f"the test would miss an error smaller than {amount(error)} more than {missed}"
     return Detectable(error, POWER, found.alpha, table, words)
 
 

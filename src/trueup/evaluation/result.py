@@ -17,44 +17,62 @@ from trueup.evaluation.sections import (
     Detectable,
     EstimatorAdvice,
     Finding,
+    Frequency,
     LocalFinding,
     Overview,
     Recalibration,
     Score,
 )
+from trueup.evaluation.verdict.evidence import MISCALIBRATED
 from trueup.inference import GroupErrors
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 from trueup.tables.base import Table
 
-SCHEMA = 2
+SCHEMA = 3
 TEXT = tuple('{["')  # how JSON begins, and no path does
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Are these probabilities true, how sure are we, and what would fix them?
+    """Whether probabilities are calibrated, how certain that is, and what would fix them.
 
     Attributes
     ----------
     verdict
         The answer in one paragraph.
-    miscalibrated, pvalue
-        Whether the evidence speaks against calibration, and the p-value of the tests that decide,
-        adjusted where there are two; None without a test.
+    status
+        What the tests say. ``"miscalibrated"``: the omnibus test rejects calibration at the level
+        1 − confidence_level, or an observed outcome had a predicted probability of 0.
+        ``"tests disagree"``: the omnibus test does not reject, but another test, a class or a group
+        does after adjustment by Holm. ``"no evidence"``: none of them rejects; this does not show
+        that the model is calibrated. ``"not tested"``: labels are probabilities, or there are too
+        few clusters for any test to reject.
+    pvalue
+        The p-value of the omnibus test; None if it was not run.
     answers
-        The same by question: ``"calibrated"``, ``"magnitude"``, ``"location"``, ``"precision"``,
-        ``"recommendation"``, ``"expected_gain"``.
+        The sentences by question: ``"calibrated"``, ``"magnitude"``, ``"frequency"``,
+        ``"location"``, ``"precision"``, ``"recommendation"``, ``"expected_gain"``. The verdict
+        holds all but ``"precision"`` and ``"expected_gain"``.
     overview
         Rows, classes, accuracy, mean prediction and outcome.
+    test
+        The omnibus test, which decides the status, with its parts; None if it was not run.
     estimates
-        Metrics with intervals and p-values; the first is the one the verdict rests on.
+        Metrics with intervals and p-values; the first is the error that the verdict states.
     tests
         Further tests of calibration by name.
+    adjusted_pvalues
+        P-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
     tables
         What the pictures are drawn from, by name.
     scores
         Brier score and log loss, taken apart.
+    clinical
+        For one column: O:E ratio, calibration-in-the-large, slope and intercept with intervals,
+        and their joint test; the first row is of all rows, the others are of groups.
+    frequencies
+        Natural frequencies: of the scores that the verdict names, then of each group.
     groups, local
         Errors of groups and among similar rows, where groups and features were given.
     recalibration
@@ -67,6 +85,8 @@ class Evaluation:
         With several models: each one's evaluation, and every pair compared.
     settings, versions, fingerprint
         What was asked, of which versions, and a hash of the data.
+    reproduce
+        The call or command that gives this result again, with version and fingerprint.
     internal_errors
         Bugs of trueup that left out a metric, test or table, by its name; please report them.
     schema
@@ -74,14 +94,18 @@ class Evaluation:
     """
 
     verdict: str
-    miscalibrated: bool
+    status: str
     pvalue: float | None
     answers: dict[str, str]
     overview: Overview
+    test: CalibrationTestResult | None
     estimates: tuple[Finding, ...]
     tests: dict[str, CalibrationTestResult]
+    adjusted_pvalues: dict[str, float]
     tables: dict[str, Table]
     scores: tuple[Score, ...]
+    clinical: ResultTable | None
+    frequencies: tuple[Frequency, ...]
     groups: GroupErrors | None
     local: LocalFinding | None
     recalibration: Recalibration | None
@@ -90,10 +114,16 @@ class Evaluation:
     settings: dict[str, Any]
     versions: dict[str, str]
     fingerprint: str
+    reproduce: str
     models: dict[str, Evaluation] = field(default_factory=dict)
     comparison: ResultTable | None = None
     internal_errors: dict[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
+
+    @property
+    def miscalibrated(self) -> bool:
+        """Whether the status is ``"miscalibrated"``."""
+        return self.status == MISCALIBRATED
 
     def estimate(self, name: str) -> Finding:
         """Return the finding of a metric by its name."""

@@ -192,3 +192,34 @@ class LocalFinding(FieldsShown):
     landscape: ResultTable
     axes: tuple[str, str]
     rows: int
+
+
+@dataclass(frozen=True)
+class Frequency(FieldsShown):
+    """How often the outcome occurred among some rows, as a natural frequency.
+
+    Attributes
+    ----------
+    rows
+        Which rows, in words.
+    n
+        How many of them there are.
+    per
+        The number of rows that ``text`` speaks of, such as 1,000.
+    mean_score, rate
+        Mean prediction, and how often the outcome occurred; for a matrix mean confidence and
+        accuracy.
+    low, high
+        Interval of the rate.
+    text
+        The sentence.
+    """
+
+    rows: str
+    n: int
+    per: int
+    mean_score: float
+    rate: float
+    low: float
+    high: float
+    text: str

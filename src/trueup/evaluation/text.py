@@ -8,20 +8,28 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
-from trueup.evaluation.sections import Finding, Overview, Recalibration, Score
+from trueup.evaluation.frequencies import OF_GROUP
+from trueup.evaluation.sections import Finding, Frequency, Overview, Recalibration, Score
+from trueup.evaluation.verdict.wording import percent
 from trueup.notebook import html_table, is_number, text_table
+from trueup.results import CalibrationTestResult
+from trueup.tables import ResultTable
 
 Rows = tuple[Sequence[str], list[Sequence[str]]]
 """Names of columns, and rows of text."""
 WIDTH = 88
+MOST_GROUPS = 10
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
-    "magnitude": "How far off, and in which direction?",
+    "magnitude": "How large is the error, and in which direction?",
+    "frequency": "What does that mean for 1,000 rows?",
     "location": "Where?",
-    "precision": "How sure are we?",
-    "recommendation": "What to do?",
-    "expected_gain": "What would be gained?",
+    "precision": "How precise is the estimate?",
+    "recommendation": "What should I do?",
+    "expected_gain": "What would recalibration gain?",
 }
+DETAILS = ("precision", "expected_gain")
+"""Answers that the verdict leaves out."""
 
 
 class _Evaluation(Protocol):
@@ -32,7 +40,23 @@ class _Evaluation(Protocol):
     @property
     def answers(self) -> Mapping[str, str]: ...
     @property
+    def status(self) -> str: ...
+    @property
+    def pvalue(self) -> float | None: ...
+    @property
     def overview(self) -> Overview: ...
+    @property
+    def test(self) -> CalibrationTestResult | None: ...
+    @property
+    def tests(self) -> Mapping[str, CalibrationTestResult]: ...
+    @property
+    def adjusted_pvalues(self) -> Mapping[str, float]: ...
+    @property
+    def clinical(self) -> ResultTable | None: ...
+    @property
+    def frequencies(self) -> Sequence[Frequency]: ...
+    @property
+    def reproduce(self) -> str: ...
     @property
     def estimates(self) -> Sequence[Finding]: ...
     @property
@@ -49,10 +73,16 @@ class _Evaluation(Protocol):
 
 def plain_text(evaluation: _Evaluation) -> str:
     """Verdict, then tables."""
-    parts = [textwrap.fill(evaluation.verdict, WIDTH)]
+    details = " ".join(evaluation.answers[name] for name in DETAILS if evaluation.answers[name])
+    parts = [_filled(each) for each in (evaluation.verdict, details) if each]
     parts += [f"{title}\n{_aligned(rows)}" for title, rows in tables_of(evaluation).items()]
-    parts += [textwrap.fill(each, WIDTH) for each in reports_of(evaluation)]
+    parts += [_filled(each) for each in reports_of(evaluation)]
+    parts.append(_filled(f"Reproduce: {evaluation.reproduce}"))
     return "\n\n".join(parts)
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
 
 
 def reports_of(evaluation: _Evaluation) -> list[str]:
@@ -72,6 +102,7 @@ def html(evaluation: _Evaluation) -> str:
         html_table(title, names, rows) for title, (names, rows) in tables_of(evaluation).items()
     )
     shown += "".join(f"<p>{escape(each)}</p>" for each in reports_of(evaluation))
+    shown += f"<p>Reproduce: {escape(evaluation.reproduce)}</p>"
     return f'<div class="trueup" style="max-width:60em"><dl>{answers}</dl>{shown}</div>'
 
 
@@ -79,8 +110,11 @@ def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
     """Return the tables a person looks at, by title."""
     found = {
         "Calibration errors": estimate_rows(evaluation),
+        "Further tests": test_rows(evaluation),
+        "Clinical measures": clinical_rows(evaluation),
+        "Groups": group_rows(evaluation),
         "Proper scores": score_rows(evaluation),
-        "Recalibration, out of fold": recalibration_rows(evaluation),
+        "Recalibration (out-of-fold)": recalibration_rows(evaluation),
         "Models": model_rows(evaluation),
     }
     return {title: rows for title, rows in found.items() if rows[1]}
@@ -93,20 +127,63 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
             finding.metric,
             finding.lens,
             f"{finding.value:.4f}",
-            f"{finding.interval.low:.4f} … {finding.interval.high:.4f}",
+            _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
             else f"{finding.pvalue:.3g}",
+            _adjusted(evaluation, finding.metric),
         )
         for finding in evaluation.estimates
     ]
-    level = evaluation.settings.get("confidence_level", 0.95)
-    return ("metric", "looks at", "estimate", f"{100 * level:g} % interval", "p-value"), rows
+    names = ("metric", "target", "estimate", f"{_level(evaluation)} interval", "p-value", "Holm")
+    return names, rows
+
+
+def test_rows(evaluation: _Evaluation) -> Rows:
+    """Tests that are of no metric, with their p-values adjusted for all that do not decide."""
+    rows: list[Sequence[str]] = []
+    if evaluation.test is not None:
+        rows.append(("omnibus", f"{evaluation.test.pvalue:.3g}", "decides"))
+    for name, test in evaluation.tests.items():
+        if "internal_error" not in test.notes:
+            rows.append((name, f"{test.pvalue:.3g}", _adjusted(evaluation, name)))
+    return ("test", "p-value", "Holm"), rows
+
+
+def clinical_rows(evaluation: _Evaluation) -> Rows:
+    """O:E ratio, calibration-in-the-large and slope, of all rows and of groups."""
+    measures = {"O:E": "oe", "in the large": "in_the_large", "slope": "slope"}
+    names = ("rows", "n", *measures, "joint p-value")
+    table = evaluation.clinical
+    if table is None:
+        return names, []
+    rows: list[Sequence[str]] = []
+    for k in range(len(table)):
+        row = {name: table[name][k] for name in table}
+        cells = []
+        for name in measures.values():
+            value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+            ends = f" {_ends(low, high, 2)}" if math.isfinite(low + high) else ""
+            cells.append(f"{value:.3f}{ends}" if math.isfinite(value) else "")
+        joint = float(row["joint_pvalue"])
+        tested = f"{joint:.3g}" if math.isfinite(joint) else ""
+        rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
+    return names, rows
+
+
+def group_rows(evaluation: _Evaluation) -> Rows:
+    """Natural frequencies of groups, each a sentence."""
+    found = [each.text for each in evaluation.frequencies if each.rows.startswith(OF_GROUP)]
+    shown: list[Sequence[str]] = [(each,) for each in found[:MOST_GROUPS]]
+    if len(found) > MOST_GROUPS:
+        shown.append((f"… and {len(found) - MOST_GROUPS:,} more groups",))
+    return ("among rows of each group",), shown
 
 
 def score_rows(evaluation: _Evaluation) -> Rows:
     """Proper scores and their terms."""
-    names = ("score", "value", "interval", "miscalibration", "discrimination", "uncertainty")
+    interval = f"{_level(evaluation)} interval"
+    names = ("score", "value", interval, "miscalibration", "discrimination", "uncertainty")
     rows: list[Sequence[str]] = []
     for score in evaluation.scores:
         ends, parts = score.interval, score.decomposition
@@ -116,8 +193,9 @@ def score_rows(evaluation: _Evaluation) -> Rows:
             terms = [f"{round(term, 4) + 0.0:.4f}" for term in found]  # no minus zero
         high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
         cut = ends.notes.get("clipped", 0)  # rows of an infinite loss
-        name = f"{score.name} ({cut:,} of probability 0 cut off)" if cut else score.name
-        row = (name, f"{ends.estimate:.4f}", f"{ends.low:.4f} … {high}", *terms)
+        zeros = f"{cut:,} zero probabilit{'y' if cut == 1 else 'ies'} clipped"
+        name = f"{score.name} ({zeros})" if cut else score.name
+        row = (name, f"{ends.estimate:.4f}", f"[{ends.low:.4f}, {high}]", *terms)
         rows.append(row)
     return names, rows
 
@@ -125,10 +203,10 @@ def score_rows(evaluation: _Evaluation) -> Rows:
 def recalibration_rows(evaluation: _Evaluation) -> Rows:
     """Before and after the recommended recalibration."""
     found = evaluation.recalibration
-    names = ("", "log loss", "calibration error", "interval")
+    names = ("", "log loss", "calibration error", f"{_level(evaluation)} interval")
     if found is None:
         return names, []
-    lines = [("as they are", found.before)]
+    lines = [("original", found.before)]
     if found.recommended != "IdentityCalibration":
         lines.append((found.recommended, found.after))
     rows: list[Sequence[str]] = [
@@ -136,7 +214,7 @@ def recalibration_rows(evaluation: _Evaluation) -> Rows:
             name,
             f"{line['log_loss']:.4f} ± {line['log_loss_se']:.4f}",
             f"{line['error']:.4f}",
-            f"{line['error_low']:.4f} … {line['error_high']:.4f}",
+            _ends(line["error_low"], line["error_high"]),
         )
         for name, line in lines
     ]
@@ -145,15 +223,28 @@ def recalibration_rows(evaluation: _Evaluation) -> Rows:
 
 def model_rows(evaluation: _Evaluation) -> Rows:
     """Every model's headline."""
-    names = ("model", "error", "interval", "p-value", "log loss")
+    names = ("model", "status", "error", f"{_level(evaluation)} interval", "p-value", "log loss")
     rows: list[Sequence[str]] = []
     for name, model in evaluation.models.items():
         first = model.estimates[0]
-        pvalue = "" if first.pvalue is None else f"{first.pvalue:.3g}"
-        ends = f"{first.interval.low:.4f} … {first.interval.high:.4f}"
+        pvalue = "" if model.pvalue is None else f"{model.pvalue:.3g}"
+        ends = _ends(first.interval.low, first.interval.high)
         loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
-        rows.append((name, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
+        rows.append((name, model.status, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
     return names, rows
+
+
+def _ends(low: float, high: float, digits: int = 4) -> str:
+    return f"[{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def _level(evaluation: _Evaluation) -> str:
+    return percent(evaluation.settings.get("confidence_level", 0.95))
+
+
+def _adjusted(evaluation: _Evaluation, name: str) -> str:
+    found = evaluation.adjusted_pvalues.get(name)
+    return "" if found is None else f"{found:.3g}"
 
 
 def _aligned(table: Rows) -> str:

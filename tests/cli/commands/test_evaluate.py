@@ -16,7 +16,6 @@ from trueup.cli.conditions import Condition, exit_code
 from trueup.cli.evaluation_output import next_commands, show
 from trueup.cli.terminal import Screen
 from trueup.evaluation import Evaluation, evaluate
-from trueup.evaluation.evidence import Evidence
 
 QUICK = ("--resamples", "99", "--quick")
 
@@ -56,7 +55,8 @@ def test_the_verdict_comes_first(wrong, capsys) -> None:
         "Calibration errors",
         "Scores: lower is better",
         "The 5 worst of 7 groups",
-        "Recalibration,",
+        "Natural frequencies",
+        "Recalibration (out-of-fold)",
         "What next: trueup fit p.csv --method",
         "trueup plot p.csv",
     )
@@ -104,18 +104,9 @@ def test_conditions(wrong, condition, code) -> None:
 
 
 def test_the_pvalue_is_that_of_the_verdict(wrong, right) -> None:
-    assert numbers_of(wrong)["pvalue"] == wrong.estimates[0].pvalue
-    headline = right.estimates[0]
-    every = replace(
-        headline, metric="marginal_error_debiased", test=replace(headline.test, pvalue=0.01)
-    )
-    empty = Evidence(**dict.fromkeys(Evidence._fields))
-    both = empty._replace(headline=headline, all_classes=every).deciding_pvalue
-    assert both == 0.02
-    assert numbers_of(replace(right, pvalue=both))["pvalue"] == 0.02
-    untested = empty._replace(headline=replace(headline, test=None)).deciding_pvalue
-    assert untested is None
-    assert numbers_of(replace(right, pvalue=untested))["pvalue"] is None
+    assert numbers_of(wrong)["pvalue"] == wrong.test.pvalue
+    assert numbers_of(right)["pvalue"] == right.test.pvalue
+    assert numbers_of(replace(right, pvalue=None))["pvalue"] is None
 
 
 def test_json_is_the_evaluation_and_alone_on_standard_output(run, files) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +12,7 @@ import click
 from trueup.cli.conditions import Condition, condition_option, exit_code
 from trueup.cli.data_options import (
     FILE,
+    as_typed,
     bins_option,
     check_output,
     data_options,
@@ -75,10 +78,11 @@ def evaluate(
     conditions: tuple[Condition, ...],
     as_json: bool,
 ) -> int:
-    """Say whether the probabilities in FILE are true, and what to do if not.
+    """Say whether the probabilities in FILE are calibrated, and what to do if not.
 
     Names for --fail-if are those of the metrics (rmsce_debiased, ece_debiased, ece, …), each also
-    with .low, .high and .pvalue; brier and log_loss; and pvalue, that of the verdict.
+    with .low, .high and .pvalue; brier and log_loss; and pvalue, that of
+    the omnibus test, which decides.
     """
     wanted = _checked(metrics, conditions)
     check_output(output, file)
@@ -100,6 +104,7 @@ def evaluate(
             advice=not quick,
             rng=seed,
         )
+    found = replace(found, reproduce=_as_typed(found, file, columns, metrics))
     if output is not None:
         found.to_json(output)
     if picture is not None:
@@ -117,6 +122,24 @@ def evaluate(
         if output is not None:
             say(f"the numbers are in {output}.")
     return exit_code(conditions, numbers_of(found))
+
+
+def _as_typed(
+    found: Evaluation, file: str, columns: dict[str, Any], metrics: tuple[str, ...]
+) -> str:
+    """Return the command that gives these numbers again."""
+    from trueup.evaluation.findings import Settings
+    from trueup.evaluation.reproduce import about
+
+    settings, usual = found.settings, Settings.checked()
+    named = {"n_bins": "bins", "confidence_level": "confidence-level", "n_resamples": "resamples"}
+    text = f"trueup evaluate {shlex.quote(file)}{as_typed(columns)}"
+    text += "".join(f" --metric {name}" for name in metrics)
+    for name, option in named.items():
+        if settings[name] != getattr(usual, name):
+            text += f" --{option} {settings[name]}"
+    text += f" --seed {settings['seed']}" + " --quick" * (not settings["recalibrate"])
+    return f"{text}  # {about(found.versions, found.fingerprint)}"
 
 
 def numbers_of(found: Evaluation) -> dict[str, float | None]:

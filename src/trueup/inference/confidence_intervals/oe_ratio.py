@@ -84,7 +84,7 @@ def oe_ratio_interval(
     score, rate = float(np.average(p, weights=w)), min(1.0, float(np.average(y, weights=w)))
     own, size = by_unit(w * (y - ratio * p), clusters), by_unit(w, clusters)
     count = effective_count(rate, own, size)
-    low, high = wilson_ends(rate, count, _quantile(level, None if clusters is None else len(own)))
+    low, high = wilson_ends(rate, count, quantile_of(level, None if clusters is None else len(own)))
     notes: dict[str, Any] = {"n_effective": count}
     if clusters is not None:
         notes["clusters"] = len(own)
@@ -120,7 +120,8 @@ def wilson_ends(rate: float, count: float, quantile: float) -> Ends:
     return Ends(0.0 if rate == 0 else max(0.0, low), 1.0 if rate == 1 else min(1.0, high))
 
 
-def _quantile(level: float, n_clusters: int | None) -> float:
+def quantile_of(level: float, n_clusters: int | None) -> float:
+    """Return the quantile of a two-sided interval: normal, or Student's for clusters."""
     from scipy.special import ndtri, stdtrit
 
     middle = (1 + level) / 2

@@ -16,7 +16,8 @@ from trueup.inference.confidence_intervals.interval import interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import check_test
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
-from trueup.lens import chosen_lens
+from trueup.inference.multiple_tests.mean_gap import gap_test
+from trueup.lens import Pairs, chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
@@ -33,8 +34,9 @@ class GroupErrors(FieldsShown):
     ----------
     table
         One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
-        ``mean_label``, ``gap`` (label − score), ``error``, its interval ``low`` … ``high``, and
-        ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh`` of the test that the group is calibrated.
+        ``mean_label``, ``gap`` (label − score) with its standard error ``gap_se`` and p-value
+        ``gap_pvalue``, ``error``, its interval ``low`` … ``high``, and ``pvalue``,
+        ``adjusted_pvalue``, ``pvalue_bh`` of the test that the group is calibrated.
     largest
         The largest error. Small groups have noisy errors, and the largest of many is too large
         on average: read it with the interval and the adjusted p-value of its group.
@@ -104,14 +106,15 @@ def group_errors(
         weight = part.n if part.weights is None else float(part.weights.sum())
         about = {"group": name, "n": part.n, "share": weight / whole}
         error = {"error": within.estimate, "low": within.low, "high": within.high}
-        found.append((about, _means(measure, part), {**error, "pvalue": test.pvalue}))
+        pairs = _pairs(measure, part)
+        found.append((about, pairs.means, {**gap_test(pairs), **error, "pvalue": test.pvalue}))
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
     return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"])
 
 
-def _means(estimator: Estimator, part: Forecasts) -> tuple[float, float]:
+def _pairs(estimator: Estimator, part: Forecasts) -> Pairs:
     lens = estimator.lens_for(part)
     if lens.induces != "pairs":
         lens = chosen_lens(None, part)
-    return lens.problem(part).means
+    return lens.problem(part)

@@ -1,0 +1,88 @@
+"""Natural frequencies: among 1,000 rows like these, how many outcomes are there?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.evaluation.sections import Frequency
+from trueup.forecasts import Forecasts
+from trueup.forecasts.sample_data import rows_of_groups
+from trueup.inference.confidence_intervals.rates import rate_interval
+from trueup.lens import chosen_lens
+
+FEWEST, MOST = 1_000, 1_000_000
+EXPECTED = 10
+"""So many rows are spoken of that at least this many of either outcome are expected."""
+NEAR, NEAREST = 0.1, 0.005
+"""Scores within this share of their mean, or this much, are near it."""
+OF_GROUP = "of group "
+CALL = "call it as evaluate(probs, labels, groups=groups)"
+
+
+def frequency_of_scores(
+    forecasts: Forecasts, low: float, high: float, confidence_level: float
+) -> Frequency:
+    """Count outcomes among rows with scores above ``low`` and up to ``high``."""
+    pairs = chosen_lens(None, forecasts).problem(forecasts)
+    p = pairs.p.astype(np.float64)
+    rows = np.flatnonzero((p > low) & (p <= high))
+    w = None if pairs.w is None else pairs.w[rows]
+    scores = f"with a {'confidence' if forecasts.is_matrix else 'predicted probability'} "
+    scores += _near(p[rows], float(np.average(p[rows], weights=w)))
+    return _counted(forecasts.take(rows), scores, confidence_level, expected=False)
+
+
+def frequencies_of_groups(forecasts: Forecasts, confidence_level: float) -> tuple[Frequency, ...]:
+    """Count the outcomes of every group, and those that were predicted."""
+    if forecasts.groups is None:
+        return ()
+    return tuple(
+        _counted(forecasts.take(rows), f"{OF_GROUP}{name}", confidence_level, expected=True)
+        for name, rows in rows_of_groups(forecasts.groups, CALL)
+    )
+
+
+def _counted(rows: Forecasts, which: str, confidence_level: float, *, expected: bool) -> Frequency:
+    pairs = chosen_lens(None, rows).problem(rows)
+    score, rate = pairs.means
+    low, high = rate_interval(pairs.y, pairs.w, rows.clusters, confidence_level)
+    least = max(min(score, 1 - score), EXPECTED / MOST)
+    per = next((n for n in (FEWEST, 10_000, 100_000) if n * least >= EXPECTED), MOST)
+    predicted, count, least, most = (round(per * each) for each in (score, rate, low, high))
+    ends = f"{100 * confidence_level:.10g}% interval {least:,} to {most:,}"
+    if expected and rows.is_matrix:
+        found = f"{predicted:,} predictions should be right and {count:,} were ({ends})"
+    elif expected:
+        found = f"{predicted:,} outcomes were predicted and {count:,} occurred ({ends})"
+    elif rows.is_matrix:
+        found = f"the prediction was right in {count:,} ({ends})"
+    else:
+        found = f"the outcome occurred in {count:,} ({ends})"
+    return Frequency(
+        which, rows.n, per, score, rate, low, high, f"Among {per:,} rows {which}, {found}."
+    )
+
+
+def _near(p: Floats, mean: float) -> str:
+    """Say which scores these are: near their mean, or from the smallest to the largest."""
+    low, high = float(p.min()), float(p.max())
+    reach = max(NEAREST, NEAR * min(mean, 1 - mean))
+    if low == high:
+        return f"of {_percent(mean)}"
+    if mean - low <= reach and high - mean <= reach:
+        return f"near {_percent(mean)}"
+    return f"from {_percent(low)} to {_percent(high)}"
+
+
+def _percent(p: float) -> str:
+    """Return a probability in percent, with two digits of its distance from 0 and 1.
+
+    >>> _percent(0.1961), _percent(0.0234), _percent(0.99872), _percent(1.0)
+    ('20%', '2.3%', '99.87%', '100%')
+    """
+    rarer: Any = min(p, 1 - p)
+    digits = 0 if rarer <= 0 else int(np.clip(-np.floor(np.log10(100 * rarer)) + 1, 0, 8))
+    return f"{100 * p:.{digits}f}%"

@@ -1,0 +1,78 @@
+"""Are low scores wrong in another direction than high ones? Means of both halves of the rows."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.forecasts import Forecasts
+from trueup.lens import chosen_lens
+
+NOISE = 2.0
+"""A mean gap of fewer standard errors than this has no direction."""
+
+
+class Part(NamedTuple):
+    """Mean score and outcome of some rows, and the standard error of their difference."""
+
+    mean_score: float
+    mean_label: float
+    se: float
+
+    @property
+    def sign(self) -> int:
+        """+1 where outcomes occur more often than predicted, −1 where less, 0 where it is noise."""
+        gap = self.mean_label - self.mean_score
+        return 0 if abs(gap) <= NOISE * self.se else int(math.copysign(1, gap))
+
+
+class Halves(NamedTuple):
+    """All rows, and those with scores up to the median and above; None where there are none."""
+
+    median: float
+    all: Part
+    lower: Part | None
+    upper: Part | None
+
+
+def halves_of(forecasts: Forecasts) -> Halves:
+    """Split rows (or their weight) at the median score, and average each half.
+
+    Standard errors are those of calibrated scores; rows of a cluster count as if they were all
+    the same, which is cautious.
+    """
+    pairs = chosen_lens(None, forecasts).problem(forecasts)
+    p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
+    w = np.ones(len(p)) if pairs.w is None else pairs.w
+    each = 1.0
+    if forecasts.clusters is not None:
+        each = math.sqrt(forecasts.n / len(np.unique(forecasts.clusters)))
+    median = _median(p, pairs.w)
+    low = p <= median
+
+    def part(rows: NDArray[np.bool_]) -> Part:
+        weight = np.where(rows, w, 0.0)
+        whole = float(weight.sum())
+        noise = math.sqrt(float((weight * weight) @ (p * (1 - p)))) / whole
+        return Part(float(weight @ p) / whole, float(weight @ y) / whole, noise * each)
+
+    every = part(np.ones(len(p), np.bool_))
+    return (
+        Halves(median, every, None, None)
+        if low.all()
+        else Halves(median, every, part(low), part(~low))
+    )
+
+
+def _median(p: Floats, w: Floats | None) -> float:
+    """Return the smallest score that at least half of the weight does not exceed."""
+    if w is None:
+        middle = (len(p) - 1) // 2
+        return float(np.partition(p, middle)[middle])
+    order = np.argsort(p, kind="stable")
+    upto = np.cumsum(w[order])
+    return float(p[order[np.searchsorted(upto, upto[-1] / 2)]])

@@ -1,0 +1,1 @@
+"""The sentences of an evaluation, and the evidence that they state."""

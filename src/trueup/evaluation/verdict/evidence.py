@@ -1,0 +1,152 @@
+"""What the sentences of an evaluation state, and the one rule that gives its status."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trueup._typing import Ints
+from trueup.evaluation.halves import Halves
+from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
+from trueup.evaluation.verdict.wording import pvalue_of
+from trueup.inference import GroupErrors, holm
+from trueup.results import CalibrationTestResult
+from trueup.tables import BinTable, ResultTable
+
+MISCALIBRATED = "miscalibrated"
+TESTS_DISAGREE = "tests disagree"
+NO_EVIDENCE = "no evidence"
+NOT_TESTED = "not tested"
+
+SMALL = 0.01
+"""Below this, an error that is there is called small, if outcomes are not rare themselves."""
+SMALL_SHARE = 0.1
+"""Below this share of the rate of the rarer outcome, an error is small."""
+
+
+class Evidence(NamedTuple):
+    """Numbers and tables that the sentences are made of.
+
+    ``test`` is the omnibus test, or None and then ``not_tested`` says why; ``test_of_rest`` is
+    that of the rows whose outcome had a positive probability, where there are others. ``others``
+    are p-values of all other tests by name.
+    """
+
+    overview: Overview
+    test: CalibrationTestResult | None
+    not_tested: str
+    test_of_rest: CalibrationTestResult | None
+    headline: Finding
+    all_classes: Finding | None
+    halves: Halves
+    table: BinTable
+    band: ResultTable | None
+    classes: ResultTable | None
+    groups: GroupErrors | None
+    clinical: ResultTable | None
+    detectable_error: Detectable | None
+    recalibration: Recalibration | None
+    alpha: float
+    groups_left_out: str
+    resamples_of_groups: int
+    by_frequency: bool
+    others: dict[str, float]
+
+    @property
+    def status(self) -> str:
+        """Return what the tests say together; `Evaluation.status` defines the words."""
+        if self.overview.n_zero_prob_outcomes:
+            return MISCALIBRATED
+        if self.test is None:
+            return NOT_TESTED
+        if self.test.pvalue <= self.alpha:
+            return MISCALIBRATED
+        return TESTS_DISAGREE if self.something_rejects else NO_EVIDENCE
+
+    @property
+    def miscalibrated(self) -> bool:
+        """Whether the status is `MISCALIBRATED`."""
+        return self.status == MISCALIBRATED
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """P-values of the other tests, adjusted by Holm for their number."""
+        if not self.others:
+            return {}
+        return dict(zip(self.others, map(float, holm(list(self.others.values()))), strict=True))
+
+    @property
+    def rejecting(self) -> list[str]:
+        """Names of other tests whose adjusted p-value rejects, the smallest first."""
+        adjusted = self.adjusted
+        found = [name for name, pvalue in adjusted.items() if pvalue <= self.alpha]
+        return sorted(found, key=lambda name: (adjusted[name], self.others[name]))
+
+    def bad_parts(self, table: ResultTable | None) -> Ints:
+        """Return rows of classes or groups whose adjusted p-value rejects, by their error."""
+        if table is None or "adjusted_pvalue" not in table:
+            return np.array([], np.int64)
+        bad = np.flatnonzero(table["adjusted_pvalue"] <= self.alpha)
+        return bad[np.argsort(-table["error"][bad], kind="stable")]
+
+    @property
+    def parts(self) -> dict[str, ResultTable]:
+        """Tables of classes and groups by what a row of them is."""
+        groups = None if self.groups is None else self.groups.table
+        found = {"class": self.classes, "group": groups}
+        return {kind: table for kind, table in found.items() if table is not None}
+
+    @property
+    def something_rejects(self) -> bool:
+        """Whether an adjusted p-value of another test, of a class or of a group rejects."""
+        parts = any(len(self.bad_parts(table)) for table in self.parts.values())
+        return bool(self.rejecting) or parts
+
+    @property
+    def rarer(self) -> float:
+        """Rate of the rarer outcome, observed or predicted: an error is large compared with it."""
+        both = (self.overview.mean_label, self.overview.mean_score)
+        return max(1 / self.overview.n, *(min(mean, 1 - mean) for mean in both))
+
+    @property
+    def small(self) -> bool:
+        """Whether the interval shows that the error is small, also compared with the rarer rate."""
+        if self.overview.n_zero_prob_outcomes:
+            return False
+        compared_with = {self.headline.metric: self.rarer}
+        if self.all_classes is not None:
+            compared_with[self.all_classes.metric] = 1 / self.overview.n_classes
+        findings = [each for each in (self.headline, self.all_classes) if each is not None]
+        return all(
+            each.interval.high < min(SMALL, SMALL_SHARE * compared_with[each.metric])
+            for each in findings
+        )
+
+    @property
+    def one_outcome(self) -> bool:
+        """Whether all outcomes of a binary problem are the same."""
+        return self.overview.kind == "binary" and self.overview.mean_label in (0.0, 1.0)
+
+    @property
+    def multiclass(self) -> bool:
+        """Whether the predictions are a matrix, looked at through its top label."""
+        return self.overview.kind == "multiclass"
+
+    @property
+    def rows(self) -> str:
+        """Number of rows, and of clusters, in words."""
+        found = rows_of(self.overview.n)
+        many = self.overview.clusters
+        return found if many is None else f"{found} in {many:,} cluster{'s' * (many != 1)}"
+
+    def p(self, test: CalibrationTestResult) -> str:
+        """Return the p-value of a test in words."""
+        least = 1 / (1 + test.notes["n_resamples"]) if "n_resamples" in test.notes else 0.0
+        sign = "≤" if test.pvalue <= least * (1 + 1e-9) else "="
+        return f"p {sign} {pvalue_of(test.pvalue, self.alpha)}"
+
+
+def rows_of(many: int) -> str:
+    """Return a number of rows in words."""
+    return f"{many:,} row{'s' * (many != 1)}"

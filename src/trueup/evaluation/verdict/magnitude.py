@@ -1,0 +1,104 @@
+"""How large the error is, and in which direction: every number is of the rows that are named."""
+
+from __future__ import annotations
+
+import math
+
+from trueup.evaluation.clinical import ALL_ROWS
+from trueup.evaluation.halves import Part
+from trueup.evaluation.verdict.evidence import Evidence
+from trueup.evaluation.verdict.wording import amount, estimate_of, percent, pvalue_of, span
+
+HIGH = {-1: "too high", 1: "too low"}
+
+
+def magnitude(evidence: Evidence) -> str:
+    """Return the size of the error, its direction and, for one column, the clinical numbers."""
+    found = [_size(evidence), _direction(evidence)]
+    if evidence.multiclass:
+        found.append(_classes(evidence))
+    found.append(_clinical(evidence))
+    return " ".join(text for text in found if text)
+
+
+def _size(evidence: Evidence) -> str:
+    ends = evidence.headline.interval
+    what = "top-label calibration error" if evidence.multiclass else "calibration error"
+    level = percent(ends.confidence_level)
+    if ends.estimate == 0:
+        return f"The {what} is below {amount(ends.high)} (debiased RMS, {level} confidence)."
+    size = f"debiased RMS; {level} interval {span(ends.low, ends.high)}"
+    return f"The estimated {what} is {amount(ends.estimate)} ({size})."
+
+
+def _direction(evidence: Evidence) -> str:
+    """Say "too high", "too extreme" … where the gaps are larger than their noise."""
+    if evidence.multiclass:
+        return _of_confidences(evidence.halves.all, evidence.miscalibrated)
+    whole, lower, upper = evidence.halves.all, evidence.halves.lower, evidence.halves.upper
+    plain = f"mean prediction is {amount(whole.mean_score)}, the observed rate "
+    plain += amount(whole.mean_label)
+    if lower is None or upper is None:
+        lower = upper = whole
+    signs = (lower.sign, upper.sign) if evidence.miscalibrated else (0, 0)
+    if signs == (0, 0):
+        return f"The {plain}."
+    if signs[0] == signs[1]:
+        return f"Probabilities are {HIGH[signs[0]]}: the {plain}."
+    if 0 not in signs:
+        how = "too extreme" if signs[0] > 0 else "not extreme enough"
+        low, high = _means("the", lower), _means("the", upper)
+        return f"Probabilities are {how}: up to the median score, {low}; above it, {high}."
+    half, part = ("lower", lower) if signs[0] else ("upper", upper)
+    return f"Scores in the {half} half are {HIGH[part.sign]}: {_means('their', part)}."
+
+
+def _of_confidences(whole: Part, miscalibrated: bool) -> str:
+    confidence, accuracy = amount(whole.mean_score), amount(whole.mean_label)
+    if not (miscalibrated and whole.sign):
+        return f"The mean confidence is {confidence}, the accuracy {accuracy}."
+    over = "overconfident" if whole.sign < 0 else "underconfident"
+    return f"The model is {over}: mean confidence {confidence}, accuracy {accuracy}."
+
+
+def _means(whose: str, part: Part) -> str:
+    score, label = amount(part.mean_score), amount(part.mean_label)
+    return f"{whose} mean prediction is {score}, {whose} observed rate {label}"
+
+
+def _classes(evidence: Evidence) -> str:
+    every = evidence.all_classes
+    if every is None or not evidence.miscalibrated:
+        return ""
+    return f"The class-wise error is {estimate_of(every.interval)}."
+
+
+def _clinical(evidence: Evidence) -> str:
+    """State O:E, calibration-in-the-large, the slope and their joint test, of all rows."""
+    table = evidence.clinical
+    if table is None:
+        return ""
+    row = {name: table[name][0] for name in table}
+    assert row["group"] == ALL_ROWS
+    level = percent(1 - evidence.alpha)
+    named = {
+        "O:E ratio": ("oe", "oe_low", "oe_high"),
+        "calibration-in-the-large": ("in_the_large", "in_the_large_low", "in_the_large_high"),
+        "calibration slope": ("slope", "slope_low", "slope_high"),
+    }
+    found: list[str] = []
+    for name, (value, low, high) in named.items():
+        if all(math.isfinite(row[each]) for each in (value, low, high)):
+            interval = f"{level} interval " if not found else ""
+            ends = span(float(row[low]), float(row[high]))
+            found.append(f"{name} {amount(float(row[value]))} ({interval}{ends})")
+    if not found:
+        return ""
+    text = ", ".join(found)
+    if evidence.multiclass:  # two columns
+        names = evidence.overview.classes or (0, 1)
+        text = f"for class {names[1]}, {text}"
+    if math.isfinite(row["joint_pvalue"]):
+        tested = pvalue_of(float(row["joint_pvalue"]), evidence.alpha)
+        text += f"; the joint test of slope 1 and intercept 0 has p = {tested}"
+    return f"{text[0].upper()}{text[1:]}."

@@ -1,0 +1,65 @@
+"""Does an outcome occur as often as predicted? The mean gap of some rows, and its test."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.inference.hypothesis_tests.null_distribution import ENOUGH, TINY
+from trueup.lens import Pairs
+
+
+def gap_test(pairs: Pairs) -> dict[str, float]:
+    """Return the standard error of the mean of label − score if calibrated, and its p-value.
+
+    The two-sided p-value is normal where the sum has a variance of at least 25 squares of its
+    largest term, and otherwise that of `frequency_pvalue`, which is valid for any number of rows.
+    """
+    p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
+    w = np.ones(len(p)) if pairs.w is None else pairs.w / pairs.w.max()
+    variance = float((w * w) @ (p * (1 - p)))
+    se = math.sqrt(variance) / float(w.sum())
+    if variance < ENOUGH:
+        return {"gap_se": se, "gap_pvalue": frequency_pvalue(pairs.p, pairs.y, pairs.w)}
+    z = float(w @ (y - p)) / math.sqrt(variance)
+    return {"gap_se": se, "gap_pvalue": max(TINY, math.erfc(abs(z) / math.sqrt(2)))}
+
+
+def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:
+    """Bound from above the two-sided p-value of how often a class came true.
+
+    The smaller of two bounds of a tail: Bennett's, from the variance of the sum (Boucheron, Lugosi
+    & Massart 2013, theorem 2.9), and, where rows have no weights, that of a binomial with the mean
+    score, which is more spread than a sum of outcomes with different probabilities (Hoeffding
+    1956, theorem 5), from one outcome beyond the mean on; nearer, Markov's.
+    """
+    score = p.astype(np.float64)
+    weight = np.ones(len(score)) if w is None else w / w.max()
+    mean, ones = float(weight @ score), float(weight @ y)
+    spread = float((weight * weight) @ (score * (1 - score)))
+    tail = _bennett(abs(ones - mean), spread)
+    if w is None:
+        tail = min(tail, _binomial(round(ones), mean, len(score)))
+    return min(1.0, max(2 * tail, float(np.finfo(np.float64).tiny)))
+
+
+def _bennett(beyond: float, spread: float) -> float:
+    """Bound P(S ≥ mean + beyond) for a sum of terms of at most 1 with a variance ``spread``."""
+    if beyond <= 1e-9:
+        return 1.0
+    if spread <= 0:
+        return 0.0
+    far = beyond / spread
+    return math.exp(-spread * ((1 + far) * math.log1p(far) - far))
+
+
+def _binomial(ones: int, mean: float, n: int) -> float:
+    from scipy.stats import binom
+
+    if ones > mean:  # look at the other outcome: then every tail is a lower one
+        ones, mean = n - ones, n - mean
+    if ones > mean - 1:
+        return min(1.0, (n - mean) / (n - ones)) if ones < n else 1.0
+    return float(binom.cdf(ones, n, min(max(mean / n, 0.0), 1.0)))
