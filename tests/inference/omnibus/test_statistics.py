@@ -120,6 +120,22 @@ def test_equal_labels_give_equal_residuals_whatever_their_order() -> None:
     assert np.array_equal(cells.residuals(again), cells.residual)
 
 
+@given(KINDS, WEIGHTS, SEEDS)
+@settings(max_examples=20)
+def test_equal_labels_have_equal_pvalues_wherever_they_stand(
+    kind: str, weights: str, seed: int
+) -> None:
+    p, y, w = data_of(200, kind, weights, seed)
+    cells = cells_of_library(p, y, w)
+    rng = np.random.default_rng(seed)
+    share = cells.variance / (1 + cells.variance)
+    drawn = np.floor(cells.upper) + rng.binomial(4, share, (20, len(share)))
+    rows = rng.permutation(np.repeat(np.arange(20), 17))
+    pvalues = pooled_pvalues(cells.statistics(cells.residuals(drawn[rows])))
+    for row in range(20):
+        assert len(np.unique(pvalues[rows == row], axis=0)) == 1
+
+
 def test_two_mean_scores_that_round_to_the_same_number() -> None:
     zero = np.zeros(2)
     cells = OmnibusCells(np.array([0, 2]), np.full(2, 0.5), zero, zero + 1, zero, zero, zero)

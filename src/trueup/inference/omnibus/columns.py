@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.engines.blocks import steps
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
-from trueup.inference.omnibus.statistics import NAMES, OmnibusCells, strongest_run
+from trueup.inference.omnibus.statistics import NAMES, ROWS_AT_ONCE, OmnibusCells, strongest_run
 from trueup.lens import Pairs
 from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
 
@@ -34,10 +36,11 @@ class Column:
         edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
         return cls(cells, number[fine_cell], edges)
 
-    def values(self, drawn: Floats) -> Floats:
+    def values(self, drawn: NDArray[Any]) -> Floats:
         """Return the statistics of the data, then of each row of sums of drawn labels."""
-        label = np.concatenate([self.cells.label[None], drawn])
-        return self.cells.statistics(self.cells.residuals(label))
+        blocks = [drawn[first:last] for first, last in steps(len(drawn), ROWS_AT_ONCE)]
+        residuals = map(self.cells.residuals, [self.cells.label[None], *blocks])
+        return np.concatenate([self.cells.statistics(each) for each in residuals])
 
     def strongest(self, part: int) -> dict[str, Any]:
         """Describe one of the statistics of the data, by name and, for a scan, where it looks."""

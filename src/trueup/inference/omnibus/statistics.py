@@ -6,13 +6,15 @@ data and of every draw, gives them all at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.engines.blocks import steps
 from trueup.tables.score_cells import CellMoments
 
 NAMES = ("mean", "slope", "running sum", "bins", "kernel", "range of scores")
@@ -23,6 +25,7 @@ ROWS_PER_CELL = 8
 MERGED = 3  # neighboring cells, where fewer are wanted
 KERNEL_WIDTH = 0.1  # of the median distance between the mean scores of two cells
 FLOOR = 0.002  # share of the whole variance that a range has at least, so that tiny ones do not win
+ROWS_AT_ONCE = 128  # their products stay in a cache, and below what BLAS shares out to threads
 SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
 SAME_LOGIT = 1e-12
 
@@ -76,14 +79,16 @@ class OmnibusCells:
         )
         return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
 
-    def residuals(self, label: Floats) -> Floats:
+    def residuals(self, label: NDArray[Any]) -> Floats:
         """Return Σ w(y − p) from Σ w y: by one rule for the data and for drawn labels.
 
         Equal labels must give equal residuals, or the data differ from draws by rounding alone.
         """
-        beyond = label - self.upper
-        beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
-        return np.asarray(beyond - self.offset)
+        beyond = np.subtract(label, self.upper, dtype=np.float64)
+        if label.dtype.kind == "f":  # counts are exact
+            beyond[np.abs(beyond) <= SAME_WEIGHT * self.upper] = 0.0
+        beyond -= self.offset
+        return np.asarray(beyond)
 
     @cached_property
     def residual(self) -> Floats:
@@ -97,70 +102,118 @@ class OmnibusCells:
         return np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
 
     @cached_property
+    def merged_variance(self) -> Floats:
+        """Σ w² p(1 − p) of each merged cell."""
+        return np.asarray(self._merging @ self.variance)
+
+    @cached_property
+    def _merging(self) -> Floats:
+        """Which cells each merged cell has, as 0 and 1."""
+        number = np.arange(len(self.place))
+        ends = np.r_[self.merged[1:], len(number)]
+        inside = (number >= self.merged[:, None]) & (number < ends[:, None])
+        return np.asarray(inside, np.float64)
+
+    @cached_property
     def kernel(self) -> Floats:
         """Laplacian kernel of the mean scores."""
         distance = np.abs(self.score[:, None] - self.score[None, :])
-        between = distance[np.triu_indices(len(distance), 1)]
+        between = distance[np.tri(len(distance), k=-1, dtype=bool)]
         width = KERNEL_WIDTH * float(np.median(between)) if len(between) else 1.0
         return np.asarray(np.exp(-distance / (width if width > 0 else 1.0)))
 
-    def statistics(self, residual: Floats) -> Floats:
-        """Return the six statistics of each row of residuals, (rows, 6)."""
-        r = np.ascontiguousarray(residual.T)  # cells first: sums over cells then add whole rows
-        running = np.cumsum(r, axis=0)
-        of_merged = np.add.reduceat(r, self.merged, axis=0)
-        by_merged = np.add.reduceat(self.variance, self.merged)
-        return np.column_stack(
-            [
-                running[-1] ** 2,
-                self._cox_score(r),
-                np.maximum(running.max(axis=0), 0) - np.minimum(running.min(axis=0), 0),
-                _ratio(of_merged**2, by_merged).sum(axis=0),
-                np.einsum("cr,cr->r", self.kernel @ r, r),
-                scan(of_merged, by_merged),
-            ]
-        )
-
-    def _cox_score(self, r: Floats) -> Floats:
-        """U' V⁻¹ U for U = Σ (R, R z), z the logit centered by variance."""
+    @cached_property
+    def intercept_and_slope(self) -> Floats:
+        """The two directions of the Cox score: 1, and the logit minus its mean by variance."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
         z = self.logit - center
-        z = np.where((self.variance > 0) & (np.abs(z) > SAME_LOGIT * abs(center)), z, 0.0)
-        both = np.stack([r.sum(axis=0), z @ r])
-        spread = np.array([whole, float(self.variance @ z**2)])
-        return np.asarray(_ratio(both**2, spread).sum(axis=0))
+        z[(self.variance == 0) | (np.abs(z) <= SAME_LOGIT * abs(center))] = 0.0
+        return np.stack([np.ones(len(z)), z])
+
+    @cached_property
+    def _per_sd(self) -> tuple[Floats, Floats, Floats]:
+        """1/√V of both directions, of merged cells, and of the runs of merged cells."""
+        of_both = self.intercept_and_slope**2 @ self.variance
+        return per_sd(of_both), per_sd(self.merged_variance), run_weights(self.merged_variance)
+
+    def statistics(self, residual: Floats) -> Floats:
+        """Return the six statistics of each row of residuals, (rows, 6)."""
+        found = np.empty((len(NAMES), len(residual)))
+        of_both, of_merged, of_runs = self._per_sd
+        running = _lower_triangle(len(self.place))
+        for first, last in steps(len(residual), ROWS_AT_ONCE):
+            r = residual[first:last].T  # cells first: sums over cells then add whole rows
+            sums, merged = running @ r, self._merging @ r
+            some = found[:, first:last]
+            some[0] = sums[-1] ** 2
+            some[1] = _squares(self.intercept_and_slope @ r, of_both)
+            some[2] = np.maximum(sums.max(axis=0), 0) - np.minimum(sums.min(axis=0), 0)
+            some[3] = _squares(merged, of_merged)
+            some[4] = np.einsum("cr,cr->r", self.kernel @ r, r)
+            some[5] = _largest(of_runs, merged)
+        return found.T
 
 
-def scan(r: Floats, variance: Floats) -> Floats:
-    """Return the largest |R|/√V over runs of neighboring cells, of each column of ``r``.
+def run_weights(variance: Floats) -> Floats:
+    """Return 1/√V of every run inside it and 0 outside, (runs, cells): their sums with R are R/√V.
 
     The variance of a run is never tiny next to that of all cells.
     """
-    return np.asarray(np.maximum.reduce([found.max(axis=0) for _, found in _runs(r, variance)]))
+    runs = _runs(len(variance))
+    return runs * per_sd(runs @ variance + FLOOR * variance.sum())[:, None]
+
+
+def scan(r: Floats, variance: Floats) -> Floats:
+    """Return the largest |R|/√V over runs of neighboring cells, of each column of ``r``."""
+    return _largest(run_weights(variance), r)
+
+
+def _largest(runs: Floats, r: Floats) -> Floats:
+    if not runs.any():  # nothing varies
+        return np.where(r.any(axis=0), np.inf, 0.0)
+    found = runs @ r
+    return np.asarray(np.abs(found, out=found).max(axis=0))
 
 
 def strongest_run(r: Floats, variance: Floats) -> tuple[int, int]:
     """Return the first cell of the run that `scan` finds in one column, and the one after it."""
-    runs = [(found.max(), found.argmax(), cells) for cells, found in _runs(r[:, None], variance)]
-    _, first, cells = max(runs)
-    return int(first), int(first) + cells
+    found = np.abs(run_weights(variance) @ r)
+    inside = np.flatnonzero(_runs(len(r))[np.argmax(found)])
+    return int(inside[0]), int(inside[-1]) + 1
 
 
-def _runs(r: Floats, variance: Floats) -> Iterator[tuple[int, Floats]]:
-    """Yield |R|/√V of all runs of 1, 2, … cells."""
-    upto = np.concatenate([np.zeros((1, r.shape[1])), np.cumsum(r, axis=0)])
-    so_far = np.concatenate([[0.0], np.cumsum(variance)])
-    for cells in range(1, len(so_far)):
-        spread = np.sqrt(so_far[cells:] - so_far[:-cells] + FLOOR * so_far[-1])
-        yield cells, _ratio(np.abs(upto[cells:] - upto[:-cells]), spread)
+@cache
+def _lower_triangle(n: int) -> Floats:
+    """Return what makes running sums; `np.cumsum` along the first axis takes longer."""
+    return np.tri(n)
 
 
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """Top / bottom, row by row; where nothing varies, 0 for a residual of 0, any other infinity."""
-    below = bottom[:, None]
+@cache
+def _runs(n: int) -> Floats:
+    """Return which of n cells are inside each run, as 0 and 1: runs of one cell, of two, …"""
+    cells = np.arange(n)
+    return np.array(
+        [
+            (cells >= first) & (cells < first + many)
+            for many in range(1, n + 1)
+            for first in range(n + 1 - many)
+        ],
+        np.float64,
+    )
+
+
+def per_sd(variance: Floats) -> Floats:
+    """1/√V; 0 where nothing varies."""
+    sd = np.sqrt(variance)
+    return np.divide(1, sd, out=np.zeros(len(sd)), where=sd > 0)
+
+
+def _squares(r: Floats, scale: Floats) -> Floats:
+    """Σ R²/V of each column; where nothing varies, 0 for a residual of 0, else infinity."""
     with np.errstate(over="ignore"):  # by a variance of nearly nothing
-        if (bottom > 0).all():
-            return np.asarray(top / below)
-        none = np.where(top != 0, np.inf, 0.0)
-        return np.divide(top, below, out=none, where=np.broadcast_to(below > 0, top.shape))
+        standard = r * scale[:, None]
+        total = np.einsum("cr,cr->r", standard, standard)
+    if not scale.all():
+        total[r[scale == 0].any(axis=0)] = np.inf
+    return np.asarray(total)
