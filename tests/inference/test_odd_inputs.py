@@ -79,7 +79,7 @@ def no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trueup.inference.hypothesis_tests.consistency_resampling.keys_of", fail)
     monkeypatch.setattr("trueup.inference.hypothesis_tests.null_distribution.keys_of", fail)
     # The name of this module is that of a function too.
-    monkeypatch.setattr(sys.modules["trueup.simulate.power_analysis"], "study", fail)
+    monkeypatch.setattr(sys.modules["trueup.simulate.power_analysis"], "shared_pvalues", fail)
 
 
 def refused(ask: Callable[[], object], argument: str, value: object) -> None:

@@ -90,17 +90,74 @@ def test_answers_are_the_seed_s_and_ready_for_json():
     assert one.text.startswith("A true error of 0.1 is found with probability 0.")
 
 
-def test_it_is_the_power_of_the_consistency_test():
-    world = with_error(World(NETWORK.scores, NETWORK.curve), 0.06, 2)
-    found = power(world, true_error=0.06, n=300, n_datasets=1000)
-    sets = world.sample_many(400, 300, rng=9)
-    tests = [
-        calibration_test(p, y, n_resamples=99, rng=r)
-        for r, (p, y) in enumerate(zip(*sets, strict=True))
+TESTED = {
+    "omnibus": (None, {"method": "omnibus"}),
+    "debiased": (tu.rmsce_debiased, {"statistic": tu.rmsce_debiased}),
+    "ks": (tu.ks_error, {"statistic": tu.ks_error}),
+    "smooth": (tu.smooth_ece, {"statistic": tu.smooth_ece}),
+}
+# Scores, curve and the L2 distance between them by hand: E (c^d − c)² for a density a c^(a − 1).
+WORLDS = {"beta(2,1)": (2.0, 1.5), "uniform": (1.0, 2.0), "beta(8,1)": (8.0, 2.0)}
+
+
+def drawn_by_hand(name, true_error, n, rng):
+    """Scores, and labels whose rate is off by the error, without a `World`."""
+    a, d = WORLDS[name]
+    squared = a / (a + 2 * d) - 2 * a / (a + d + 1) + a / (a + 2)
+    p = rng.random(n) ** (1 / a)
+    return p, rng.random(n) < p + true_error / math.sqrt(squared) * (p**d - p)
+
+
+def rejected(name, true_error, n, options, n_datasets):
+    """Share of datasets, drawn and tested one by one, that the test rejects, and its error."""
+    rng = np.random.default_rng(n)
+    found = [
+        calibration_test(*drawn_by_hand(name, true_error, n, rng), rng=r, **options).pvalue <= 0.05
+        for r in range(n_datasets)
     ]
-    share = np.mean([test.pvalue <= 0.05 for test in tests])
-    error = np.hypot(found.standard_error, np.sqrt(share * (1 - share) / 400))
-    assert abs(found.power - share) < 4 * error
+    share = float(np.mean(found))
+    return share, math.sqrt(max(share * (1 - share), 0.02) / n_datasets)
+
+
+@pytest.mark.parametrize("test", ["omnibus", "debiased", "ks"])
+def test_it_is_the_power_of_the_test_that_users_run(test):
+    statistic, options = TESTED[test]
+    true_error = 0.1 if test == "debiased" else 0.07
+    found = power(World(Beta(2, 1), Power(1.5)), true_error=true_error, n=300, statistic=statistic)
+    share, error = rejected("beta(2,1)", true_error, 300, options, 300)
+    assert 0.3 < share < 0.9
+    assert abs(found.power - share) < 3.5 * math.hypot(found.standard_error, error)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", TESTED)
+@pytest.mark.parametrize(("name", "true_error", "n"), [
+    ("beta(2,1)", 0.05, 1000), ("uniform", 0.1, 200), ("beta(8,1)", 0.015, 2000),
+])  # fmt: skip
+def test_power_in_several_worlds(test, name, true_error, n):
+    statistic, options = TESTED[test]
+    a, d = WORLDS[name]
+    found = power(World(Beta(a, 1), Power(d)), true_error=true_error, n=n, statistic=statistic)
+    sets = 100 if test == "smooth" else 2000
+    share, error = rejected(name, true_error, n, options, sets)
+    assert abs(found.power - share) < 3 * math.hypot(found.standard_error, error)
+
+
+def test_the_standard_error_is_the_spread_over_seeds():
+    world = World(Beta(2, 1), Power(1.5))
+    found = [power(world, true_error=0.1, n=100, n_datasets=100, rng=seed) for seed in range(60)]
+    spread = np.std([each.power for each in found], ddof=1)
+    mean = np.mean([each.standard_error for each in found])
+    assert 0.7 < spread / mean < 1.25  # the spread itself is known to within 9%
+
+
+@pytest.mark.parametrize("n_datasets", [20, 37, 400])
+def test_every_dataset_is_counted(n_datasets):
+    world = World(Points((0.2, 0.6)), Power(1.5))
+    found = power(world, true_error=0.05, n=40, n_datasets=n_datasets)
+    assert found.n_datasets == n_datasets
+    assert found.power * n_datasets == pytest.approx(round(found.power * n_datasets))
+    assert found.statistic == "omnibus"
 
 
 def test_sample_size_has_the_power_asked_for():

@@ -1,4 +1,4 @@
-"""The probability of finding a given calibration error, and the samples that it takes."""
+"""The probability of detecting a given calibration error, and the rows that it takes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueup._typing import Floats
+from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
+from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
 from trueup.estimators import Estimator
 from trueup.estimators.base import Metric, estimator_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside
+from trueup.inference.hypothesis_tests.shared_draws import shared_pvalues
 from trueup.lens import Binary, chosen_lens
-from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, check_seed, generator_of
 from trueup.simulate.fitting.fit_world import fit
-from trueup.simulate.studies.run_study import study
+from trueup.simulate.studies.random_streams import stream, world_identity
 from trueup.simulate.worlds.calibration_curves import Curve, Identity, LogOdds
 from trueup.simulate.worlds.score_distributions import Empirical
 from trueup.simulate.worlds.world import World
 
-DEFAULT = rmsce_debiased.estimator()
+OMNIBUS = "omnibus"
+N_RESAMPLES = 999  # draws of each test, as many as `calibration_test` makes by default
+FEWER_RESAMPLES = 199  # where each of them is measured anew; the power is less than 0.01 lower
+SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
+FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
 OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
@@ -33,18 +38,18 @@ CALIBRATED = 0.1  # a curve whose error is below this share of the one asked abo
 
 @dataclass(frozen=True)
 class Detection(FieldsShown):
-    """How often a true error is found at one n.
+    """How often a test detects a true error at one n.
 
     Attributes
     ----------
     power, standard_error
-        Share of data sets whose test rejects calibration, and its Monte-Carlo error.
+        Share of datasets whose test rejects calibration, and its Monte-Carlo error.
     n, true_error, norm, alpha
-        Rows, the error and its norm, and the level of the test.
+        Rows, the error and its norm, and the significance level of the test.
     statistic, world
-        What the test looks at, and where data sets were drawn from.
+        ``"omnibus"`` or the statistic of a consistency test, and what datasets were drawn from.
     n_datasets
-        Data sets drawn with the error, and as many without it.
+        Datasets drawn with the error.
     text
         The answer in a sentence.
     """
@@ -68,13 +73,13 @@ class Detection(FieldsShown):
 
 @dataclass(frozen=True)
 class SampleSize(FieldsShown):
-    """How many rows find a true error with a given probability.
+    """How many rows a test needs to detect a true error with a given probability.
 
     Attributes
     ----------
     n, low, high
-        The number of rows, and the range that the Monte-Carlo error leaves (95 %): from 1 to
-        1,000,000 where ``n_datasets`` are too few to tell.
+        The number of rows, and its 95% interval by Monte-Carlo error: from 1 to 1,000,000 where
+        ``n_datasets`` are too few to tell.
     power
         The probability asked for.
     true_error, norm, alpha, statistic, world
@@ -110,42 +115,52 @@ def power(
     rng: Seed = 0,
     logits: bool = False,
 ) -> Detection:
-    r"""Probability that a test finds a given true error with ``n`` rows (Roelofs et al. §5.4).
+    r"""Probability that a test detects a given true error with ``n`` rows.
 
-    Data sets are drawn from a world like the data with that error, and from its calibrated
-    twin. The error is found where the p-value among all calibrated data sets is at most
-    ``alpha``: the consistency test with its null distribution averaged over the scores that
-    might have been drawn, which takes one draw for each data set instead of hundreds.
+    Datasets are drawn from a simulated model like the data with that error. Each is tested, and
+    the power is the share of p-values of at most ``alpha``:
+
+    .. math:: \hat\pi = \frac{1}{m} \sum_{j=1}^{m} 1\{p_j \le \alpha\}
+
+    The test is the one that `calibration_test` makes of a dataset: labels are drawn for the
+    scores of that dataset. Use it before you collect data, or to judge a test that found nothing.
+    For the error that a test of your own rows would have missed,
+    `trueup.inference.hypothesis_tests.sensitivity` is faster.
 
     Parameters
     ----------
     probs, labels, logits
-        As everywhere; or one `Forecasts`; or a `World` in place of data.
+        As for every metric; or one `Forecasts`; or a `World` in place of data.
     true_error
-        The error to be found, in the norm of the statistic (2 where it has none).
+        The error to be detected, in the norm of the statistic; L2 (RMS) if it has none.
     n
-        Rows of a data set.
+        Rows of a dataset.
     statistic
-        What the test looks at; by default the composition of `rmsce_debiased`. Compared are its
-        powers, before the root and with their sign.
+        None for the omnibus test. An estimator or a named metric for the consistency test of it.
     alpha
-        Level of the test: how often a calibrated model is taken for a miscalibrated one.
+        Significance level of the test: how often it rejects a calibrated model.
     n_datasets
-        Data sets with the error, and as many without.
+        Datasets to draw.
     rng
         Seed.
 
     Notes
     -----
-    The world is that of `fit`: Beta scores (the scores themselves, drawn again, where no Beta
-    fits them) with the curve T that fits the labels. The curve with the error asked for is
-    c + t·(T(c) − c), cut at 0 and 1: the fitted miscalibration, so many times as strong. Where
-    the fitted curve has less than a tenth of the error asked for it says nothing of its shape,
-    and T is that of a model over-confident by a temperature of 2, σ(logit(c)/2).
+    The simulated model is that of `fit`: Beta scores (the scores themselves, drawn again, where no
+    Beta fits them) with the curve T that fits the labels. The curve with the error asked for is
+    c + t·(T(c) − c), clipped to [0, 1]: the fitted miscalibration, t times as strong. Where the
+    fitted curve has less than a tenth of the error asked for it says nothing of its shape, and T
+    is that of a model overconfident by a temperature of 2, σ(logit(c)/2).
+
+    Up to 20 datasets share their scores and the 999 draws of the test. Each p-value is still that
+    of a test of one dataset, and the standard error counts groups of datasets. So 1,000 datasets
+    cost about 50 tests. For statistics that need more than sums of labels over fixed bins a test
+    has 199 draws. docs/power.md compares the results with tests of independent datasets.
 
     References
     ----------
-    Roelofs et al. 2022, §5.4 and Fig. 8.
+    Roelofs et al. 2022, §5.4 and Fig. 8, for the power of tests of calibration; Bröcker & Smith
+    2007 and Vaicenavicius et al. 2019, §4.3, for the tests.
 
     Examples
     --------
@@ -172,17 +187,17 @@ def sample_size(
     rng: Seed = 0,
     logits: bool = False,
 ) -> SampleSize:
-    """Return how many rows find a given true error with a given probability.
+    """Return how many rows a test needs to detect a true error with a given probability.
 
-    Doubles n until the error is found often enough, then fits the probit of the power as a line
-    in log n to data sets of about the right size. Parameters are those of `power`, which is here
-    the probability wanted.
+    Doubles n from 50 to at most 1,000,000 until the test detects the error often enough. Then it
+    fits the probit of the power as a line in log n, from datasets of about the right size.
+    Parameters are those of `power`, which is here the probability wanted.
 
     Examples
     --------
     >>> from trueup.simulate import Beta, Power, World
     >>> result = sample_size(World(Beta(2.0, 1.0), Power(1.5)), true_error=0.1, n_datasets=200)
-    >>> 200 < result.low < result.n < result.high < 800
+    >>> 100 < result.low < result.n < result.high < 400
     True
     """
     power = check_inside("power", power)
@@ -209,29 +224,47 @@ def sample_size(
 
 @dataclass(frozen=True, eq=False)
 class _Settled:
-    """Everything but n: the world with the error, the statistic, level and seed."""
+    """Everything but n: the world with the error, the statistic (None: the omnibus test), …"""
 
     world: World
-    statistic: Estimator
+    statistic: Estimator | None
     true_error: float
     norm: float
     alpha: float
     seed: int
 
     def at(self, n: int, n_datasets: int) -> Detection:
-        """Draw data sets with and without the error, and count how often it is found."""
-        worlds = {"wrong": self.world, "calibrated": self.world.calibrated()}
-        measures = {"statistic": self.statistic.measure}
-        found = study(worlds, measures, n, n_datasets=n_datasets, rng=self.seed, progress=False)
-        wrong, null = (found.values[name, "statistic.pth_power", n] for name in worlds)
-        share, error = _found_share(wrong, np.sort(null), self.alpha)
+        """Draw datasets with the error, and count how often the test detects it."""
+        groups = min(n_datasets, max(FEWEST_GROUPS, -(-n_datasets // SAME_SCORES)))
+        sizes = [n_datasets // groups + (g < n_datasets % groups) for g in range(groups)]
+        world, level = world_identity(self.world), self.alpha
+
+        def rejected(first: int, last: int) -> list[float]:
+            return [
+                float(np.mean(self._pvalues(n, sizes[g], stream(self.seed, world, n, g)) <= level))
+                for g in range(first, last)
+            ]
+
+        parts = run(rejected, [(g, g + 1) for g in range(groups)])
+        of_group = np.array([share for part in parts for share in part])
+        share, error = _mean_share(of_group, np.array(sizes))
         text = (
             f"A true error of {self.true_error:g} is found with probability {share:.3f} "
-            f"(± {error:.3f}) in {n:,} rows, by a test that takes {100 * self.alpha:g} % of "
-            "calibrated models for miscalibrated ones."
+            f"(± {error:.3f}) in {n:,} rows, by {self._test} at a significance level of "
+            f"{100 * self.alpha:g}%."
         )
-        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
-        return Detection(share, error, n, *settings, n_datasets, text)
+        return Detection(share, error, n, *self._settings, n_datasets, text)
+
+    def _pvalues(self, n: int, n_datasets: int, chance: np.random.Generator) -> Floats:
+        """Return p-values of datasets that share their scores and the draws of the test."""
+        score, complement = self.world.scores.sample((n,), chance)
+        rate = self.world.curve(score, complement)
+        labels = [(chance.random(n) < rate).view(np.uint8) for _ in range(n_datasets)]
+        from_sums = self.statistic is None or self.statistic.of_label_sums
+        n_resamples = N_RESAMPLES if from_sums else FEWER_RESAMPLES
+        return shared_pvalues(
+            self.statistic, score, labels, int(chance.integers(1 << 63)), n_resamples
+        )
 
     def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
         """Put the answer together; ``error`` is that of log n, infinite where noise hides all."""
@@ -242,24 +275,33 @@ class _Settled:
             f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
             f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
         )
-        settings = (self.true_error, self.norm, self.alpha, repr(self.statistic), repr(self.world))
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
-        return SampleSize(rows, least, most, power, *settings, ordered, text)
+        return SampleSize(rows, least, most, power, *self._settings, ordered, text)
+
+    @property
+    def _settings(self) -> tuple[float, float, float, str, str]:
+        name = OMNIBUS if self.statistic is None else repr(self.statistic)
+        return self.true_error, self.norm, self.alpha, name, repr(self.world)
+
+    @property
+    def _test(self) -> str:
+        if self.statistic is None:
+            return "the omnibus test"
+        return f"the consistency test of {self.statistic!r}"
 
 
-def _found_share(wrong: Floats, null: Floats, alpha: float) -> tuple[float, float]:
-    """Share of p-values of at most α, and its Monte-Carlo error, that of the null included."""
-    m = len(null)
+def _mean_share(of_group: Floats, sizes: Ints) -> tuple[float, float]:
+    """Return the share of all datasets and its Monte-Carlo error, from the share of each group.
 
-    def rejected(level: float) -> float:
-        as_large = m - np.searchsorted(null, wrong, side="left")
-        return float(np.mean((1 + as_large) / (1 + m) <= level))
-
-    share, step = rejected(alpha), math.sqrt(alpha * (1 - alpha) / m)
-    slope = (rejected(alpha + 2 * step) - rejected(alpha - 2 * step)) / (4 * step)
+    Datasets of a group share scores and draws, so groups are what is independent.
+    """
+    n, groups = int(sizes.sum()), len(sizes)
+    share = float(sizes @ of_group) / n
     # (1 + successes)/(2 + trials): a share of 0 or 1 is not without doubt.
-    smoothed = (1 + share * len(wrong)) / (2 + len(wrong))
-    return share, math.hypot(math.sqrt(smoothed * (1 - smoothed) / len(wrong)), slope * step)
+    smoothed = (1 + share * n) / (2 + n)
+    of_rows = smoothed * (1 - smoothed) / n
+    between = float(np.sum((sizes / n * (of_group - share)) ** 2)) * groups / max(groups - 1, 1)
+    return share, math.sqrt(max(of_rows, between))
 
 
 def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
@@ -296,11 +338,12 @@ def _settle(
     true_error, alpha = check_inside("true_error", true_error), check_inside("alpha", alpha)
     check_whole("n_datasets", n_datasets, 20)
     check_seed(rng)
-    chosen = DEFAULT if statistic is None else estimator_of("statistic", statistic)
-    if chosen.own_lens is not None and chosen.own_lens.everywhere != Binary():
+    chosen = None if statistic is None else estimator_of("statistic", statistic)
+    lens = None if chosen is None else chosen.own_lens
+    if lens is not None and lens.everywhere != Binary():
         rule = "have no lens: the world has one score and one outcome per row"
         raise must_be("statistic", rule, chosen)
-    norm = 2 if chosen.own_norm is None else chosen.own_norm
+    norm = 2 if chosen is None or chosen.own_norm is None else chosen.own_norm
     seed = rng if isinstance(rng, int | np.integer) else generator_of(rng).integers(1 << 31)
     world = with_error(world_like(probs, labels, logits), true_error, norm)
     return _Settled(world, chosen, true_error, float(norm), alpha, int(seed))

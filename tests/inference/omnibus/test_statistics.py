@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from oracles.inference import omnibus as oracle
-from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
+from trueup.inference.omnibus.pooled_pvalues import (
+    harmonic,
+    pooled_pvalues,
+    pvalues_of_each,
+)
 from trueup.inference.omnibus.statistics import OmnibusCells, scan, strongest_run
 from trueup.tables.score_cells import CellMoments, cell_of
 
@@ -140,3 +144,27 @@ def test_two_mean_scores_that_round_to_the_same_number() -> None:
     zero = np.zeros(2)
     cells = OmnibusCells(np.array([0, 2]), np.full(2, 0.5), zero, zero + 1, zero, zero, zero)
     assert np.array_equal(cells.kernel, np.ones((2, 2)))
+
+
+@given(
+    st.sampled_from([1, 9, 99]),
+    st.integers(1, 8),
+    st.sampled_from(["smooth", "ties", "far", "constant", "infinite"]),
+    SEEDS,
+)
+def test_pvalues_of_several_rows_are_those_of_each_alone(draws, rows, kind, seed) -> None:
+    rng = np.random.default_rng(seed)
+    drawn, values = rng.normal(size=(draws, 6)) ** 2, 2 * rng.normal(size=(rows, 6)) ** 2
+    if kind == "ties":
+        drawn, values = drawn.round(), values.round()
+    if kind == "far":
+        values[0] *= 10.0 ** rng.integers(1, 13)
+    if kind == "constant":
+        drawn[:, 2] = values[::2, 2] = 0
+    if kind == "infinite":
+        drawn[0, 1] = values[0, 1] = values[-1, 3] = np.inf
+    alone = []
+    for row in values:
+        combined = harmonic(pooled_pvalues(np.concatenate([row[None], drawn])))
+        alone.append(pooled_pvalues(combined[:, None])[0, 0])
+    assert pvalues_of_each(values, drawn).tolist() == alone

@@ -56,10 +56,30 @@ def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
     return powers
 
 
+def drawn_and_given_powers(
+    statistic: Any, data: Sequence[Forecasts], keys: Bits
+) -> tuple[Floats, Floats]:
+    """Return the powers of binary data that differ in their labels alone, and those of resamples.
+
+    The bins are made once; `can_fuse` must hold.
+    """
+    pairs = [Binary().problem(each) for each in data]
+    table = statistic.table_for_labels(statistic.measure_forecasts(data[0]).table)
+    index = _bins_of(pairs[0], table)
+    given = [np.bincount(index, each.y, table.n_bins) for each in pairs]
+    drawn = sums_of_drawn_labels(pairs[0], index, table.n_bins, keys)
+    powers = statistic.powers_for_labels(table, np.concatenate([given, drawn]))[1:]
+    return powers[: len(data)], powers[len(data) :]
+
+
 def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of every bin for the resample of each key."""
-    index = np.searchsorted(table.edges[1:-1], pairs.p.astype(np.float64, copy=False), side="left")
-    return sums_of_drawn_labels(pairs, index, table.n_bins, keys)
+    return sums_of_drawn_labels(pairs, _bins_of(pairs, table), table.n_bins, keys)
+
+
+def _bins_of(pairs: Pairs, table: BinTable) -> Ints:
+    p = pairs.p.astype(np.float64, copy=False)
+    return np.asarray(np.searchsorted(table.edges[1:-1], p, side="left"))
 
 
 def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> NDArray[Any]:

@@ -55,7 +55,7 @@ def consistency(
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
         raise must_be("statistic", rule, estimator)
     seed = seed_of(rng)
-    induced, problem = _induced(estimator, forecasts)
+    induced, problem = induced_problem(estimator, forecasts)
     agree = all_certain(problem)
     if agree is not None:
         pvalue = certain_pvalue(agree, n_resamples)
@@ -162,7 +162,7 @@ def _drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
     return draw
 
 
-def _induced(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, Forecasts]:
+def induced_problem(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, Forecasts]:
     """The binary problem a statistic looks at, where it looks at one outcome a row.
 
     If labels follow the predicted distributions, such an outcome follows its score, and rows

@@ -58,3 +58,9 @@ def values_of_column(column: Column, pairs: Pairs, keys: Bits) -> Floats:
     """Return the six statistics of the data, then of labels drawn with each key."""
     n_cells = len(column.cells.place)
     return column.values(sums_of_drawn_labels(pairs, column.index, n_cells, keys))
+
+
+def sums_in_cells(column: Column, pairs: Pairs) -> Floats:
+    """Return Σ y, or Σ w y, of each cell, of other labels for the scores of the column."""
+    w = pairs.y if pairs.w is None else pairs.w * pairs.y
+    return np.bincount(column.index, w, len(column.cells.place)).astype(np.float64)

@@ -16,6 +16,7 @@ OFF_GRID = np.pi / 3
 """Ratios such as (13/32)² end halfway between two roundings, where noise would part equal values;
 ratios of whole numbers to an irrational one do not."""
 AT_ONCE = 128  # statistics, to save memory
+FAR_BEYOND = 10
 
 
 def pooled_pvalues(values: Floats) -> Floats:
@@ -46,3 +47,36 @@ def _shares(values: Floats) -> Floats:
 def harmonic(pvalues: Floats) -> Floats:
     """Return Σ 1/p of each row: the larger, the stronger the evidence of any of them."""
     return np.asarray(np.sum(1 / pvalues, axis=1))
+
+
+def pvalues_of_each(values: Floats, drawn: Floats) -> Floats:
+    """Return the combined p-value of each row of ``values``, in a pool of it and ``drawn`` alone.
+
+    It is that of one test per row. Only the ranks among the draws are the same for all rows.
+    """
+    pool = 1 + len(drawn)
+    largest = np.max(np.abs(drawn), axis=0, where=np.isfinite(drawn), initial=0.0)
+    # A value far beyond all draws also decides how they are rounded.
+    beyond = (np.isfinite(values) & (np.abs(values) > FAR_BEYOND * largest)).any(axis=1)
+    scale = np.where(largest > 0, OFF_GRID * largest, 1.0)
+    draws, rows = np.round(drawn / scale, DIGITS), np.round(values / scale, DIGITS)
+    ordered = np.sort(draws, axis=0)
+
+    def as_large(column: int, than: Floats) -> Floats:
+        return len(drawn) - np.searchsorted(ordered[:, column], than[:, column], side="left")
+
+    columns = range(values.shape[1])
+    of_draws = np.column_stack([as_large(k, draws) for k in columns])
+    of_rows = 1 + np.column_stack([as_large(k, rows) for k in columns])
+    found = np.empty(len(values))
+    for i, row in enumerate(rows):
+        if beyond[i]:
+            alone = pooled_pvalues(np.concatenate([values[i : i + 1], drawn]))
+            found[i] = pooled_pvalues(harmonic(alone)[:, None])[0, 0]
+            continue
+        combined = np.empty(pool)
+        combined[:1] = harmonic(of_rows[i : i + 1] / pool)
+        combined[1:] = harmonic((of_draws + (row >= draws)) / pool)
+        combined = np.round(combined / (OFF_GRID * combined.max()), DIGITS)
+        found[i] = np.count_nonzero(combined >= combined[0]) / pool
+    return found
