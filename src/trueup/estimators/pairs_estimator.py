@@ -123,7 +123,7 @@ class PairsEstimator(Estimator):
 
     def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
         """Return the notes of a family: by default each note as a list over its members."""
-        keys = next((each for each in notes if each), {})
+        keys = dict.fromkeys(key for each in notes for key in each)
         return {key: [each.get(key) for each in notes] for key in keys}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from trueup.forecasts import Forecasts
 from trueup.lens import Pairs
 from trueup.tables import BinTable
 
+STOPPED = (
+    "the sweep stopped at 1 bin because the mean labels of 2 bins already decrease: errors of "
+    "opposite sign cancel in that bin"
+)
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -45,7 +49,9 @@ class SweepError(PairsEstimator):
     In the worlds its authors fitted to networks it is the least biased of the binned errors at
     small samples; it rests on a curve that rises with the score, and still overestimates the
     error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``n_bins``):
-    with ties several b give the same bins. Where mean labels never fall from one score to the
+    with ties several b give the same bins. If two bins already have decreasing mean labels, the
+    sweep stops at one bin, where errors of opposite sign cancel: however large the true error is,
+    the estimate may be near 0, and the note ``stopped`` says so. Where mean labels never fall from one score to the
     next, every b is monotone, and equal-mass bins are made as fine as they go, one for each
     distinct score.
 
@@ -83,7 +89,10 @@ class SweepError(PairsEstimator):
         sweep = _most_equal_width if self.binning == "equal-width" else _most_equal_mass
         table, chosen = sweep(TiedScores.of(pairs), len(pairs))
         power = plugin_power(table, self.norm)
-        return Part(power, table, {"chosen": chosen, "n_bins": table.n_bins})
+        notes: dict[str, Any] = {"chosen": chosen, "n_bins": table.n_bins}
+        if chosen == 1 < len(pairs):
+            notes["stopped"] = STOPPED
+        return Part(power, table, notes)
 
     def power_of_ties(self, ties: TiedScores) -> float:
         """Sweep over counted rows."""
