@@ -110,3 +110,13 @@ def cell_edges() -> Floats:
     below = np.concatenate([np.ldexp(steps, -(FINEST + 7)), *octaves])
     inside = np.arange(MIDDLE // 16, MIDDLE * 15 // 16) / MIDDLE
     return np.concatenate([below, inside, 1 - np.r_[below, 1 / 16][::-1]])
+
+
+@cache
+def closed_edges() -> Floats:
+    """Return edges such that cell k holds exactly the scores above edge k and up to edge k + 1.
+
+    Cells below 15/16 hold their lower edge, so for them it is the next smaller number.
+    """
+    edges = cell_edges()
+    return np.where(edges < 15 / 16, np.nextafter(edges, -np.inf), edges)

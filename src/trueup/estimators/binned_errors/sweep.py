@@ -51,9 +51,9 @@ class SweepError(PairsEstimator):
     error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``n_bins``):
     with ties several b give the same bins. If two bins already have decreasing mean labels, the
     sweep stops at one bin, where errors of opposite sign cancel: however large the true error is,
-    the estimate may be near 0, and the note ``stopped`` says so. Where mean labels never fall from one score to the
-    next, every b is monotone, and equal-mass bins are made as fine as they go, one for each
-    distinct score.
+    the estimate may be near 0, and the note ``stopped`` says so. Where mean labels never fall from
+    one score to the next, every b is monotone, and equal-mass bins are made as fine as they go, one
+    for each distinct score.
 
     Cost: one sort, then for equal mass and labels 0 and 1 a search that is near-linear in the
     rows (docs/decisions/004). With weights of no common unit, soft labels or equal width every

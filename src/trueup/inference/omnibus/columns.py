@@ -13,7 +13,7 @@ from trueup.engines.blocks import steps
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
 from trueup.inference.omnibus.statistics import NAMES, ROWS_AT_ONCE, OmnibusCells, strongest_run
 from trueup.lens import Pairs
-from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
+from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of, closed_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,7 @@ class Column:
     cells: OmnibusCells
     index: Ints  # of each row
     edges: Floats  # of the cells, one more than there are cells
+    inner: Floats  # edges between cells, each of which holds its upper edge and not its lower
 
     @classmethod
     def from_pairs(cls, pairs: Pairs) -> Column:
@@ -34,7 +35,7 @@ class Column:
         number[fine.cell] = group
         first = fine.cell[np.searchsorted(group, np.arange(len(cells.place)))]
         edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
-        return cls(cells, number[fine_cell], edges)
+        return cls(cells, number[fine_cell], edges, closed_edges()[first[1:]])
 
     def values(self, drawn: NDArray[Any]) -> Floats:
         """Return the statistics of the data, then of each row of sums of drawn labels."""
