@@ -48,17 +48,19 @@ def halves_of(forecasts: Forecasts) -> Halves:
     pairs = chosen_lens(None, forecasts).problem(forecasts)
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     w = np.ones(len(p)) if pairs.w is None else pairs.w
-    each = 1.0
+    wider = 1.0
     if forecasts.clusters is not None:
-        each = math.sqrt(forecasts.n / len(np.unique(forecasts.clusters)))
+        wider = math.sqrt(forecasts.n / len(np.unique(forecasts.clusters)))
     median = _median(p, pairs.w)
     low = p <= median
 
     def part(rows: NDArray[np.bool_]) -> Part:
-        weight = np.where(rows, w, 0.0)
+        # Plain sums: products of vectors may round differently on other numbers of threads.
+        score, label, weight = p[rows], y[rows], w[rows]
         whole = float(weight.sum())
-        noise = math.sqrt(float((weight * weight) @ (p * (1 - p)))) / whole
-        return Part(float(weight @ p) / whole, float(weight @ y) / whole, noise * each)
+        noise = math.sqrt(float(np.sum(weight * weight * score * (1 - score)))) / whole
+        mean_score, mean_label = (float(np.sum(weight * each)) / whole for each in (score, label))
+        return Part(mean_score, mean_label, noise * wider)
 
     every = part(np.ones(len(p), np.bool_))
     return (

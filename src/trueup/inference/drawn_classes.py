@@ -18,7 +18,7 @@ from trueup.forecasts import Forecasts
 Places = NDArray[np.int32]
 
 BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
-MOST_ENTRIES = 1 << 20
+MOST_ENTRIES = 1 << 21
 """Sums of drawn labels that are held at once, but for `FEWEST_DRAWS`."""
 FEWEST_DRAWS = 250
 
@@ -69,7 +69,7 @@ class DrawnClasses:
         """Draw labels with each key, and yield their sums for some keys at a time."""
         n_places = int(self.start[-1])
         many = n_places + len(self.of_top)
-        bins_of_top = self._bins_of_top()
+        order, first_of = self._bins_of_top()
         for first, last in steps(len(keys), max(FEWEST_DRAWS, MOST_ENTRIES // many)):
             totals = totals_of_drawn_classes(
                 self.forecasts.n,
@@ -79,7 +79,8 @@ class DrawnClasses:
                 keys[first:last],
                 self._draw,
             )
-            top = totals[:, n_places:] @ bins_of_top
+            drawn = totals[:, n_places:][:, order]
+            top = np.add.reduceat(drawn, first_of, axis=1) if len(order) else drawn
             totals[:, self.of_top] += totals[:, n_places:]
             ends = zip(self.start[:-1], self.start[1:], strict=True)
             yield Sums(self.inner, [totals[:, start:stop] for start, stop in ends], top)
@@ -103,13 +104,17 @@ class DrawnClasses:
             place[here] = self.start[k] + np.searchsorted(self.inner[k], score[here], side="left")
         return place
 
-    def _bins_of_top(self) -> NDArray[Any]:
-        """Return which bin of the top label each of its places is in, (places, bins) of 0 and 1."""
+    def _bins_of_top(self) -> tuple[Ints, Ints]:
+        """Return the places of the top label in the order of its bins, and where each bin begins.
+
+        Every bin of the top label holds a score, so none is without a place.
+        """
         if self.top is None:
-            return np.zeros((0, 0))
+            return np.array([], np.int64), np.array([], np.int64)
         lower = np.concatenate([np.r_[-np.inf, inner] for inner in self.inner])[self.of_top]
         bins = np.searchsorted(self.top, lower, side="right")
-        return np.equal.outer(bins, np.arange(len(self.top) + 1)).astype(np.float64)
+        order = np.argsort(bins, kind="stable")
+        return order, np.searchsorted(bins[order], np.arange(len(self.top) + 1))
 
 
 def with_data_once(

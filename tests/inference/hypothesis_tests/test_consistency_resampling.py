@@ -209,7 +209,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     # fused: classes, cells and weights; labels drawn: all classes in one set of pairs
     statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.lens.Pooled()))
     whole = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
-    monkeypatch.setattr("trueup.inference.hypothesis_tests.binned_resamples.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("trueup.inference.drawn_classes.BLOCK_ENTRIES", 64)
     monkeypatch.setattr("trueup.engines.blocks.ENTRIES", 64)
     cut = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
     for one, other in zip(whole, cut, strict=True):

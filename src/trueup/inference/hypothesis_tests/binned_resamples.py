@@ -116,17 +116,36 @@ class ClassPowers:
         self.inner = [table.edges[1:-1] for table in self.tables]
         self.shares = statistic.lens_for(forecasts).shares(forecasts)
 
+    def of_each(self, sums: Sums) -> Floats:
+        """Return the powers of every class, (1 + draws, classes): of the data, then of draws."""
+        return np.column_stack(
+            [
+                self.statistic.powers_for_labels(table, sums.of_class(k, self.inner[k]))
+                for k, table in enumerate(self.tables)
+            ]
+        )
+
     def of(self, sums: Sums) -> Floats:
-        """Return the power of the data, then that of each draw."""
-        power = 0.0
-        for k, (table, share) in enumerate(zip(self.tables, self.shares, strict=True)):
-            drawn = sums.of_class(k, self.inner[k])
-            of_class = self.statistic.powers_for_labels(table, drawn)
-            if not math.isinf(self.statistic.power_of_average()):
-                power = power + share * of_class
-            elif share > 0:
-                power = np.maximum(power, of_class)
-        return np.asarray(power)
+        """Return the power of all classes of the data, then that of each draw."""
+        return self.together(self.of_each(sums))
+
+    def together(self, each: Floats) -> Floats:
+        """Return the power of all classes from those of each."""
+        if math.isinf(self.statistic.power_of_average()):
+            return np.asarray(each[:, np.asarray(self.shares) > 0].max(axis=1))
+        power = np.zeros(len(each))
+        for share, of_class in zip(self.shares, each.T, strict=True):
+            power += share * of_class
+        return power
+
+
+def powers_of_each_class(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
+    """Return the powers of every class alone, (1 + draws, classes), from labels of whole rows."""
+    known: Floats | None = already_made(forecasts, key_of_powers(statistic, keys))
+    if known is not None:
+        return known
+    made = ClassPowers(statistic, forecasts)
+    return next(with_data_once([made.of_each], DrawnClasses(forecasts, [made.inner]).sums(keys)))
 
 
 def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
@@ -134,17 +153,17 @@ def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bit
 
     They share their lens. Powers that were drawn together with others are not drawn again.
     """
+    made = [ClassPowers(each, forecasts) for each in statistics]
     known = [already_made(forecasts, key_of_powers(each, keys)) for each in statistics]
     if all(each is not None for each in known):
-        return known
-    made = [ClassPowers(each, forecasts) for each in statistics]
+        return [one.together(each) for one, each in zip(made, known, strict=True)]
     drawn = DrawnClasses(forecasts, [each.inner for each in made])
     return list(with_data_once([each.of for each in made], drawn.sums(keys)))
 
 
 def key_of_powers(statistic: Any, keys: Bits) -> tuple[Any, ...]:
-    """Return the name under which the powers of a statistic are kept with the forecasts."""
-    return ("powers of classes", statistic, keys.tobytes())
+    """Return the name under which powers of every class are kept with the forecasts."""
+    return ("powers of each class", statistic, keys.tobytes())
 
 
 def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:

@@ -23,13 +23,12 @@ class MatrixColumns:
 
     def __init__(self, forecasts: Forecasts) -> None:
         self.forecasts = forecasts
-        self.top = Column.from_pairs(TopLabel().problem(forecasts))
+        self.top = _without_rows(Column.from_pairs(TopLabel().problem(forecasts)))
         self.names: list[Any] = []
         self.classes: list[Column] = []
         for member in ClassWise().members(forecasts):
-            column = Column.from_pairs(member.pairs)
             self.names.append(member.name)
-            self.classes.append(replace(column, index=column.index[:0]))  # labels find it by edges
+            self.classes.append(_without_rows(Column.from_pairs(member.pairs)))
 
     def values(self, keys: Bits) -> tuple[Floats, Floats]:
         """Return the statistics of the top label, (1 + draws, 6), and of classes, (…, K, 6)."""
@@ -56,20 +55,30 @@ class MatrixColumns:
         return np.stack([c.values(sums.of_class(k, c.inner)) for k, c in each], axis=1)
 
 
+def columns_of(forecasts: Forecasts) -> MatrixColumns:
+    """Return the columns of a matrix, made once."""
+    return once(forecasts, "omnibus columns", lambda: MatrixColumns(forecasts))
+
+
 def draw_together(forecasts: Forecasts, statistics: Iterable[Any], keys: Bits) -> None:
     """Draw labels once for the omnibus test of a matrix and for statistics of all classes.
 
     What comes of them is kept with the forecasts, and later used by `MatrixColumns.values` and
     `powers_of_classes` for the same keys: it is the same as if each had drawn its own.
     """
-    columns, powers = MatrixColumns(forecasts), [ClassPowers(s, forecasts) for s in statistics]
+    columns, powers = columns_of(forecasts), [ClassPowers(s, forecasts) for s in statistics]
     inner = [columns.inner, *(each.inner for each in powers)]
     drawn = DrawnClasses(forecasts, inner, columns.top.inner)
-    values = [columns.of_top, columns.of_classes, *(each.of for each in powers)]
+    values = [columns.of_top, columns.of_classes, *(each.of_each for each in powers)]
     top, classes, *of_powers = with_data_once(values, drawn.sums(keys))
     once(forecasts, _key(keys), lambda: (top, classes))
     for each, power in zip(powers, of_powers, strict=True):
         once(forecasts, key_of_powers(each.statistic, keys), partial(np.asarray, power))
+
+
+def _without_rows(column: Column) -> Column:
+    """Return a column without the cell of each row: drawn labels find theirs by the edges."""
+    return replace(column, index=column.index[:0])
 
 
 def _key(keys: Bits) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     resampling_notes,
 )
 from trueup.inference.omnibus.columns import Column, values_of_column
-from trueup.inference.omnibus.matrices import MatrixColumns
+from trueup.inference.omnibus.matrices import columns_of
 from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
 from trueup.inference.omnibus.statistics import NAMES
 from trueup.lens import Binary, Lens
@@ -89,7 +89,7 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
     )
     if not possible or all_certain(forecasts) is not None:
         return _without_draws(possible, null, n_resamples)
-    columns = MatrixColumns(forecasts)
+    columns = columns_of(forecasts)
     top, classes = columns.values(keys_of(seed_of(rng), n_resamples))
     n_draws, n_classes, n_parts = classes.shape
     of_blocks = [
