@@ -147,7 +147,7 @@ def test_repair_is_that_of_auto_calibration(found, data) -> None:
 
 
 def test_what_could_be_seen_is_that_of_sensitivity(found, data) -> None:
-    seen = sensitivity(data("binary"), n_resamples=99, rng=0)
+    seen = sensitivity(data("binary"), statistic=tu.rmsce_debiased, n_resamples=99, rng=0)
     evaluation = found("binary")
     assert evaluation.detectable_error.error == seen.smallest_error(0.8)
     assert evaluation.tables["null"]["count"].sum() == 99

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.engines.types import Sums
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
 from trueup.inference.omnibus.statistics import NAMES, OmnibusCells, strongest_run
 from trueup.lens import Pairs
+from trueup.tables import BinTable
 from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
 
 
@@ -21,6 +23,7 @@ class Column:
     cells: OmnibusCells
     index: Ints  # of each row
     edges: Floats  # of the cells, one more than there are cells
+    fine: CellMoments
 
     @classmethod
     def from_pairs(cls, pairs: Pairs) -> Column:
@@ -32,12 +35,26 @@ class Column:
         number[fine.cell] = group
         first = fine.cell[np.searchsorted(group, np.arange(len(cells.place)))]
         edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
-        return cls(cells, number[fine_cell], edges)
+        return cls(cells, number[fine_cell], edges, fine)
 
     def values(self, drawn: Floats) -> Floats:
         """Return the statistics of the data, then of each row of sums of drawn labels."""
         label = np.concatenate([self.cells.label[None], drawn])
         return self.cells.statistics(self.cells.residuals(label))
+
+    def table(self, pairs: Pairs) -> BinTable:
+        """Return the cells as bins of the rows that they were made from."""
+        p = pairs.p.astype(np.float64, copy=False)
+        w = np.ones(len(p)) if pairs.w is None else pairs.w
+
+        def total(terms: Floats) -> Floats:
+            summed = np.bincount(self.index, terms, len(self.cells.place))
+            return np.asarray(summed, np.float64)
+
+        count = np.bincount(self.index, minlength=len(self.cells.place))
+        wp, wy = w * p, w * pairs.y
+        moments = (total(each) for each in (w, w * w, wp, wp * p, wy, wy, wp * pairs.y))
+        return BinTable.from_sums(self.edges[1:-1], Sums(count, *moments))
 
     def strongest(self, part: int) -> dict[str, Any]:
         """Describe one of the statistics of the data, by name and, for a scan, where it looks."""
