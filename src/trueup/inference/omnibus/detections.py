@@ -56,7 +56,7 @@ class ScaledCells:
     A cell has the weight W, the mean score f, the variance V of its residual and the unit u, the
     mean weight of its rows by their variance. With N = V/(u² f(1 − f)) and a rate r its residual
     is drawn as u (Binomial(N, r) − N r) + W(r − f). If r = f this has the variance of the
-    residual, and its skewness too but for scores that differ within the cell.
+    residual, and its skewness too, unless scores differ within the cell.
     """
 
     cells: OmnibusCells
@@ -71,7 +71,7 @@ class ScaledCells:
         """Group the fine cells as the test does for a number of rows."""
         moments = fine.moments
         cells, group = OmnibusCells.from_moments(moments, n_rows)
-        weight = np.bincount(group, moments.w)
+        weight = np.asarray(np.bincount(group, moments.w), np.float64)
         count = np.asarray(np.bincount(group, moments.count), np.float64)
         variance = np.bincount(group, moments.variance)
         of_unit = np.bincount(group, moments.variance * fine.unit)
