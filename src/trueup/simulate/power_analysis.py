@@ -272,8 +272,9 @@ class _Settled:
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
         text = (
-            f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
-            f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
+            f"With about {rows:,} rows (95% interval {least:,} to {most:,}), {self._test} detects "
+            f"a true error of {self.true_error:g} with probability {power:g}, at a significance "
+            f"level of {100 * self.alpha:g}%."
         )
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
         return SampleSize(rows, least, most, power, *self._settings, ordered, text)

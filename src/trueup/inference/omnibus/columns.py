@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
 from trueup.engines.blocks import steps
+from trueup.engines.types import Sums
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
 from trueup.inference.omnibus.statistics import NAMES, ROWS_AT_ONCE, OmnibusCells, strongest_run
 from trueup.lens import Pairs
+from trueup.tables import BinTable
 from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of, closed_edges
 
 
@@ -24,6 +26,7 @@ class Column:
     index: Ints  # of each row
     edges: Floats  # of the cells, one more than there are cells
     inner: Floats  # edges between cells, each of which holds its upper edge and not its lower
+    fine: CellMoments
 
     @classmethod
     def from_pairs(cls, pairs: Pairs) -> Column:
@@ -35,13 +38,27 @@ class Column:
         number[fine.cell] = group
         first = fine.cell[np.searchsorted(group, np.arange(len(cells.place)))]
         edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
-        return cls(cells, number[fine_cell], edges, closed_edges()[first[1:]])
+        return cls(cells, number[fine_cell], edges, closed_edges()[first[1:]], fine)
 
     def values(self, drawn: NDArray[Any]) -> Floats:
         """Return the statistics of the data, then of each row of sums of drawn labels."""
         blocks = [drawn[first:last] for first, last in steps(len(drawn), ROWS_AT_ONCE)]
         residuals = map(self.cells.residuals, [self.cells.label[None], *blocks])
         return np.concatenate([self.cells.statistics(each) for each in residuals])
+
+    def table(self, pairs: Pairs) -> BinTable:
+        """Return the cells as bins of the rows that they were made from."""
+        p = pairs.p.astype(np.float64, copy=False)
+        w = np.ones(len(p)) if pairs.w is None else pairs.w
+
+        def total(terms: Floats) -> Floats:
+            summed = np.bincount(self.index, terms, len(self.cells.place))
+            return np.asarray(summed, np.float64)
+
+        count = np.bincount(self.index, minlength=len(self.cells.place))
+        wp, wy = w * p, w * pairs.y
+        moments = (total(each) for each in (w, w * w, wp, wp * p, wy, wy, wp * pairs.y))
+        return BinTable.from_sums(self.edges[1:-1], Sums(count, *moments))
 
     def strongest(self, part: int) -> dict[str, Any]:
         """Describe one of the statistics of the data, by name and, for a scan, where it looks."""

@@ -58,9 +58,14 @@ class OmnibusCells:
     offset: Floats
 
     @classmethod
-    def from_moments(cls, fine: CellMoments) -> tuple[OmnibusCells, Ints]:
-        """Group fine cells by their place in the order of rows; also return the cell of each."""
-        n = int(fine.count.sum())
+    def from_moments(
+        cls, fine: CellMoments, n_rows: float | None = None
+    ) -> tuple[OmnibusCells, Ints]:
+        """Group fine cells by their place in the order of rows; also return the cell of each.
+
+        There are as many groups as for ``n_rows`` rows, by default those of the fine cells.
+        """
+        n = int(fine.count.sum() if n_rows is None else n_rows)
         n_groups = MERGED * int(np.clip(n // (MERGED * ROWS_PER_CELL), 1, MOST_CELLS // MERGED))
         middle = np.cumsum(fine.w) - fine.w / 2
         place = np.minimum((n_groups * middle / fine.w.sum()).astype(np.int64), n_groups - 1)
