@@ -91,16 +91,10 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
         return _without_draws(possible, null, n_resamples)
     columns = columns_of(forecasts)
     top, classes = columns.values(keys_of(seed_of(rng), n_resamples))
-    n_draws, n_classes, n_parts = classes.shape
-    of_blocks = [
-        pooled_pvalues(top),
-        pooled_pvalues(classes.sum(axis=1)),
-        pooled_pvalues(classes.reshape(n_draws, n_classes * n_parts)),
-    ]
-    ranked = pooled_pvalues(np.column_stack([harmonic(each) for each in of_blocks]))
+    of_blocks, ranked = pvalues_of_blocks(top, classes)
     combined = np.sum(WEIGHTS / ranked, axis=1)
     parts = {name: _parts(each[0]) for name, each in zip(BLOCKS[:2], of_blocks[:2], strict=True)}
-    by_class = of_blocks[2][0].reshape(n_classes, n_parts)
+    by_class = of_blocks[2][0].reshape(classes.shape[1:])
     worst, part = np.unravel_index(int(np.argmin(by_class)), by_class.shape)
     parts[BLOCKS[2]] = _parts(by_class.min(axis=0))
     block = int(np.argmin(ranked[0]))
@@ -114,6 +108,13 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
         strongest |= {"class": columns.names[worst]} | columns.classes[worst].strongest(int(part))
     blocks = dict(zip(BLOCKS, map(float, ranked[0]), strict=True))
     return _result(combined, null, {"blocks": blocks, "parts": parts, "strongest": strongest})
+
+
+def pvalues_of_blocks(top: Floats, classes: Floats) -> tuple[list[Floats], Floats]:
+    """Return the p-values of the parts of each block, and (rows, 3) of the blocks themselves."""
+    each_class = classes.reshape(len(classes), -1)
+    of_blocks = [pooled_pvalues(each) for each in (top, classes.sum(axis=1), each_class)]
+    return of_blocks, pooled_pvalues(np.column_stack([harmonic(each) for each in of_blocks]))
 
 
 def _parts(pvalues: Floats) -> dict[str, float]:
