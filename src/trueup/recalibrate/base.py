@@ -24,6 +24,7 @@ from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
 
+LISTED = 3  # classes in a note; of more it says how many
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
@@ -174,11 +175,21 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
                 raise InputError(option, rule)
         inner._check()
 
-    def _fitted_copy(self, data: FitData, classes: NDArray[Any]) -> Recalibrator:
-        """Fit a clone on data that were read before; ``classes`` are the names of its columns."""
+    def _fitted_copy(
+        self, data: FitData, classes: NDArray[Any], *, induced: bool = False
+    ) -> Recalibrator:
+        """Fit a clone on data that were read before; ``classes`` are the names of its columns.
+
+        The classes of an ``induced`` problem, such as one class against the others, are no classes
+        of the user's: no note mentions them.
+        """
         names = None if np.array_equal(classes, np.arange(data.n_classes)) else classes.tolist()
         copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
-        return copy.fit(data.scores.values, classes[data.labels], data.weights)
+        copy.fit(data.scores.values, classes[data.labels], data.weights)
+        if induced:
+            missing = note_of_missing_classes(data, copy.classes_)
+            copy.notes_ = [note for note in copy.notes_ if note != missing]
+        return copy
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
         """Fit a clone on data that were read before, without checks and without a record of it.
@@ -207,13 +218,16 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return True
 
     def _record(self, data: FitData, losses: tuple[float, float] | None = None) -> dict[str, Any]:
-        """Rows, classes, fingerprint and losses of the fit; a note where log loss rose."""
+        """Rows, classes, fingerprint and losses of the fit; notes on log loss and classes."""
         if losses is None:
             losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
+        missing = note_of_missing_classes(data, self.classes_)
+        if missing and missing not in self.notes_:  # a part may have noted it
+            self.notes_.append(missing)
         return {
             "n": data.n,
             "n_classes": data.n_classes,
@@ -221,6 +235,28 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             "log_loss_before": before,
             "log_loss_after": after,
         }
+
+
+def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
+    """Return a note that names the classes that never occur, or the only one; else nothing."""
+    count = np.bincount(data.labels, minlength=data.n_classes)
+    names = [str(name) for name in classes.tolist()]
+    present = [name for name, rows in zip(names, count, strict=True) if rows]
+    if len(present) == 1:
+        return f"the labels contain only class {present[0]}"
+    missing = [name for name, rows in zip(names, count, strict=True) if not rows]
+    if not missing:
+        return ""
+    occur = "never occurs" if len(missing) == 1 else "never occur"
+    return f"{classes_in_words(missing)} {occur} in the labels"
+
+
+def classes_in_words(names: list[str]) -> str:
+    """Return the names of some classes, of many the first few and how many more there are."""
+    if len(names) == 1:
+        return f"class {names[0]}"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"classes {', '.join(names[:LISTED])}{more}"
 
 
 def log_loss_before(data: FitData) -> float:
