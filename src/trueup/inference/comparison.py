@@ -98,6 +98,13 @@ def compare(
     notes = {"n_resamples": draws, "estimator": repr(measure)}
     paired = Interval(found.low, found.high, found.value, level, "percentile", TARGET, notes)
     sentence = _sentence(measure, found, level, tests)
+    clipped = [each.notes.get("clipped", 0) for each in own]
+    if any(clipped):
+        notes["clipped"] = clipped
+        sentence += (
+            f" Probabilities of 0 of the observed class are clipped: {clipped[0]:,} rows of the "
+            f"first model, {clipped[1]:,} of the second."
+        )
     return Comparison(
         found.value, paired, found.pvalue, own[0], own[1], tests[0], tests[1], sentence
     )

@@ -69,7 +69,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     notes_
         Sentences about the fit that a user should read; mostly none.
     fit_
-        Rows, classes, fingerprint of the fit data, and log loss on them before and after.
+        Rows, classes, fingerprint of the fit data, and log loss on them before and after, clipped
+        as `log_loss` does; ``clipped`` counts rows whose class had probability 0, if any.
     """
 
     preserves_argmax: ClassVar[bool] = False
@@ -103,7 +104,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             Weights ≥ 0, or None.
         """
         data = self._read_fit(X, y, sample_weight)
-        self.fit_ = self._record(data, self._fit(data))
+        self.fit_ = self._record(data, self._fit(data), of_fit=True)
         return self
 
     def predict_proba(self, X: object) -> Floats:
@@ -217,9 +218,16 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         """Whether what a file says it learned fits together, beyond giving probabilities."""
         return True
 
-    def _record(self, data: FitData, losses: tuple[float, float] | None = None) -> dict[str, Any]:
-        """Rows, classes, fingerprint and losses of the fit; notes on log loss and classes."""
-        if losses is None:
+    def _record(
+        self, data: FitData, losses: tuple[float, float] | None = None, *, of_fit: bool = False
+    ) -> dict[str, Any]:
+        """Rows, classes, fingerprint and losses of the fit; notes on log loss and classes.
+
+        ``of_fit`` says that the losses are those that the fit itself worked with.
+        """
+        clipped = rows_below(data, np.finfo(data.scores.values.dtype).tiny)
+        # What a fit has at hand is of probabilities clipped at `LEAST`, not as `log_loss` does.
+        if losses is None or (of_fit and rows_below(data, LEAST)):
             losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
@@ -234,7 +242,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             "fingerprint": fingerprint(data),
             "log_loss_before": before,
             "log_loss_after": after,
-        }
+        } | ({"clipped": clipped} if clipped else {})
 
 
 def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
@@ -260,17 +268,29 @@ def classes_in_words(names: list[str]) -> str:
 
 
 def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are, of probabilities cut at `LEAST`."""
+    """Mean log loss of the scores as they are, clipped as `log_loss` does."""
     if data.scores.are_logits:
         rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
     else:
-        each = np.empty(data.n)
+        least, each = np.finfo(data.scores.values.dtype).tiny, np.empty(data.n)
         for at in row_blocks(data.n, data.n_classes):
-            probs = np.maximum(Scores(data.scores.values[at], are_logits=False).probs(), LEAST)
-            chosen = probs[np.arange(len(probs)), data.labels[at]]
+            probs = Scores(data.scores.values[at], are_logits=False).probs()
+            chosen = np.maximum(probs[np.arange(len(probs)), data.labels[at]], least)
             each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
     return float(np.average(each, weights=data.weights))
+
+
+def rows_below(data: FitData, least: float) -> int:
+    """Return how many rows give their class a probability below ``least``; of logits none do."""
+    if data.scores.are_logits:
+        return 0
+    values = data.scores.values
+    if values.ndim == 2:
+        chosen = values[np.arange(data.n), data.labels]
+    else:
+        chosen = np.where(data.labels == 1, values, 1 - values)
+    return int(np.count_nonzero(chosen < least))
 
 
 def fingerprint(data: FitData) -> str:
@@ -289,6 +309,7 @@ def fingerprint(data: FitData) -> str:
 
 
 def log_loss_of(probs: Floats, data: FitData) -> float:
-    """Mean −log of the probability of the label, which is no less than `LEAST` there."""
-    chosen = np.maximum(probs[np.arange(data.n), data.labels], LEAST)
+    """Mean −log of the probability of the label, clipped as `log_loss` does."""
+    least = np.finfo(data.scores.values.dtype).tiny
+    chosen = np.maximum(probs[np.arange(data.n), data.labels], least)
     return float(np.average(-np.log(chosen), weights=data.weights))
