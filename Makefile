@@ -61,6 +61,7 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.verdict
 	$(PY) -m studies.omnibus
 	$(PY) -m studies.clinical
+	$(PY) -m studies.tails
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 
