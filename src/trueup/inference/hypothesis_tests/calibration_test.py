@@ -5,6 +5,7 @@ from __future__ import annotations
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
+from trueup.inference.arguments import check_tail
 from trueup.lens import Lens, is_lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
@@ -19,6 +20,7 @@ def calibration_test(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
+    tail: str = "resampling",
     rng: Seed = 0,
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
@@ -64,6 +66,10 @@ def calibration_test(
         `CumulativeError` or None.
     n_resamples
         The smallest possible p-value is 1/(1 + n_resamples).
+    tail
+        ``"resampling"``, or ``"asymptotic"`` for an approximation that goes below that p-value:
+        for ``method="ks"`` (also in its Kuiper form) and ``"skce"`` alone. ``notes`` then have
+        ``approximation``.
     rng
         A whole number, a Generator or None. The same seed gives the same p-value on any engine
         and number of threads.
@@ -102,5 +108,7 @@ def calibration_test(
     chosen = statistic if known is None else known
     if method is None:
         method = "omnibus" if statistic is None or is_lens(statistic) else "consistency"
+    asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng)
+    options = {"tail": tail} if asymptotic else {}
+    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options)

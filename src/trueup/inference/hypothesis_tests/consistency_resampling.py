@@ -88,10 +88,13 @@ def _result(
     fixed: bool,
     notes: dict[str, Any],
 ) -> CalibrationTestResult:
-    found = statistic.measure_forecasts(forecasts).pth_power
+    found = statistic.measure_forecasts(forecasts)
+    if clipped := found.notes.get("clipped", 0):
+        notes = notes | {"clipped": clipped}
     method = "consistency" if fixed else "consistency-unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
-    return CalibrationTestResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
+    null = _null(forecasts, fixed)
+    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes)
 
 
 def resampled_powers(
