@@ -113,7 +113,7 @@ class OmnibusCells:
         return np.column_stack(
             [
                 running[-1] ** 2,
-                self._cox_score(r),
+                self.cox_score(r),
                 np.maximum(running.max(axis=0), 0) - np.minimum(running.min(axis=0), 0),
                 _ratio(of_merged**2, by_merged).sum(axis=0),
                 np.einsum("cr,cr->r", self.kernel @ r, r),
@@ -121,7 +121,7 @@ class OmnibusCells:
             ]
         )
 
-    def _cox_score(self, r: Floats) -> Floats:
+    def cox_score(self, r: Floats) -> Floats:
         """U' V⁻¹ U for U = Σ (R, R z), z the logit centered by variance."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
