@@ -119,34 +119,48 @@ def _of_drawn_labels(
     keys = keys_of(seed, 4 * n_resamples)[n_resamples:].reshape(-1, 3)
     spread = _spread(forecasts, shared)
     degree = _degree(statistic, forecasts)
-    power = _power_of_labels(statistic, forecasts, shared)
-
-    def one(labels: Ints) -> float:
-        return float(relative(np.array(power(labels)), np.array(spread(labels) ** (degree / 2))))
+    powers = _powers_of_labels(statistic, forecasts, shared)
 
     def some(first: int, last: int) -> list[float]:
-        return [one(shared.labels(key)) for key in keys[first:last]]
+        labels = [shared.labels(key) for key in keys[first:last]]
+        return values(np.stack(labels)).tolist()
 
-    parts = run(some, cut(n_resamples, -(-CHUNK_ENTRIES // forecasts.n)))
-    observed = one(forecasts.labels[shared.order].astype(np.int64))
-    return [observed, *(number for part in parts for number in part)]
+    def values(labels: Ints) -> Floats:
+        return relative(powers(labels), spread(labels) ** (degree / 2))
+
+    observed = values(forecasts.labels[shared.order].astype(np.int64)[None])
+    parts = run(some, steps(n_resamples, max(1, ENTRIES // _entries(forecasts))))
+    return [float(observed[0]), *(number for part in parts for number in part)]
 
 
-def _power_of_labels(
+def _entries(forecasts: Forecasts) -> int:
+    """Return the number of predicted probabilities."""
+    return forecasts.n * (forecasts.n_classes if forecasts.is_matrix else 1)
+
+
+def _powers_of_labels(
     statistic: Estimator, forecasts: Forecasts, shared: SharedDraws
-) -> Callable[[Ints], float]:
-    """Return a function of labels in order: the power of a statistic."""
+) -> Callable[[Ints], Floats]:
+    """Return a function of labels, a row per draw of labels in order: the powers of a statistic."""
     if can_fuse(statistic, forecasts) and not forecasts.is_matrix:
         index, powers = _powers_of_residuals(statistic, forecasts)
+        n_bins = int(index.max()) + 1
         place = index[shared.order]
         p = forecasts.scores.astype(np.float64)[shared.order]
         w = 1.0 if forecasts.weights is None else forecasts.weights[shared.order]
-        return lambda labels: float(powers(np.bincount(place, (p - labels) * w)[None])[0])
 
-    def measured(labels: Ints) -> float:
+        def summed(labels: Ints) -> Floats:
+            here = place + n_bins * np.arange(len(labels))[:, None]
+            sums = np.bincount(here.reshape(-1), ((p - labels) * w).reshape(-1))
+            return powers(sums.reshape(len(labels), n_bins))
+
+        return summed
+
+    def measured(labels: Ints) -> Floats:
         as_given = np.empty_like(labels)
-        as_given[shared.order] = labels
-        return statistic.measure_forecasts(forecasts.with_labels(as_given)).pth_power
+        as_given[:, shared.order] = labels
+        found = [statistic.measure_forecasts(forecasts.with_labels(each)) for each in as_given]
+        return np.array([each.pth_power for each in found])
 
     return measured
 
@@ -161,8 +175,8 @@ def _degree(statistic: Estimator, forecasts: Forecasts) -> float:
     return math.log2(whole / half) if half > 0 else 1.0
 
 
-def _spread(forecasts: Forecasts, shared: SharedDraws) -> Callable[[Ints], float]:
-    """Return a function of labels in order: Σ R²/n over clusters and cells of scores."""
+def _spread(forecasts: Forecasts, shared: SharedDraws) -> Callable[[Ints], Floats]:
+    """Return a function of labels, a row per draw: Σ R²/n over clusters and cells of scores."""
     score = (forecasts.top[0] if forecasts.is_matrix else forecasts.scores)[shared.order]
     cell = np.searchsorted(np.sort(score), score) * CELLS // len(score)
     weight = np.ones(len(score)) if forecasts.weights is None else forecasts.weights[shared.order]
@@ -173,16 +187,16 @@ def _spread(forecasts: Forecasts, shared: SharedDraws) -> Callable[[Ints], float
     of_cell = np.bincount(cell, weight, CELLS)[ordered[start] % CELLS]
     predicted = _residuals(forecasts)[0][shared.order]
 
-    def of(labels: Ints) -> float:
+    def of(labels: Ints) -> Floats:
         if forecasts.is_matrix:
-            residual = predicted.copy()
-            residual[np.arange(len(labels)), labels] -= 1
-            terms = residual * weight[:, None]
+            terms = np.repeat(predicted[None], len(labels), axis=0)
+            draw, row = np.indices(labels.shape)
+            terms[draw, row, labels] -= 1
         else:
-            terms = (predicted - labels) * weight
-        sums = np.add.reduceat(terms[by_place], start, axis=0)
-        squares = sums**2 if sums.ndim == 1 else (sums**2).sum(axis=1)
-        return float(np.sum(squares / of_cell))
+            terms = (predicted - labels)[:, :, None]
+        terms = terms * weight[:, None]
+        sums = np.add.reduceat(terms[:, by_place], start, axis=1)
+        return np.asarray(((sums**2).sum(axis=2) / of_cell).sum(axis=1))
 
     return of
 
