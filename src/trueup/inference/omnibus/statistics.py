@@ -142,17 +142,21 @@ class OmnibusCells:
         of_both = self.intercept_and_slope**2 @ self.variance
         return per_sd(of_both), per_sd(self.merged_variance), run_weights(self.merged_variance)
 
+    def cox_score(self, r: Floats) -> Floats:
+        """Return U' V⁻¹ U of each column of ``r``, for U = Σ (R, R z), z the centered logit."""
+        return _squares(self.intercept_and_slope @ r, self._per_sd[0])
+
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
         found = np.empty((len(NAMES), len(residual)))
-        of_both, of_merged, of_runs = self._per_sd
+        _, of_merged, of_runs = self._per_sd
         running = _lower_triangle(len(self.place))
         for first, last in steps(len(residual), ROWS_AT_ONCE):
             r = residual[first:last].T  # cells first: sums over cells then add whole rows
             sums, merged = running @ r, self._merging @ r
             some = found[:, first:last]
             some[0] = sums[-1] ** 2
-            some[1] = _squares(self.intercept_and_slope @ r, of_both)
+            some[1] = self.cox_score(r)
             some[2] = np.maximum(sums.max(axis=0), 0) - np.minimum(sums.min(axis=0), 0)
             some[3] = _squares(merged, of_merged)
             some[4] = np.einsum("cr,cr->r", self.kernel @ r, r)
