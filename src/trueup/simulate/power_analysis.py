@@ -150,7 +150,8 @@ def power(
     Beta fits them) with the curve T that fits the labels. The curve with the error asked for is
     c + t·(T(c) − c), clipped to [0, 1]: the fitted miscalibration, t times as strong. Where the
     fitted curve has less than a tenth of the error asked for it says nothing of its shape, and T
-    is that of a model overconfident by a temperature of 2, σ(logit(c)/2).
+    is that of a model overconfident by a temperature of 2, σ(logit(c)/2). A matrix is fitted by
+    its top labels, and the test is that of the top labels alone.
 
     Up to 20 datasets share their scores and the 999 draws of the test. Each p-value is still that
     of a test of one dataset, and the standard error counts groups of datasets. So 1,000 datasets
