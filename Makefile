@@ -60,6 +60,7 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.widths
 	$(PY) -m studies.verdict
 	$(PY) -m studies.omnibus
+	$(PY) -m studies.cluster_tests
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 

@@ -1,4 +1,4 @@
-"""Labels drawn anew for rows in clusters: each as likely as predicted, and dependent as observed.
+"""Labels drawn for rows in clusters: each as likely as predicted, and dependent as observed.
 
 A row's label is the class whose interval of [0, 1], one after the other as long as their predicted
 probabilities, holds a uniform number. With probability τ this number is the one of its cluster,
@@ -49,6 +49,7 @@ class SharedDraws:
     @classmethod
     def from_forecasts(cls, forecasts: Forecasts) -> SharedDraws:
         """Sort rows, and find the interval of each label."""
+        assert forecasts.clusters is not None
         cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
         probs = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores[:, None]
         of_rows = [forecasts.labels, *probs.T, cluster]
@@ -128,7 +129,7 @@ def about_clusters(n_clusters: int) -> dict[str, Any]:
 
 
 def relative(values: Floats, spread: Floats) -> Floats:
-    """Divide statistics by their spread under signs of clusters, which each draw has anew.
+    """Divide statistics by their spread under signs of clusters, which every draw has too.
 
     Few clusters tell little of this spread; the quotient takes that into account.
     """

@@ -180,7 +180,8 @@ class ResidualSums:
 
     def _add(self, place: Ints, terms: Floats | None) -> Floats:
         n_places = self.shape[0] * self.shape[1]
-        return np.bincount(place, terms, n_places).astype(np.float64).reshape(self.shape)
+        sums = np.bincount(place, terms, n_places).astype(np.float64)
+        return np.asarray(sums.reshape(self.shape))
 
     def residuals(self, labels: Ints) -> Floats:
         """Return the sums of w(y − p) for labels of the rows in order, (clusters, cells)."""
