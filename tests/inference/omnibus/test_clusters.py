@@ -79,6 +79,7 @@ def test_pvalue_of_scores_is_that_of_loops(n, n_clusters, kind, weighted) -> Non
     assert found.notes["clusters"] == n_clusters
     assert found.notes["asymptotic"] is True
     assert found.notes.get("rough", False) == (n_clusters < 10)
+    assert found.notes.get("sign_patterns") == (2 ** (n_clusters - 1) if n_clusters < 10 else None)
     assert list(found.notes["parts"]) == list(NAMES)
 
 
@@ -162,6 +163,14 @@ def test_draws_in_several_rounds_change_nothing(monkeypatch) -> None:
 
 def test_one_cluster_tells_nothing() -> None:
     assert omnibus(data("smooth", 50, 1)).pvalue == 1
+
+
+def test_few_clusters_have_few_patterns_of_signs() -> None:
+    f = data("smooth", 200, 4)
+    wrong = Forecasts.from_arrays(f.scores, np.zeros(200, int), clusters=f.clusters)
+    for method in ("omnibus", "cluster-signs"):
+        found = tu.calibration_test(wrong, method=method, n_resamples=999, rng=0)
+        assert found.pvalue > 0.1  # an eighth of the patterns is as large as the data
 
 
 def test_an_impossible_outcome_refutes_the_model() -> None:

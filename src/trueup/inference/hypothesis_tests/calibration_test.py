@@ -80,7 +80,8 @@ def calibration_test(
     it are too small. Signs of clusters need many of them, above all where scores are near 0 or 1.
     With fewer than 100 clusters both methods also draw labels from the predictions, with a
     dependence within clusters that is estimated, and the larger p-value counts. ``notes`` say
-    ``rough`` for fewer than 10 clusters. docs/cluster-tests.md has the false-positive rates.
+    ``rough`` for fewer than 10 clusters: k of them have 2^(k − 1) different patterns of signs, so
+    p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------

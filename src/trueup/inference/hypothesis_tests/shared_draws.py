@@ -123,9 +123,14 @@ def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
 
 
 def about_clusters(n_clusters: int) -> dict[str, Any]:
-    """Return the notes on clusters of a test: how many, and whether they are too few to trust."""
+    """Return the notes on clusters: how many, and of few the number of patterns of their signs.
+
+    Opposite patterns are as large as each other, so p-values of k clusters are at least 2^(1 − k).
+    """
     notes: dict[str, Any] = {"clusters": n_clusters, "asymptotic": True}
-    return notes | {"rough": True} if n_clusters < ROUGH else notes
+    if n_clusters < ROUGH:
+        notes |= {"rough": True, "sign_patterns": 2 ** (n_clusters - 1)}
+    return notes
 
 
 def relative(values: Floats, spread: Floats) -> Floats:
