@@ -63,6 +63,7 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.clinical
 	$(PY) -m studies.power
 	$(PY) -m studies.tails
+	$(PY) -m studies.cluster_tests
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 

@@ -1,4 +1,4 @@
-"""Labels drawn anew for rows in clusters: each as likely as predicted, and dependent as observed.
+"""Labels drawn for rows in clusters: each as likely as predicted, and dependent as observed.
 
 A row's label is the class whose interval of [0, 1], one after the other as long as their predicted
 probabilities, holds a uniform number. With probability τ this number is the one of its cluster,
@@ -49,6 +49,7 @@ class SharedDraws:
     @classmethod
     def from_forecasts(cls, forecasts: Forecasts) -> SharedDraws:
         """Sort rows, and find the interval of each label."""
+        assert forecasts.clusters is not None
         cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
         probs = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores[:, None]
         of_rows = [forecasts.labels, *probs.T, cluster]
@@ -122,13 +123,18 @@ def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
 
 
 def about_clusters(n_clusters: int) -> dict[str, Any]:
-    """Return the notes on clusters of a test: how many, and whether they are too few to trust."""
+    """Return the notes on clusters: how many, and of few the number of patterns of their signs.
+
+    Opposite patterns are as large as each other, so p-values of k clusters are at least 2^(1 − k).
+    """
     notes: dict[str, Any] = {"clusters": n_clusters, "asymptotic": True}
-    return notes | {"rough": True} if n_clusters < ROUGH else notes
+    if n_clusters < ROUGH:
+        notes |= {"rough": True, "sign_patterns": 2 ** (n_clusters - 1)}
+    return notes
 
 
 def relative(values: Floats, spread: Floats) -> Floats:
-    """Divide statistics by their spread under signs of clusters, which each draw has anew.
+    """Divide statistics by their spread under signs of clusters, which every draw has too.
 
     Few clusters tell little of this spread; the quotient takes that into account.
     """

@@ -45,9 +45,10 @@ def cluster_signs(
 ) -> CalibrationTestResult:
     """Test by signs of clusters: asymptotic in their number, and rough with a few of them.
 
-    With fewer than 100 clusters labels are drawn too, and the larger p-value counts. Each of their
-    statistics is divided by a power of Σ R²/n, summed over clusters and 15 cells of scores, R
-    the sum of residuals: the power with which the statistic grows if all residuals do.
+    With fewer than 100 clusters labels are drawn too, and the larger p-value counts: see
+    `shared_draws`. The spread under signs, by which their statistics are divided, is Σ R²/n over
+    clusters and 15 cells of scores, R the sum of residuals; to the power with which the statistic
+    grows if all residuals do.
     """
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
     check_resamples(n_resamples)
@@ -86,6 +87,7 @@ def _fused(statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: i
     residual = _residuals(forecasts)[1]
     if forecasts.weights is not None:
         residual = residual * forecasts.weights
+    assert forecasts.clusters is not None
     cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
     n_clusters, n_bins = int(cluster.max()) + 1, int(index.max()) + 1
     sums = np.bincount(cluster * n_bins + index, residual, n_clusters * n_bins)
@@ -123,7 +125,7 @@ def _of_drawn_labels(
 
     def some(first: int, last: int) -> list[float]:
         labels = [shared.labels(key) for key in keys[first:last]]
-        return values(np.stack(labels)).tolist()
+        return [float(value) for value in values(np.stack(labels))]
 
     def values(labels: Ints) -> Floats:
         return relative(powers(labels), spread(labels) ** (degree / 2))
@@ -152,7 +154,7 @@ def _powers_of_labels(
         def summed(labels: Ints) -> Floats:
             here = place + n_bins * np.arange(len(labels))[:, None]
             sums = np.bincount(here.reshape(-1), ((p - labels) * w).reshape(-1))
-            return powers(sums.reshape(len(labels), n_bins))
+            return powers(sums.astype(np.float64).reshape(len(labels), n_bins))
 
         return summed
 

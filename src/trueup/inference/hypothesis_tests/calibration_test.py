@@ -51,11 +51,13 @@ def calibration_test(
         with one outcome per row, or None: then a matrix is tested by its top labels, by sums over
         classes and by every class together. ``parts`` of the result are the p-values of each
         statistic, and ``strongest`` is the smallest of them, which describes the data and is no
-        second test.
+        second test. With ``clusters``, signs of whole clusters take the place of drawn labels:
+        asymptotic in the number of clusters.
         ``"consistency"``: predictions fixed, labels drawn; exact. ``statistic`` is an estimator, or
         None for that of `rmsce_debiased`,
         ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
-        ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.
+        ``"consistency-unconditional"``: rows are drawn with replacement first, and copies of a row
+        are moved apart by about 1e-9, as new rows would not tie; asymptotic.
         ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
         `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
@@ -83,11 +85,13 @@ def calibration_test(
     Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest, but for
     ``"skce-distribution-free"``, which is a bound for any model.
 
-    All methods but ``"cluster-signs"`` take rows as independent and refuse ``clusters``: rows
-    of a cluster share what the predictions do not tell, and p-values that ignore it are too
-    small. Signs of clusters need many of them: at a nominal 5 % they rejected 4 % to 5 % of
-    calibrated models with 200 clusters, up to 8 % with 50 and 11 % with 20 where predictions
-    were piled near 1.
+    All methods but ``"cluster-signs"`` and ``"omnibus"`` take rows as independent and refuse
+    ``clusters``: rows of a cluster share what the predictions do not tell, and p-values that ignore
+    it are too small. Signs of clusters need many of them, above all where scores are near 0 or 1.
+    With fewer than 100 clusters both methods also draw labels from the predictions, with a
+    dependence within clusters that is estimated, and the larger p-value counts. ``notes`` say
+    ``rough`` for fewer than 10 clusters: k of them have 2^(k − 1) different patterns of signs, so
+    p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------

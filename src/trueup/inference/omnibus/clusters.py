@@ -173,14 +173,15 @@ class ResidualSums:
     @staticmethod
     def _scores(forecasts: Forecasts, column: int) -> Floats:
         if not forecasts.is_matrix:
-            return forecasts.scores.astype(np.float64)
+            return np.asarray(forecasts.scores, np.float64)
         if column == 0:
-            return forecasts.top[0].astype(np.float64)
-        return forecasts.columns(column - 1, column)[0]
+            return np.asarray(forecasts.top[0], np.float64)
+        return np.asarray(forecasts.columns(column - 1, column)[0])
 
     def _add(self, place: Ints, terms: Floats | None) -> Floats:
         n_places = self.shape[0] * self.shape[1]
-        return np.bincount(place, terms, n_places).astype(np.float64).reshape(self.shape)
+        sums = np.asarray(np.bincount(place, terms, n_places), np.float64)
+        return sums.reshape(self.shape)
 
     def residuals(self, labels: Ints) -> Floats:
         """Return the sums of w(y − p) for labels of the rows in order, (clusters, cells)."""
