@@ -51,9 +51,6 @@ The sizes of "unequal" clusters are lognormal, with a logarithm of standard devi
 
 {summary}
 
-With 20 clusters the larger of two p-values counts, and chance in both makes the tests conservative:
-less so with more draws.
-
 `method="cluster-signs"` with `CumulativeError()` and strong dependence:
 
 {cumulative}

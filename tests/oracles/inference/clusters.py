@@ -82,9 +82,17 @@ def _relative(value: float, by: float) -> float:
     return math.inf if value > 0 else 0.0
 
 
-def pvalue(pools: Sequence[Table]) -> Fraction:
-    """The larger of the p-values of all pools."""
-    return max(omnibus.share_at_least(omnibus.combined(pool))[0] for pool in pools)
+def pvalue(pools: Sequence[Table], n_clusters: int) -> Fraction:
+    """The p-value of the pool of signs, or that and the one of labels joined."""
+    return joined([omnibus.share_at_least(omnibus.combined(p))[0] for p in pools], n_clusters)
+
+
+def joined(pvalues: Sequence[Fraction], n_clusters: int) -> Fraction:
+    """Signs count where their p-value is 1.5 times that of labels; of under 10 clusters, always."""
+    if len(pvalues) == 1:
+        return pvalues[0]
+    by_signs, by_labels = pvalues
+    return max(by_labels, by_signs if n_clusters < 10 else by_signs / Fraction(3, 2))
 
 
 def likely_share(

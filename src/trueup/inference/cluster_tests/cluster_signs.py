@@ -27,6 +27,7 @@ from trueup.inference.cluster_tests.cluster_draws import (
     SharedDraws,
     about_clusters,
     drawn_signs,
+    joint_pvalue,
     relative,
 )
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse
@@ -45,8 +46,8 @@ def cluster_signs(
 ) -> CalibrationTestResult:
     """Test by signs of clusters: asymptotic in their number, and rough with a few of them.
 
-    With fewer than 100 clusters labels are drawn too, and the larger p-value counts: see
-    `shared_draws`. The spread under signs, by which their statistics are divided, is Σ R²/n over
+    With fewer than 100 clusters labels are drawn too, and the p-values are joined: see
+    `cluster_draws`. The spread under signs, by which their statistics are divided, is Σ R²/n over
     clusters and 15 cells of scores, R the sum of residuals; to the power with which the statistic
     grows if all residuals do.
     """
@@ -71,7 +72,8 @@ def cluster_signs(
     about = about_clusters(len(np.unique(forecasts.clusters)))
     if about["clusters"] < FEW_CLUSTERS:
         first, *others = _of_drawn_labels(estimator, forecasts, seed, n_resamples)
-        pvalue = max(pvalue, resampled_pvalue(first, np.array(others)))
+        by_labels = resampled_pvalue(first, np.array(others))
+        pvalue = joint_pvalue(pvalue, by_labels, about["clusters"])
     return CalibrationTestResult(
         observed,
         pvalue,

@@ -89,7 +89,8 @@ def calibration_test(
     ``clusters``: rows of a cluster share what the predictions do not tell, and p-values that ignore
     it are too small. Signs of clusters need many of them, above all where scores are near 0 or 1.
     With fewer than 100 clusters both methods also draw labels from the predictions, with a
-    dependence within clusters that is estimated, and the larger p-value counts. ``notes`` say
+    dependence within clusters that is estimated. Their p-value counts, or two thirds of that of
+    signs if this is larger (with fewer than 10 clusters, all of it). ``notes`` say
     ``rough`` for fewer than 10 clusters: k of them have 2^(k − 1) different patterns of signs, so
     p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 

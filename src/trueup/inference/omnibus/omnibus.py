@@ -12,7 +12,7 @@ from trueup._typing import Floats
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
-from trueup.inference.cluster_tests.cluster_draws import about_clusters
+from trueup.inference.cluster_tests.cluster_draws import about_clusters, joint_pvalue
 from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
@@ -103,8 +103,12 @@ def _of_lens(
 
 
 def _weakest(found: list[CalibrationTestResult]) -> CalibrationTestResult:
-    """Return the result with the largest p-value, the first of equal ones."""
-    return max(found, key=lambda result: result.pvalue)
+    """Return the only result, or of those by signs and by labels the one whose p-value counts."""
+    if len(found) == 1:
+        return found[0]
+    by_signs, by_labels = found
+    pvalue = joint_pvalue(by_signs.pvalue, by_labels.pvalue, by_signs.notes["clusters"])
+    return replace(by_labels if pvalue == by_labels.pvalue else by_signs, pvalue=pvalue)
 
 
 def _clusters_of(lens: Lens, forecasts: Forecasts) -> NDArray[Any] | None:
