@@ -304,8 +304,8 @@ def test_refusals() -> None:
     p, y = binary(0, 20)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
         calibration_test(Forecasts.from_arrays(p, p, soft_labels=True))
+    clustered = Forecasts.from_arrays(p, y, clusters=np.arange(20) // 4)
     with pytest.raises(tu.InputError, match="assumes independent rows, but `clusters` is set"):
-        clustered = Forecasts.from_arrays(p, y, clusters=np.arange(20) // 4)
         calibration_test(clustered, method="consistency")
     with pytest.raises(tu.InputError, match="`statistic` must be an estimator"):
         calibration_test(p, y, statistic="ece")

@@ -86,7 +86,9 @@ def _bins_of(pairs: Pairs, table: BinTable) -> Ints:
     return np.asarray(np.searchsorted(table.edges[1:-1], p, side="left"))
 
 
-def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> NDArray[Any]:
+def sums_of_drawn_labels(
+    pairs: Pairs, index: NDArray[Any], n_bins: int, keys: Bits
+) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of rows with the same index for the resample of each key."""
     if pairs.w is not None:
         return _weighted_sums(pairs.p, pairs.w, index, n_bins, keys)
@@ -95,7 +97,7 @@ def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> 
 
 
 def _weighted_sums(
-    p: NDArray[Any], w: Floats, index: Ints, n_bins: int, keys: Bits
+    p: NDArray[Any], w: Floats, index: NDArray[Any], n_bins: int, keys: Bits
 ) -> NDArray[Any]:
     """Σ w y of every bin, (resamples, bins): a label is 1 below the limit, and adds to its bin."""
 

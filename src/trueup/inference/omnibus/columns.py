@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup._typing import Bits, Floats, Ints
-from trueup.engines.blocks import steps
+from trueup._typing import Bits, Floats
+from trueup.engines.blocks import row_blocks, steps
 from trueup.engines.types import Sums
 from trueup.inference.hypothesis_tests.binned_resamples import sums_of_drawn_labels
 from trueup.inference.omnibus.statistics import NAMES, ROWS_AT_ONCE, OmnibusCells, strongest_run
@@ -23,7 +23,7 @@ class Column:
     """Scores of one column in cells: the cell of each row, and where each cell lies."""
 
     cells: OmnibusCells
-    index: Ints  # of each row
+    index: NDArray[np.uint8]  # of each row
     edges: Floats  # of the cells, one more than there are cells
     inner: Floats  # edges between cells, each of which holds its upper edge and not its lower
     fine: CellMoments
@@ -34,7 +34,7 @@ class Column:
         fine_cell = cell_of(pairs.p)
         fine = CellMoments.from_rows(fine_cell, pairs.p, pairs.y, pairs.w)
         cells, group = OmnibusCells.from_moments(fine)
-        number = np.zeros(N_CELLS, np.int64)
+        number = np.zeros(N_CELLS, np.uint8)  # there are at most 45: a small type saves memory
         number[fine.cell] = group
         first = fine.cell[np.searchsorted(group, np.arange(len(cells.place)))]
         edges = cell_edges()[np.r_[first, fine.cell[-1] + 1]]
@@ -48,16 +48,15 @@ class Column:
 
     def table(self, pairs: Pairs) -> BinTable:
         """Return the cells as bins of the rows that they were made from."""
-        p = pairs.p.astype(np.float64, copy=False)
-        w = np.ones(len(p)) if pairs.w is None else pairs.w
-
-        def total(terms: Floats) -> Floats:
-            summed = np.bincount(self.index, terms, len(self.cells.place))
-            return np.asarray(summed, np.float64)
-
-        count = np.bincount(self.index, minlength=len(self.cells.place))
-        wp, wy = w * p, w * pairs.y
-        moments = (total(each) for each in (w, w * w, wp, wp * p, wy, wy, wp * pairs.y))
+        n_cells = len(self.cells.place)
+        count, moments = np.zeros(n_cells, np.int64), np.zeros((7, n_cells))
+        for block in row_blocks(len(pairs), 1):
+            p, y, here = pairs.p[block].astype(np.float64), pairs.y[block], self.index[block]
+            w = np.ones(len(p)) if pairs.w is None else pairs.w[block]
+            wp, wy = w * p, w * y
+            count += np.bincount(here, minlength=n_cells)
+            for total, terms in zip(moments, (w, w * w, wp, wp * p, wy, wy, wp * y), strict=True):
+                total += np.bincount(here, terms, n_cells)
         return BinTable.from_sums(self.edges[1:-1], Sums(count, *moments))
 
     def strongest(self, part: int) -> dict[str, Any]:
