@@ -26,12 +26,12 @@ from trueup.evaluation.frequencies import frequencies_of_groups
 from trueup.evaluation.halves import halves_of
 from trueup.evaluation.overview import overview_of
 from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
-from trueup.evaluation.recommendations import local_finding, tried_recalibration
-from trueup.evaluation.sections import Finding
+from trueup.evaluation.recommendations import detectable, local_finding, tried_recalibration
+from trueup.evaluation.sections import Detectable, Finding
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off
-from trueup.inference.hypothesis_tests.sensitivity import Sensitivity, sensitivity
+from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.lens import Canonical
 from trueup.tables import ResultTable
 
@@ -146,10 +146,10 @@ def _simplex(of: OnDemand) -> Any:
     return BinnedError(lens=Canonical(), binning=grid).table(of.forecasts)
 
 
-def _sensitivity(of: OnDemand) -> Sensitivity | None:
+def _detectable_error(of: OnDemand) -> Detectable | None:
     alpha = 1 - of.asked.confidence_level
     found = sensitivity(of.forecasts, alpha=alpha, **of.asked.of_tests)
-    return found if np.ptp(found.null) > 0 else None
+    return detectable(found, of.forecasts.n) if np.ptp(found.null) > 0 else None
 
 
 def _null(of: OnDemand) -> ResultTable | None:
@@ -220,7 +220,7 @@ PARTS: dict[str, Part] = TABLES | {
     "estimates": Part(lambda of: findings(of.forecasts, of.metrics, of.asked)),
     "headline": Part(_headline),
     "test": Part(lambda of: of.get("headline").test, _hard),
-    "sensitivity": Part(_sensitivity, _independent),
+    "detectable_error": Part(_detectable_error, _independent),
     "triangle": Part(lambda of: of.get("simplex"), _on_simplex(3)),
     "tetrahedron": Part(lambda of: of.get("simplex"), _on_simplex(4)),
     "resamples_of_groups": Part(_resamples_of_groups, _has_groups),

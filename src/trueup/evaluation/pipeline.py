@@ -16,7 +16,7 @@ from trueup.evaluation.findings import ALL_CLASSES, Settings, further_tests, hea
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.frequencies import frequency_of_scores
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
-from trueup.evaluation.recommendations import advised_estimator, detectable
+from trueup.evaluation.recommendations import advised_estimator
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
@@ -192,7 +192,7 @@ def _of_one(
     for_groups, by_group = parts.get("resamples_of_groups"), parts.get("groups")
     if for_groups is not None:
         settings = {**settings, "resamples_of_groups": for_groups}
-    seen = parts.get("sensitivity")
+    detectable_error = parts.get("detectable_error")
     tests, dependent = further_tests(forecasts, asked), not_independent(forecasts)
     table, of_groups = parts.get("reliability_mass"), parts.get("frequencies_of_groups") or ()
     evidence = Evidence(
@@ -210,7 +210,7 @@ def _of_one(
         classes=tables.get("classes"),
         groups=by_group,
         clinical=parts.get("clinical"),
-        detectable_error=detectable(seen, forecasts.n) if seen else None,
+        detectable_error=detectable_error,
         recalibration=None,
         alpha=1 - level,
         groups_left_out=dependent if forecasts.groups is not None else "",

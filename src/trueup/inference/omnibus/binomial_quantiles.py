@@ -27,8 +27,11 @@ class Quantiles:
         """
         from scipy.special import ndtri
 
-        part = rng.permuted(np.tile(np.arange(shape[1]), (shape[0], 1)), axis=1)
-        uniform = (part + rng.random(shape)) / shape[1]
+        part = np.tile(np.arange(shape[1], dtype=np.int32), (shape[0], 1))
+        rng.permuted(part, axis=1, out=part)
+        uniform = rng.random(shape)
+        uniform += part
+        uniform /= shape[1]
         return cls(uniform, ndtri(uniform))
 
     def part(self, n_rows: int, columns: slice) -> Quantiles:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from trueup._typing import Floats, Ints
-from trueup.engines.blocks import steps
+from trueup.engines.blocks import Chunk, steps
 from trueup.inference.hypothesis_tests.null_distribution import Outcomes
 from trueup.inference.omnibus.binomial_quantiles import Quantiles
 from trueup.inference.omnibus.pooled_pvalues import DIGITS, OFF_GRID
@@ -183,8 +183,8 @@ class OmnibusDetections:
         times = rows / self.rows
         cells, pool = self._calibrated(times)
         drawn, n_cells = self._quantiles(n_draws), len(cells.size)
-        for first, last in steps(n_draws, DRAWS_AT_ONCE):
-            some = drawn.part(n_cells, slice(first, last))
+        for each in in_parts(n_draws):
+            some = drawn.part(n_cells, slice(*each))
             yield pool.rejected(cells.statistics(gap, times, some))
 
     def _calibrated(self, times: float) -> tuple[ScaledCells, NullPool]:
@@ -194,7 +194,9 @@ class OmnibusDetections:
             n_draws = OTHER_NULL_DRAWS if doublings else NULL_DRAWS
             chance = np.random.default_rng([1, abs(doublings), doublings < 0])
             quantiles = Quantiles.drawn((len(cells.size), n_draws), chance)
-            values = cells.statistics(np.zeros(len(self.score)), times, quantiles)
+            still = np.zeros(len(self.score))
+            parts = [quantiles.part(len(cells.size), slice(*some)) for some in in_parts(n_draws)]
+            values = np.concatenate([cells.statistics(still, times, some) for some in parts])
             pool = NullPool.from_values(values, self.n_resamples, self.level)
             self._made[doublings] = cells, pool
         return self._made[doublings]
@@ -224,3 +226,8 @@ class OmnibusDetections:
 
     def _n_rows(self, doublings: int) -> float:
         return float(self.cells.moments.count.sum()) * 2.0**doublings
+
+
+def in_parts(n_draws: int) -> list[Chunk]:
+    """Cut draws into parts, to save memory."""
+    return steps(n_draws, DRAWS_AT_ONCE)
