@@ -9,7 +9,7 @@ import numpy as np
 from trueup._typing import Ints
 from trueup.evaluation.halves import Halves
 from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
-from trueup.evaluation.verdict.wording import pvalue_of
+from trueup.evaluation.verdict.wording import named, pvalue_of, rows_of
 from trueup.inference import GroupErrors, holm
 from trueup.results import CalibrationTestResult
 from trueup.tables import BinTable, ResultTable
@@ -68,6 +68,17 @@ class Evidence(NamedTuple):
     def miscalibrated(self) -> bool:
         """Whether the status is `MISCALIBRATED`."""
         return self.status == MISCALIBRATED
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the omnibus test rejects, if need be without outcomes of probability 0.
+
+        An impossible outcome alone shows that something is wrong, but not which scores are.
+        """
+        if self.test is None or not self.miscalibrated:
+            return False
+        rest = self.test_of_rest
+        return rest is None or rest.pvalue <= self.alpha
 
     @property
     def adjusted(self) -> dict[str, float]:
@@ -134,6 +145,12 @@ class Evidence(NamedTuple):
         return self.overview.kind == "multiclass"
 
     @property
+    def of_second_class(self) -> str:
+        """Say, for two columns, which of them is looked at where it is not the top label."""
+        names = self.overview.classes or (0, 1)
+        return f" of class {named(names[1])}" if self.multiclass else ""
+
+    @property
     def rows(self) -> str:
         """Number of rows, and of clusters, in words."""
         found = rows_of(self.overview.n)
@@ -145,8 +162,3 @@ class Evidence(NamedTuple):
         least = 1 / (1 + test.notes["n_resamples"]) if "n_resamples" in test.notes else 0.0
         sign = "≤" if test.pvalue <= least * (1 + 1e-9) else "="
         return f"p {sign} {pvalue_of(test.pvalue, self.alpha)}"
-
-
-def rows_of(many: int) -> str:
-    """Return a number of rows in words."""
-    return f"{many:,} row{'s' * (many != 1)}"
