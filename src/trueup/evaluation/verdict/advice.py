@@ -28,13 +28,12 @@ def precision(evidence: Evidence) -> str:
         text += f"; the test detects an error of {amount(found.error)} with {power}"
     if many is not None and many < FEW_CLUSTERS:
         text += "; with this few clusters, p-values and intervals are only approximate"
-    rejected = evidence.test is not None and evidence.test.pvalue <= evidence.alpha
-    if rejected and ends.low <= 0:
+    if evidence.rejected and ends.low <= 0:
         text += (
             ". The test rejects calibration; the interval of the error is more conservative near "
             "0 and includes it"
         )
-    described = strongest(evidence.test) if rejected else ""
+    described = strongest(evidence.test) if evidence.rejected else ""
     return f"{text}. {described}".strip()
 
 

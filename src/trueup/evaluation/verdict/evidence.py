@@ -9,7 +9,7 @@ import numpy as np
 from trueup._typing import Ints
 from trueup.evaluation.halves import Halves
 from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
-from trueup.evaluation.verdict.wording import named, pvalue_of, rows_of
+from trueup.evaluation.verdict.wording import bound_of, named, pvalue_of, rows_of
 from trueup.inference import GroupErrors, holm
 from trueup.results import CalibrationTestResult
 from trueup.tables import BinTable, ResultTable
@@ -160,5 +160,6 @@ class Evidence(NamedTuple):
     def p(self, test: CalibrationTestResult) -> str:
         """Return the p-value of a test in words."""
         least = 1 / (1 + test.notes["n_resamples"]) if "n_resamples" in test.notes else 0.0
-        sign = "≤" if test.pvalue <= least * (1 + 1e-9) else "="
-        return f"p {sign} {pvalue_of(test.pvalue, self.alpha)}"
+        if test.pvalue <= least * (1 + 1e-9):
+            return f"p ≤ {bound_of(test.pvalue, self.alpha)}"
+        return f"p = {pvalue_of(test.pvalue, self.alpha)}"

@@ -68,6 +68,8 @@ def _scores(evidence: Evidence) -> str:
     if evidence.rejected:
         return f"{which} {'contribute most' if most else 'stand out'} ({share}): {means}."
     verb = "deviate most" if most else "stand out"
+    if evidence.status == TESTS_DISAGREE:
+        return f"{which} {verb} ({share}): {means}."
     return f"{which} {verb} ({share}: {means}), but this may be sampling noise."
 
 
@@ -85,11 +87,8 @@ def _classes(evidence: Evidence) -> str:
     table = evidence.classes
     if table is None or "adjusted_pvalue" not in table:
         return ""
-    found = _of_parts(evidence, table, "class")
-    if found and evidence.by_frequency:
-        note = "tested by class frequency only: errors that cancel within a class go undetected"
-        return f"{found[:-1]} ({note})."
-    return found
+    note = "tested by class frequency only: errors that cancel within a class go undetected"
+    return _of_parts(evidence, table, "class", f" ({note})" if evidence.by_frequency else "")
 
 
 def _groups(evidence: Evidence) -> str:
@@ -105,11 +104,11 @@ def _groups(evidence: Evidence) -> str:
     return _of_parts(evidence, evidence.groups.table, "group")
 
 
-def _of_parts(evidence: Evidence, table: ResultTable, one: str) -> str:
+def _of_parts(evidence: Evidence, table: ResultTable, one: str, note: str = "") -> str:
     bad = evidence.bad_parts(table)
     many = PLURALS[one]
     if not len(bad):
-        return f"No {one} stands out." if len(table) > 1 else ""
+        return f"No {one} stands out{note}." if len(table) > 1 else ""
     errors = "; ".join(
         f"{one} {named(table[one][k])} ({error_of_part(table, k, evidence.alpha)})"
         for k in bad[:NAMED]
@@ -122,7 +121,7 @@ def _of_parts(evidence: Evidence, table: ResultTable, one: str) -> str:
         p = ""  # the first sentence has it
     if len(bad) > NAMED:
         errors = f"the largest errors are in {errors}"
-    return f"{few} {verb} miscalibrated{p}: {errors}.{_gaps(evidence, table, one, bad)}"
+    return f"{few} {verb} miscalibrated{p}: {errors}{note}.{_gaps(evidence, table, one, bad)}"
 
 
 def _gaps(evidence: Evidence, table: ResultTable, one: str, bad: Ints) -> str:

@@ -106,6 +106,6 @@ def _joint_test(evidence: Evidence, pvalue: float) -> str:
     if not math.isfinite(pvalue) or evidence.status == NOT_TESTED:
         return ""
     text = f"; the joint test of slope 1 and intercept 0 has p {equals(pvalue, evidence.alpha)}"
-    if pvalue <= evidence.alpha and not evidence.rejected:
+    if pvalue <= evidence.alpha and not evidence.miscalibrated:
         text += " before adjustment for multiple testing"
     return text

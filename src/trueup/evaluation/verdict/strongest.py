@@ -12,6 +12,7 @@ PARTS = {
     "running sum": "the running sum of residuals",
     "bins": "the sum of squared residuals of score bins",
     "kernel": "the kernel sum of residuals of similar scores",
+    "range of scores": "the largest residual of a range of scores",
 }
 
 

@@ -99,6 +99,20 @@ def pvalue_of(pvalue: float, alpha: float) -> str:
     return f"{pvalue:.{digits}g}"
 
 
+def bound_of(pvalue: float, alpha: float) -> str:
+    """Return what a p-value is at most: rounded up, with digits as `pvalue_of`.
+
+    >>> bound_of(0.001, 0.05), bound_of(1 / 300, 0.05), bound_of(0.0625, 0.05)
+    ('0.001', '0.0034', '0.063')
+    """
+    for digits in range(2, 6):
+        size = 10.0 ** (math.floor(math.log10(pvalue)) + 1 - digits)
+        text = f"{math.ceil(pvalue / size * (1 - 1e-9)) * size:.{digits}g}"
+        if (float(text) <= alpha) == (pvalue <= alpha):
+            return text
+    return pvalue_of(pvalue, alpha)
+
+
 def equals(pvalue: float, alpha: float) -> str:
     """Return a p-value after an equals sign, or that it is below all that are known.
 
