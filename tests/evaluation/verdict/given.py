@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
@@ -39,13 +40,18 @@ class Given:
     models: dict[str, Any] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
 
+    @contextmanager
+    def lowered(self) -> Iterator[None]:
+        """Lower the constants while the block runs."""
+        with ExitStack() as stack:
+            for name, value in (FEW_PLANS | self.constants).items():
+                stack.enter_context(patch(f"trueup.evaluation.{name}", value))
+            yield
+
     def evaluation(self) -> tu.Evaluation:
         """Evaluate the data."""
-        options, constants = FAST | self.options, FEW_PLANS | self.constants
-        started = [patch(f"trueup.evaluation.{name}", v) for name, v in constants.items()]
-        for each in started:
-            each.start()
-        try:
+        options = FAST | self.options
+        with self.lowered():
             if self.models:
                 return tu.evaluate(labels=self.labels, models=self.models, **options)
             if self.soft:
@@ -53,9 +59,6 @@ class Given:
                 data = tu.Forecasts.from_arrays(self.probs, self.labels, soft_labels=True, **beside)
                 return tu.evaluate(data, **options)
             return tu.evaluate(self.probs, self.labels, **options)
-        finally:
-            for each in started:
-                each.stop()
 
 
 Truth = Callable[[np.ndarray], np.ndarray]

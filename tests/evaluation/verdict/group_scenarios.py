@@ -46,6 +46,8 @@ def disagreeing() -> dict[str, Given]:
     p, y = binary(20, calibrated, 4)
     q, z = binary(500, lambda p: 0.85 * p, 2)
     groups = np.where(z == 1, "one", "none")
+    tenths = (np.arange(500) % 10).astype(object)
+    tenths[np.flatnonzero((z == 1) & (q < 0.5))[:12]] = "picked"
     recalibrate = {"recalibrate": True}
     return {
         "another test": Given(p, y),
@@ -56,6 +58,7 @@ def disagreeing() -> dict[str, Given]:
             q, z, {"n_resamples": 399} | recalibrate, constants=NEVER_REJECTS
         ),
         "other tests and groups": Given(q, z, {"groups": groups}, constants=NEVER_REJECTS),
+        "other tests and a group": Given(q, z, {"groups": tenths}, constants=NEVER_REJECTS),
     }
 
 

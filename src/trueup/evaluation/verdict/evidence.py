@@ -19,6 +19,8 @@ TESTS_DISAGREE = "tests disagree"
 NO_EVIDENCE = "no evidence"
 NOT_TESTED = "not tested"
 
+ROUNDING = 9
+"""Digits of errors that are compared: those of two columns are the same."""
 SMALL = 0.01
 """Below this, an error that is there is called small, if outcomes are not rare themselves."""
 SMALL_SHARE = 0.1
@@ -99,7 +101,7 @@ class Evidence(NamedTuple):
         if table is None or "adjusted_pvalue" not in table:
             return np.array([], np.int64)
         bad = np.flatnonzero(table["adjusted_pvalue"] <= self.alpha)
-        return bad[np.argsort(-table["error"][bad], kind="stable")]
+        return bad[np.argsort(-table["error"][bad].round(ROUNDING), kind="stable")]
 
     @property
     def parts(self) -> dict[str, ResultTable]:

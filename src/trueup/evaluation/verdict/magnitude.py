@@ -7,7 +7,7 @@ import math
 from trueup.evaluation.clinical import ALL_ROWS
 from trueup.evaluation.halves import Part
 from trueup.evaluation.verdict.evidence import NOT_TESTED, Evidence
-from trueup.evaluation.verdict.wording import amount, equals, estimate_of, percent, span
+from trueup.evaluation.verdict.wording import amount, difference, equals, estimate_of, percent, span
 
 HIGH = {-1: "too high", 1: "too low"}
 
@@ -91,7 +91,7 @@ def _clinical(evidence: Evidence) -> str:
         if all(math.isfinite(row[each]) for each in (value, low, high)):
             interval = f"{level} interval " if not found else ""
             ends = span(float(row[low]), float(row[high]))
-            found.append(f"{name} {amount(float(row[value]))} ({interval}{ends})")
+            found.append(f"{name} {difference(float(row[value]))} ({interval}{ends})")
     if not found:
         return ""
     text = ", ".join(found)

@@ -11,6 +11,7 @@ from trueup.tables import ResultTable
 
 LARGE, TINY = 1_000, 1e-6
 """From here on a number has no decimals; below, it is a power of ten."""
+ROUNDING = 1e-12
 SMALLEST_PVALUE = 1e-300
 """Smaller p-values have no digits that are known."""
 PLAIN_NAME = r"[^\s,;:()'\"]+( [^\s,;:()'\"]+)*"
@@ -37,10 +38,19 @@ def amount(value: float) -> str:
 def signed(value: float) -> str:
     """Return a difference with its sign.
 
-    >>> signed(0.0234), signed(-0.0234), signed(0.0)
-    ('+0.023', '−0.023', '0.000')
+    >>> signed(0.0234), signed(-0.0234), signed(0.0), signed(1e-17)
+    ('+0.023', '−0.023', '0.000', '0.000')
     """
-    return f"{'+' if value > 0 else ''}{amount(value)}"
+    return f"{'+' if value > ROUNDING else ''}{difference(value)}"
+
+
+def difference(value: float) -> str:
+    """Return a number that is 0 but for rounding where both sides are equal.
+
+    >>> difference(0.0234), difference(-1e-17)
+    ('0.023', '0.000')
+    """
+    return amount(value if abs(value) > ROUNDING else 0.0)
 
 
 def minus(text: str) -> str:
