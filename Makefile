@@ -61,6 +61,9 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.verdict
 	$(PY) -m studies.omnibus
 	$(PY) -m studies.clinical
+	$(PY) -m studies.power
+	$(PY) -m studies.tails
+	$(PY) -m studies.cluster_tests
 	$(PY) -m studies.kumar 4000 100
 	$(PY) -m studies.nixon 5
 

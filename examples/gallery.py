@@ -76,10 +76,10 @@ def simplex(n_classes: int) -> Any:
 def null() -> Any:
     """The consistency test of 300 rows."""
     data = World(Beta(3.0, 1.0), Power(1.4)).sample(300, rng=0)
-    result = sensitivity(data, rng=0)
+    result = sensitivity(data, statistic=tu.rmsce_debiased, rng=0)
     count, edges = np.histogram(result.null, 40)
     bars = tu.tables.ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
-    pvalue = tu.calibration_test(data, rng=0).pvalue
+    pvalue = tu.calibration_test(data, statistic=tu.rmsce_debiased, rng=0).pvalue
     return plotting.plot_null(bars, result.observed, pvalue, measure="debiased squared error")
 
 

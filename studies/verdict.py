@@ -1,130 +1,156 @@
-"""How often the verdict of `evaluate` is wrong: `python -m studies.verdict [data sets a cell]`.
+"""How often the status of `evaluate` is wrong: `python -m studies.verdict [datasets per world]`.
 
-Calibrated models: how often it speaks against them. Models that are wrong by a temperature, by just
-the error that a calibrated data set of the same world was said to show four times in five: how
-often it finds that. Of the evaluation only the tests that decide are run, which is what `against`
-rests on in these worlds. Writes docs/verdict.md; the numbers depend on the arguments and the seed.
+Calibrated models of ten worlds: how often each status is given. A clinical example: how often it is
+called miscalibrated. Every dataset is evaluated as a user would, without recalibration and advice.
+Writes docs/verdict.md; the numbers depend on the arguments and the seed.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 import trueup as tu
 from trueup.atomic_write import write_atomically
 from trueup.engines.threads import set_threads
-from trueup.evaluation.findings import Settings, findings, headline
-from trueup.inference import holm
-from trueup.inference.hypothesis_tests.sensitivity import sensitivity
+from trueup.evaluation.verdict.evidence import MISCALIBRATED, NO_EVIDENCE, TESTS_DISAGREE
 
 PAGE = Path(__file__).parents[1] / "docs" / "verdict.md"
 SEED = 8
-SIZES = (100, 1000)
-LEVEL, RESAMPLES = 0.95, 999
-BINARY = {
-    "uniform": lambda rng, n: rng.random(n),
-    "piled near 1": lambda rng, n: rng.beta(2.8, 0.05, n),
-    "two decimals": lambda rng, n: rng.random(n).round(2),
-}
-CLASSES = {"3 classes": 3, "10 classes": 10}
-TEMPERATURES = {"over-confident": 2.0, "under-confident": 0.5}
+SETS, CLINICAL_SETS = 400, 100
+STATUSES = (MISCALIBRATED, TESTS_DISAGREE, NO_EVIDENCE)
+PATIENTS = 12_000
 ABOUT = """# How often the verdict is wrong
 
-`python -m studies.verdict {sets}`: {sets:,} data sets a cell, a level of 5 %; the standard error of
-a share near 5 % is {small:.1f} points, of one near 80 % {large:.1f}.
+`python -m studies.verdict {sets}` writes this page.
 
-Share of calibrated models that `evaluate` speaks against:
+## Calibrated models
 
-| scores | n = 100 | n = 1,000 |
-|---|---|---|
-{calibrated}
+{sets:,} datasets per world, evaluated by `tu.evaluate(..., recalibrate=False, advice=False)`: share
+of datasets by `Evaluation.status`. The standard error of a share near 5% is {small:.1f} points per
+world and {pooled:.2f} points for all.
 
-Share of models found that are wrong by a temperature, to the error that the verdict of calibrated
-scores calls findable four times in five (root mean square over the scores, n = 1,000):
+| world | rows | miscalibrated | tests disagree | no evidence |
+| --- | --- | --- | --- | --- |
+{rows}
+| all | | {all_rows} |
 
-| scores | over-confident | under-confident |
-|---|---|---|
-{found}
+The omnibus test of a matrix draws {draws} labels per row, as many as `n_resamples` by default;
+docs/omnibus.md has its power at that number.
+
+## A clinical example
+
+{patients:,} rows, logit scores with mean −4.05 and standard deviation 1.1, and outcomes with logit
+−0.61 + 0.76 × logit score. Of {clinical} datasets, {found} are called miscalibrated.
 """
 
+Data = tuple[Any, Any, dict[str, Any]]
 
-class Cell(NamedTuple):
-    """Scores, rows, how they are wrong, and how many data sets."""
 
-    scores: str
+class World(NamedTuple):
+    """Rows, and a function that draws predictions with everything but labels."""
+
     n: int
-    wrong: str
-    sets: int
+    draw: Callable[[np.random.Generator, int], tuple[Any, dict[str, Any]]]
 
 
-def share_against(cell: Cell) -> float:
-    """Share of data sets that the verdict speaks against."""
+def _scores(draw: Callable[[np.random.Generator, int], Any], n: int) -> World:
+    return World(n, lambda rng, n: (draw(rng, n), {}))
+
+
+def _weighted(rng: np.random.Generator, n: int) -> tuple[Any, dict[str, Any]]:
+    return rng.random(n), {"weights": rng.lognormal(0, 0.7, n)}
+
+
+def _grouped(rng: np.random.Generator, n: int) -> tuple[Any, dict[str, Any]]:
+    return rng.random(n), {"groups": rng.choice(["a", "b", "c", "d"], n, p=[0.1, 0.2, 0.3, 0.4])}
+
+
+def _classes(n_classes: int) -> Callable[[np.random.Generator, int], Any]:
+    return lambda rng, n: rng.dirichlet(np.full(n_classes, 0.5), n)
+
+
+WORLDS = {
+    "logit-normal, standard deviation 1.5": _scores(lambda g, n: expit(g.normal(0, 1.5, n)), 1000),
+    "confident: beta(4, 1)": _scores(lambda g, n: g.beta(4, 1, n), 1000),
+    "network: beta(1.18, 0.108)": _scores(lambda g, n: g.beta(1.18, 0.108, n), 1000),
+    "rare: 1% prevalence": _scores(lambda g, n: g.beta(1, 99, n), 2000),
+    "five values": _scores(lambda g, n: g.choice([0.1, 0.3, 0.5, 0.8, 0.95], n), 500),
+    "few rows, uniform": _scores(lambda g, n: g.random(n), 30),
+    "weights, uniform": World(1000, _weighted),
+    "four groups, uniform": World(1000, _grouped),
+    "three classes": _scores(_classes(3), 500),
+    "ten classes": _scores(_classes(10), 1000),
+}
+
+
+def calibrated(name: str, number: int) -> str:
+    """Return the status of one dataset of a calibrated world."""
+    rng = np.random.default_rng([SEED, list(WORLDS).index(name), number])
+    n, draw = WORLDS[name]
+    probs, beside = draw(rng, n)
+    if probs.ndim == 1:
+        labels = rng.random(n) < probs
+    else:
+        above = rng.random(n)[:, None] > np.cumsum(probs, axis=1)
+        labels = np.minimum(above.sum(axis=1), probs.shape[1] - 1)
+    return _status(probs, labels, beside, number)
+
+
+def clinical(number: int) -> str:
+    """Return the status of one dataset of the clinical example."""
+    rng = np.random.default_rng([SEED, len(WORLDS), number])
+    logit = rng.normal(-4.05, 1.1, PATIENTS)
+    labels = rng.random(PATIENTS) < expit(-0.61 + 0.76 * logit)
+    return _status(expit(logit), labels, {}, number)
+
+
+def _status(probs: Any, labels: Any, beside: dict[str, Any], seed: int) -> str:
     set_threads(1)
-    against = 0
-    for r in range(cell.sets):
-        rng = np.random.default_rng([SEED, cell.n, r])
-        asked = Settings(15, LEVEL, RESAMPLES, r)
-        decide = findings(tu.Forecasts.from_arrays(*_drawn(cell, rng)), [], asked)
-        against += holm([found.pvalue for found in decide]).min() <= 1 - LEVEL
-    return against / cell.sets
+    options = {"recalibrate": False, "advice": False, "rng": seed}
+    return tu.evaluate(probs, labels, **beside, **options).status
 
 
-def _drawn(cell: Cell, rng: np.random.Generator) -> tuple[Any, Any]:
-    if cell.scores in CLASSES:
-        g = rng.dirichlet(np.ones(CLASSES[cell.scores]), cell.n)
-        above = rng.random(cell.n)[:, None] > np.cumsum(g, axis=1)
-        return g, np.minimum(above.sum(axis=1), g.shape[1] - 1)
-    p = BINARY[cell.scores](rng, cell.n)
-    rate = p
-    if cell.wrong:
-        seen = sensitivity(p, rng.random(cell.n) < p, statistic=headline(15), rng=rng)
-        error = seen.smallest_error(0.8)
-        assert error is not None
-        inside = np.clip(p, 1e-12, 1 - 1e-12)
-        shift = expit(logit(inside) / TEMPERATURES[cell.wrong]) - inside
-        strength = error / np.sqrt(np.mean(shift**2))
-        rate = np.clip(p + strength * shift, 0, 1)
-    return p, rng.random(cell.n) < rate
-
-
-def page(cells: list[Cell], shares: list[float]) -> str:
+def page(found: dict[str, Counter[str]], sets: int, found_clinical: int, clinical_sets: int) -> str:
     """Return the whole page."""
-    share = {cell[:3]: found for cell, found in zip(cells, shares, strict=True)}
-    calibrated = [
-        f"| {name} | {share[name, 100, '']:.1%} | {share[name, 1000, '']:.1%} |"
-        for name in (*BINARY, *CLASSES)
-    ]
-    found = [
-        f"| {name} | " + " | ".join(f"{share[name, 1000, w]:.0%}" for w in TEMPERATURES) + " |"
-        for name in ("uniform", "two decimals")
-    ]
-    small, large = (100 * np.sqrt(p * (1 - p) / cells[0].sets) for p in (0.05, 0.8))
+
+    def shares(counts: Counter[str]) -> str:
+        return " | ".join(f"{counts[status] / counts.total():.1%}" for status in STATUSES)
+
+    rows = [f"| {name} | {WORLDS[name].n:,} | {shares(counts)} |" for name, counts in found.items()]
+    noise = 100 * np.sqrt(0.05 * 0.95 / sets)
     return ABOUT.format(
-        sets=cells[0].sets,
-        small=small,
-        large=large,
-        calibrated="\n".join(calibrated),
-        found="\n".join(found),
+        sets=sets,
+        small=noise,
+        pooled=noise / np.sqrt(len(found)),
+        rows="\n".join(rows),
+        all_rows=shares(sum(found.values(), Counter())),
+        draws=999,
+        patients=PATIENTS,
+        clinical=clinical_sets,
+        found=found_clinical,
     )
 
 
 def main() -> None:
     """Run the study and write the page."""
-    sets = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    cells = [Cell(name, n, "", sets) for name in (*BINARY, *CLASSES) for n in SIZES]
-    cells += [
-        Cell(name, 1000, w, sets) for name in ("uniform", "two decimals") for w in TEMPERATURES
-    ]
+    sets = int(sys.argv[1]) if len(sys.argv) > 1 else SETS
+    clinical_sets = min(CLINICAL_SETS, sets)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        shares = list(pool.map(share_against, cells))
-    text = page(cells, shares)
+        found = {
+            name: Counter(pool.map(calibrated, [name] * sets, range(sets), chunksize=10))
+            for name in WORLDS
+        }
+        statuses = Counter(pool.map(clinical, range(clinical_sets), chunksize=5))
+    text = page(found, sets, statuses[MISCALIBRATED], clinical_sets)
     write_atomically(PAGE, text.encode())
     print(text)
 

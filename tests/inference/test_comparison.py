@@ -62,7 +62,7 @@ def test_a_clear_difference_is_found():
     found = compare(*two_signals(5000, np.random.default_rng(0), 2.5), n_resamples=199, rng=1)
     assert found.pvalue == pytest.approx(2 / 200)  # the smallest there is: never 0
     assert found.interval.low > 0
-    assert found.text.startswith("The second model is better calibrated, by 0.1")
+    assert found.text.startswith("The second model is better calibrated: its error is lower by 0.1")
     assert found.first_test.pvalue < 0.05 < found.second_test.pvalue
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
 
@@ -172,15 +172,37 @@ def test_words_where_order_and_verdicts_disagree():
     tests = [CalibrationTestResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
     of = tu.rmsce_debiased.estimator()
     disagree = _sentence(of, Difference(-0.01, -0.05, 0.03, 0.6), 0.95, tests)
-    assert disagree.startswith("No difference in calibration is shown: -0.0100")
-    assert "Warning: estimates and verdicts disagree. Only the first is shown" in disagree
-    assert "the second may be as bad and harder to test" in disagree
+    assert disagree.startswith("No difference in calibration was detected: -0.0100")
+    assert (
+        "Warning: the estimates and the tests disagree. Only the first model is shown" in disagree
+    )
+    assert "The second may be just as miscalibrated but harder to test" in disagree
     unclear = _sentence(of, Difference(0.01, -0.03, 0.05, 0.6), 0.95, tests)
-    assert "does not show that the two differ" in unclear
+    assert "does not show that the two models differ" in unclear
     clear = _sentence(of, Difference(0.04, 0.01, 0.07, 0.002), 0.95, tests)
     assert "Warning" not in clear
     other = _sentence(of, Difference(0.04, -0.01, 0.07, 0.1), 0.95, tests[::-1])
-    assert "Only the second is shown to be miscalibrated" in other
+    assert "Only the second model is shown to be miscalibrated" in other
+
+
+@pytest.mark.parametrize("estimator", [tu.rmsce_debiased.estimator(), tu.LogLoss()])
+def test_the_interval_has_the_sign_of_its_sentence(estimator):
+    """Whichever model comes first, the better one is lower by a positive number."""
+    tests = [CalibrationTestResult(0.0, 0.01, "consistency", "")] * 2
+    first = _sentence(estimator, Difference(-0.1147, -0.1355, -0.0968, 0.002), 0.95, tests)
+    second = _sentence(estimator, Difference(0.1147, 0.0968, 0.1355, 0.002), 0.95, tests)
+    assert "by 0.1147 (95% interval 0.0968 to 0.1355, p = 0.002)." in first
+    assert first == second.replace("The second model", "The first model")
+    unclear = _sentence(estimator, Difference(-0.01, -0.05, 0.03, 0.6), 0.9, tests)
+    assert "was detected: -0.0100 (90% interval -0.0500 to 0.0300, p = 0.6)." in unclear
+
+
+def test_each_model_is_tested_separately():
+    of = tu.rmsce_debiased.estimator()
+    tests = [CalibrationTestResult(0.0, p, "consistency", "") for p in (0.01, 0.4)]
+    text = _sentence(of, Difference(0.04, 0.01, 0.07, 0.002), 0.95, tests)
+    own = "the first model is miscalibrated (p = 0.01); the second shows no evidence of"
+    assert f"Tested separately, {own} miscalibration (p = 0.4)." in text
 
 
 def test_ranks_are_those_of_adjusted_p_values(monkeypatch):
@@ -220,5 +242,5 @@ def test_a_proper_score_is_not_called_calibration(score, words):
     found = compare(truth**2, truth, labels, estimator=score, n_resamples=99, rng=0)
     assert found.text.startswith(f"The second model has the lower {words}, by ")
     same = compare(truth, truth, labels, estimator=score, n_resamples=99, rng=0)
-    assert same.text.startswith(f"No difference in {words} is shown")
+    assert same.text.startswith(f"No difference in {words} was detected")
     assert "calibrat" not in found.text + same.text

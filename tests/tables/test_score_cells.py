@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from oracles.inference.omnibus import N_FINE, fine_cell
-from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of
+from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of, closed_edges
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -85,3 +85,13 @@ def test_sums_are_those_of_loops(seed: int, weighted: bool) -> None:
             assert getattr(moments, name)[b] == pytest.approx(value, rel=1e-12, abs=1e-300), name
         residual = math.fsum(weight[i] * (float(y[i]) - p[i]) for i in rows)
         assert moments.wy[b] - moments.wp[b] == pytest.approx(residual, rel=1e-9, abs=1e-13)
+
+
+def test_closed_edges_find_the_same_cells() -> None:
+    rng = np.random.default_rng(0)
+    on_edges = cell_edges()[rng.integers(0, N_CELLS + 1, 3000)]
+    near = np.nextafter(on_edges, rng.integers(0, 2, 3000))
+    for p in (rng.random(3000), rng.beta(0.1, 0.1, 3000), on_edges, near, np.array([0, 0.5, 1.0])):
+        for scores in (p, p.astype(np.float32)):
+            found = np.searchsorted(closed_edges()[1:-1], scores.astype(np.float64), side="left")
+            assert (found == cell_of(scores)).all()

@@ -52,7 +52,7 @@ def class_limits(rows: Floats) -> Bits:
     return limits_of(upto[:, :-1] / upto[:, -1:])
 
 
-def binned_limits(p: NDArray[Any], index: Ints, n_bins: int) -> tuple[BinnedLimits, Ints]:
+def binned_limits(p: NDArray[Any], index: NDArray[Any], n_bins: int) -> tuple[BinnedLimits, Ints]:
     """Put rows together by the bin ``index``; return them with the place each row has there."""
     count = np.bincount(index, minlength=n_bins)
     start = np.concatenate([[0], np.cumsum((count + 1) // 2)])

@@ -90,7 +90,9 @@ class LogLoss(ProperScore):
 
     :math:`-\frac1n\sum_i \log p_{i,y_i}`. Proper, and unbounded: one confident mistake can
     outweigh everything else. A probability of 0 is clipped at the smallest normal number of its
-    type, and `measure` notes how many rows were; logits need no clipping.
+    type, so that its row has a loss of 708 (87 for float32); logits need no clipping. `measure`
+    notes in how many rows (``clipped``), and so do intervals, tests, comparisons, decompositions
+    and recalibrators, which clip alike.
 
     Examples
     --------

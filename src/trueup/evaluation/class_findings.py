@@ -6,10 +6,10 @@ import numpy as np
 
 from trueup.evaluation.findings import Settings, headline
 from trueup.forecasts import Forecasts
-from trueup.inference import calibration_test, interval
-from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
+from trueup.inference import interval
+from trueup.inference.multiple_tests.classes_and_bins import class_pvalues, with_adjusted
 from trueup.inference.multiple_tests.mean_gap import frequency_pvalue, gap_test
-from trueup.lens import ClassWise, forecasts_of
+from trueup.lens import Binary, ClassWise, forecasts_of
 from trueup.seeds import seed_of
 from trueup.tables import ResultTable
 
@@ -57,21 +57,19 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     """
     method, many = test_of_classes(forecasts, asked.n_resamples)
     statistic = headline(asked.n_bins)
-    chance = np.random.default_rng(seed_of(asked.seed))
+    seed, tested = seed_of(asked.seed), method == "consistency"
+    drawn = class_pvalues(statistic.through(Binary()), forecasts, many, seed) if tested else []
     found = []
-    for member in ClassWise().members(forecasts):
+    for k, member in enumerate(ClassWise().members(forecasts)):
         pairs = member.pairs
         problem = forecasts_of(pairs, forecasts.tiny)
         ends = interval(statistic, problem, confidence_level=asked.confidence_level)
-        pvalue = np.nan
-        if method == "consistency":
-            test = calibration_test(problem, statistic=statistic, n_resamples=many, rng=chance)
-            pvalue = test.pvalue
-        elif method == "frequency":
+        pvalue = drawn[k] if tested else np.nan
+        if method == "frequency":
             pvalue = frequency_pvalue(pairs.p, pairs.y, pairs.w)
         means = pairs.means
-        tested = {} if method == "none" else gap_test(pairs)
+        gap = {} if method == "none" else gap_test(pairs)
         each = {"error": ends.estimate, "low": ends.low, "high": ends.high, "pvalue": pvalue}
-        found.append(({"class": member.name, "share": means[1]}, means, tested | each))
+        found.append(({"class": member.name, "share": means[1]}, means, gap | each))
     table = ResultTable.from_parts(found)
     return table if method == "none" else with_adjusted(table)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueup.checks import check_whole, is_whole
+from trueup.engines.draw_keys import keys_of
 from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
@@ -19,6 +20,9 @@ from trueup.evaluation.sections import Finding, Score
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
 from trueup.inference.arguments import check_level, check_resamples
+from trueup.inference.hypothesis_tests.binned_resamples import can_fuse
+from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
+from trueup.inference.omnibus.matrices import draw_together
 from trueup.metrics import rmsce_debiased
 from trueup.metrics.declare import NAMED
 from trueup.results import CalibrationTestResult, Interval
@@ -102,6 +106,7 @@ def _measured(
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
     notes: dict[str, str] = {}
     try:
+        _draw_together(together, forecasts, asked)
         found = estimate_many(list(together.values()), forecasts, **asked.of_intervals)
     except InputError:
         raise
@@ -119,6 +124,19 @@ def _measured(
     }
     alone = {name: replace(each, notes=notes | each.notes) for name, each in alone.items()}
     return tuple((ready | alone)[name] for name in chosen)
+
+
+def _draw_together(chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Settings) -> None:
+    """Draw the labels of the omnibus test of a matrix and of the errors of all classes once."""
+    fused = [
+        each
+        for each in chosen.values()
+        if each.lens_for(forecasts).induces == "family" and can_fuse(each, forecasts)
+    ]
+    if not forecasts.is_matrix or forecasts.weights is not None or not fused:
+        return  # weighted sums depend on the order of their terms
+    if all_certain(forecasts) is None and resamples_of_test(forecasts, asked) == asked.n_resamples:
+        draw_together(forecasts, fused, keys_of(seed_of(asked.seed), asked.n_resamples))
 
 
 def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
@@ -150,8 +168,14 @@ def omnibus_test(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult
     """Run the test that decides; None where `untestable` says why."""
     if untestable(forecasts, asked):
         return None
-    many = int(np.clip(MOST_ROWS_DRAWN // forecasts.n, FEWEST_RESAMPLES, asked.n_resamples))
+    many = resamples_of_test(forecasts, asked)
     return calibration_test(forecasts, n_resamples=many, rng=asked.seed)
+
+
+def resamples_of_test(forecasts: Forecasts, asked: Settings) -> int:
+    """Return how many resamples the omnibus test draws: fewer where rows are very many."""
+    most = max(FEWEST_RESAMPLES, MOST_ROWS_DRAWN // forecasts.n)
+    return min(asked.n_resamples, most)
 
 
 def test_of_possible(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:

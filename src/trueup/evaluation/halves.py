@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
+from trueup.engines.blocks import row_blocks
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
 
@@ -46,26 +47,29 @@ def halves_of(forecasts: Forecasts) -> Halves:
     the same, which is cautious.
     """
     pairs = chosen_lens(None, forecasts).problem(forecasts)
-    p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
-    w = np.ones(len(p)) if pairs.w is None else pairs.w
-    each = 1.0
+    p, y, w = pairs.p.astype(np.float64, copy=False), pairs.y, pairs.w
+    wider = 1.0
     if forecasts.clusters is not None:
-        each = math.sqrt(forecasts.n / len(np.unique(forecasts.clusters)))
+        wider = math.sqrt(forecasts.n / len(np.unique(forecasts.clusters)))
     median = _median(p, pairs.w)
     low = p <= median
 
-    def part(rows: NDArray[np.bool_]) -> Part:
-        weight = np.where(rows, w, 0.0)
-        whole = float(weight.sum())
-        noise = math.sqrt(float((weight * weight) @ (p * (1 - p)))) / whole
-        return Part(float(weight @ p) / whole, float(weight @ y) / whole, noise * each)
+    def part(rows: NDArray[np.bool_] | None) -> Part:
+        # Plain sums: products of vectors may round differently on other numbers of threads.
+        whole = label = score = variance = 0.0
+        for block in row_blocks(len(p), 1):
+            inside = slice(None) if rows is None else rows[block]
+            s, o = p[block][inside], y[block][inside]
+            v = np.ones(len(s)) if w is None else w[block][inside]
+            whole, label = whole + float(np.sum(v)), label + float(np.sum(v * o))
+            score += float(np.sum(v * s))
+            variance += float(np.sum(v * v * s * (1 - s)))
+        return Part(score / whole, label / whole, math.sqrt(variance) / whole * wider)
 
-    every = part(np.ones(len(p), np.bool_))
-    return (
-        Halves(median, every, None, None)
-        if low.all()
-        else Halves(median, every, part(low), part(~low))
-    )
+    every = part(None)
+    if low.all():
+        return Halves(median, every, None, None)
+    return Halves(median, every, part(low), part(~low))
 
 
 def _median(p: Floats, w: Floats | None) -> float:

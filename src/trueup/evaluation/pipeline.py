@@ -176,8 +176,8 @@ def _of_one(
     forecasts: Forecasts, metrics: object, asked: Settings, settings: dict[str, Any]
 ) -> Evaluation:
     parts, level = OnDemand(forecasts, asked, metrics=metrics), asked.confidence_level
+    estimates: tuple[Finding, ...] = parts.get("estimates")  # draws labels of the test as well
     overview, test = parts.get("overview"), parts.get("omnibus")
-    estimates: tuple[Finding, ...] = parts.get("estimates")
     settings = {**settings, "metrics": [each.metric for each in estimates]}
     made = {name: parts.get(name) for name in TABLES}
     tables = {name: table for name, table in made.items() if table is not None}

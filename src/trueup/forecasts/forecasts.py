@@ -186,6 +186,14 @@ class Forecasts:
         """Return the same predictions with other labels, which are trusted: drawn, not given."""
         return replace(self, labels=labels)
 
+    def with_probs(self, probs: Floats) -> Forecasts:
+        """Return the same labels with other probabilities of the same shape, which are trusted."""
+        if self.is_matrix:
+            other = Forecasts.from_arrays(probs, self.labels)
+        else:
+            other = Forecasts.from_pairs(probs, self.labels, None, self.tiny)
+        return replace(self, _probs=other._probs)
+
     def take(self, rows: Ints) -> Forecasts:
         """Return these rows, any of them any number of times; a matrix is not copied."""
 

@@ -31,6 +31,6 @@ def check_tail(tail: object, method: str) -> bool:
     """Return whether the tail is asymptotic; raise InputError if the method has no such tail."""
     check_choice("tail", tail, "resampling", "asymptotic")
     if tail == "asymptotic" and method not in WITH_TAIL:
-        rule = ("is not available for ", Argument("method", method))
-        raise InputError("tail", (Argument("tail", tail), *rule), hint='use method="ks" or "skce"')
+        told = (Argument("tail", tail), " is not available for ", Argument("method", method))
+        raise InputError("tail", told, hint='use method="ks" or "skce"')
     return tail == "asymptotic"

@@ -22,7 +22,7 @@ from trueup.results import CalibrationTestResult, Comparison, Interval
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
-TARGET = "the difference of the errors of all predictions to come, in the bins of these data"
+TARGET = "the difference between the population errors, using the bins of this dataset"
 
 
 def compare(
@@ -98,6 +98,13 @@ def compare(
     notes = {"n_resamples": draws, "estimator": repr(measure)}
     paired = Interval(found.low, found.high, found.value, level, "percentile", TARGET, notes)
     sentence = _sentence(measure, found, level, tests)
+    clipped = [each.notes.get("clipped", 0) for each in own]
+    if any(clipped):
+        notes["clipped"] = clipped
+        sentence += (
+            f" Probabilities of 0 of the observed class are clipped: {clipped[0]:,} rows of the "
+            f"first model, {clipped[1]:,} of the second."
+        )
     return Comparison(
         found.value, paired, found.pvalue, own[0], own[1], tests[0], tests[1], sentence
     )
@@ -187,37 +194,43 @@ def _own_test(
 def _sentence(
     estimator: Estimator, found: Difference, level: float, tests: list[CalibrationTestResult]
 ) -> str:
-    """Say who is better calibrated, and warn where estimates and verdicts would mislead."""
+    """Say which model is better, and warn where estimates and tests would mislead."""
     alpha = 1 - level
-    sure = f"{100 * level:g} % interval {found.low:.4f} to {found.high:.4f}, p = {found.pvalue:.3g}"
-    clear = not found.low <= 0 <= found.high
     name = estimator.score_name
+    clear = not found.low <= 0 <= found.high
+    # "Lower by" is a positive number, so the interval next to it is turned to the same sign.
+    better, sign = ("first", -1) if clear and found.high < 0 else ("second", 1)
+    ends = sorted((sign * found.low, sign * found.high))
+    sure = f"{100 * level:g}% interval {ends[0]:.4f} to {ends[1]:.4f}, p = {found.pvalue:.3g}"
     if clear:
-        better = "second" if found.value > 0 else "first"
-        how = f"has the lower {name}" if name else "is better calibrated"
-        start = f"The {better} model {how}, by {abs(found.value):.4f} ({sure})."
+        how = f"has the lower {name}," if name else "is better calibrated: its error is lower"
+        start = f"The {better} model {how} by {sign * found.value:.4f} ({sure})."
     else:
-        start = f"No difference in {name or 'calibration'} is shown: {found.value:+.4f} ({sure})."
-    if name:  # of which calibration is a part only: verdicts on that need not agree
+        kind = name or "calibration"
+        start = f"No difference in {kind} was detected: {found.value:+.4f} ({sure})."
+    if name:  # calibration is only a part of it: tests of calibration need not agree
         return start
     rejected = [test.pvalue <= alpha for test in tests]
-    said = [
-        f"{name} {'is' if no else 'is not'} shown to be miscalibrated (p = {test.pvalue:.3g})"
-        for name, no, test in zip(("the first", "the second"), rejected, tests, strict=True)
+    verdicts = [
+        f"{'is miscalibrated' if no else 'shows no evidence of miscalibration'} "
+        f"(p = {test.pvalue:.3g})"
+        for no, test in zip(rejected, tests, strict=True)
     ]
-    sentences = [start, f"By its own test {said[0]}, {said[1]}."]
+    own = f"Tested separately, the first model {verdicts[0]}; the second {verdicts[1]}."
+    sentences = [start, own]
     if rejected[0] != rejected[1]:
         worse, other = ("first", "second") if rejected[0] else ("second", "first")
         if (found.value < 0) == rejected[0] and found.value != 0:
             sentences.append(
-                f"Warning: estimates and verdicts disagree. Only the {worse} is shown to be "
-                f"miscalibrated, yet its estimate is the smaller one: the {other} may be as bad "
-                "and harder to test. Do not rank them by the two numbers."
+                "Warning: the estimates and the tests disagree. "
+                f"Only the {worse} model is shown to be miscalibrated, yet its estimated error is "
+                f"smaller. The {other} may be just as miscalibrated but harder to test. "
+                "Do not rank the models by these two numbers."
             )
         elif not clear:
             sentences.append(
-                f"Warning: that only the {worse} is shown to be miscalibrated does not show that "
-                "the two differ."
+                f"Warning: only the {worse} model is shown to be miscalibrated, but this does not "
+                "show that the two models differ."
             )
     return " ".join(sentences)
 

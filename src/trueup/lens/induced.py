@@ -38,6 +38,12 @@ def once(
     return found
 
 
+def already_made(owner: object, key: Hashable) -> Any:
+    """Return what was made for a key and kept with its owner, or None."""
+    made: dict[Hashable, Any] = vars(owner).get("_made_once", {})
+    return made.get(key)
+
+
 def forget(owner: object) -> None:
     """Free what was kept with an owner; it is made again when it is next asked for."""
     vars(owner).pop("_made_once", None)

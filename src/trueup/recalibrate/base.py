@@ -24,6 +24,7 @@ from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
 
+LISTED = 3  # classes in a note; of more it says how many
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
@@ -68,7 +69,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     notes_
         Sentences about the fit that a user should read; mostly none.
     fit_
-        Rows, classes, fingerprint of the fit data, and log loss on them before and after.
+        Rows, classes, fingerprint of the fit data, and log loss on them before and after, clipped
+        as `log_loss` does; ``clipped`` counts rows whose class had probability 0, if any.
     """
 
     preserves_argmax: ClassVar[bool] = False
@@ -102,7 +104,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             Weights ≥ 0, or None.
         """
         data = self._read_fit(X, y, sample_weight)
-        self.fit_ = self._record(data, self._fit(data))
+        self.fit_ = self._record(data, self._fit(data), of_fit=True)
         return self
 
     def predict_proba(self, X: object) -> Floats:
@@ -174,11 +176,21 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
                 raise InputError(option, rule)
         inner._check()
 
-    def _fitted_copy(self, data: FitData, classes: NDArray[Any]) -> Recalibrator:
-        """Fit a clone on data that were read before; ``classes`` are the names of its columns."""
+    def _fitted_copy(
+        self, data: FitData, classes: NDArray[Any], *, induced: bool = False
+    ) -> Recalibrator:
+        """Fit a clone on data that were read before; ``classes`` are the names of its columns.
+
+        The classes of an ``induced`` problem, such as one class against the others, are no classes
+        of the user's: no note mentions them.
+        """
         names = None if np.array_equal(classes, np.arange(data.n_classes)) else classes.tolist()
         copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
-        return copy.fit(data.scores.values, classes[data.labels], data.weights)
+        copy.fit(data.scores.values, classes[data.labels], data.weights)
+        if induced:
+            missing = note_of_missing_classes(data, copy.classes_)
+            copy.notes_ = [note for note in copy.notes_ if note != missing]
+        return copy
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
         """Fit a clone on data that were read before, without checks and without a record of it.
@@ -206,35 +218,79 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         """Whether what a file says it learned fits together, beyond giving probabilities."""
         return True
 
-    def _record(self, data: FitData, losses: tuple[float, float] | None = None) -> dict[str, Any]:
-        """Rows, classes, fingerprint and losses of the fit; a note where log loss rose."""
-        if losses is None:
+    def _record(
+        self, data: FitData, losses: tuple[float, float] | None = None, *, of_fit: bool = False
+    ) -> dict[str, Any]:
+        """Rows, classes, fingerprint and losses of the fit; notes on log loss and classes.
+
+        ``of_fit`` says that the losses are those that the fit itself worked with.
+        """
+        clipped = rows_below(data, np.finfo(data.scores.values.dtype).tiny)
+        # What a fit has at hand is of probabilities clipped at `LEAST`, not as `log_loss` does.
+        if losses is None or (of_fit and rows_below(data, LEAST)):
             losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
+        missing = note_of_missing_classes(data, self.classes_)
+        if missing and missing not in self.notes_:  # a part may have noted it
+            self.notes_.append(missing)
         return {
             "n": data.n,
             "n_classes": data.n_classes,
             "fingerprint": fingerprint(data),
             "log_loss_before": before,
             "log_loss_after": after,
-        }
+        } | ({"clipped": clipped} if clipped else {})
+
+
+def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
+    """Return a note that names the classes that never occur, or the only one; else nothing."""
+    count = np.bincount(data.labels, minlength=data.n_classes)
+    names = [str(name) for name in classes.tolist()]
+    present = [name for name, rows in zip(names, count, strict=True) if rows]
+    if len(present) == 1:
+        return f"the labels contain only class {present[0]}"
+    missing = [name for name, rows in zip(names, count, strict=True) if not rows]
+    if not missing:
+        return ""
+    occur = "never occurs" if len(missing) == 1 else "never occur"
+    return f"{classes_in_words(missing)} {occur} in the labels"
+
+
+def classes_in_words(names: list[str]) -> str:
+    """Return the names of some classes, of many the first few and how many more there are."""
+    if len(names) == 1:
+        return f"class {names[0]}"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"classes {', '.join(names[:LISTED])}{more}"
 
 
 def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are, of probabilities cut at `LEAST`."""
+    """Mean log loss of the scores as they are, clipped as `log_loss` does."""
     if data.scores.are_logits:
         rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
     else:
-        each = np.empty(data.n)
+        least, each = np.finfo(data.scores.values.dtype).tiny, np.empty(data.n)
         for at in row_blocks(data.n, data.n_classes):
-            probs = np.maximum(Scores(data.scores.values[at], are_logits=False).probs(), LEAST)
-            chosen = probs[np.arange(len(probs)), data.labels[at]]
+            probs = Scores(data.scores.values[at], are_logits=False).probs()
+            chosen = np.maximum(probs[np.arange(len(probs)), data.labels[at]], least)
             each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
     return float(np.average(each, weights=data.weights))
+
+
+def rows_below(data: FitData, least: float) -> int:
+    """Return how many rows give their class a probability below ``least``; of logits none do."""
+    if data.scores.are_logits:
+        return 0
+    values = data.scores.values
+    if values.ndim == 2:
+        chosen = values[np.arange(data.n), data.labels]
+    else:
+        chosen = np.where(data.labels == 1, values, 1 - values)
+    return int(np.count_nonzero(chosen < least))
 
 
 def fingerprint(data: FitData) -> str:
@@ -253,6 +309,7 @@ def fingerprint(data: FitData) -> str:
 
 
 def log_loss_of(probs: Floats, data: FitData) -> float:
-    """Mean −log of the probability of the label, which is no less than `LEAST` there."""
-    chosen = np.maximum(probs[np.arange(data.n), data.labels], LEAST)
+    """Mean −log of the probability of the label, clipped as `log_loss` does."""
+    least = np.finfo(data.scores.values.dtype).tiny
+    chosen = np.maximum(probs[np.arange(data.n), data.labels], least)
     return float(np.average(-np.log(chosen), weights=data.weights))

@@ -46,8 +46,9 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     Use it with a few thousand rows or more and where the shape of the miscalibration is unknown.
     Its steps follow noise: they miss a smooth curve by about :math:`n^{-1/3}`, and rare classes
     have few rows to find them; one map for all classes needs K times fewer. It gives probabilities
-    of exactly 0 and 1, as the first and the last block mostly hold labels of one kind, and a label
-    to the contrary in new data then has an infinite log loss; `VennAbers` smooths them.
+    of exactly 0 and 1, as the first and the last block mostly hold labels of one kind. A label to
+    the contrary in new data then has the largest log loss there is, 708 where `log_loss` clips it;
+    `VennAbers` smooths them.
     Cost: a sort of each column.
 
     Parameters

@@ -9,11 +9,10 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.engines.threads import run
-from trueup.recalibrate.base import Recalibrator, log_loss_of
+from trueup.recalibrate.base import Recalibrator, classes_in_words, log_loss_of
 from trueup.recalibrate.score_forms import FitData, Scores
 
 Result = TypeVar("Result")
-NAMED = 3  # classes in a note; of more it says how many
 
 
 class OneVsRestRecalibrator(Recalibrator):
@@ -72,7 +71,9 @@ class OneVsRestRecalibrator(Recalibrator):
             for note in here:
                 found.setdefault(note, []).append(str(name))
         alone = len(notes) == 1
-        self.notes_ += [note if alone else f"{_listed(found[note])}: {note}" for note in found]
+        self.notes_ += [
+            note if alone else f"{classes_in_words(found[note])}: {note}" for note in found
+        ]
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
@@ -90,10 +91,3 @@ class MarginalRecalibrator(OneVsRestRecalibrator):
 def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:
     """What a function returns for every one-vs-rest problem, asked on several threads."""
     return run(lambda number, _: function(number), [(k, k + 1) for k in range(n_problems)])
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"class {names[0]}"
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"classes {', '.join(names[:NAMED])}{more}"

@@ -82,9 +82,10 @@ class Decomposition(FieldsShown):
         return super().to_dict() | {"parts": plain(parts)}
 
     def __repr__(self) -> str:
-        """Print the sum; the terms of classes are in ``parts``."""
+        """Print the sum, and how many rows were clipped; the terms of classes are in ``parts``."""
         terms = f"{self.miscalibration:.4f} miscalibration − {self.discrimination:.4f} "
         text = f"{self.score:.4f} = {terms}discrimination + {self.uncertainty:.4f} uncertainty"
-        if self.within == 0:
-            return text
-        return f"{text} {'−' if self.within < 0 else '+'} {abs(self.within):.4f} within bins"
+        if self.within != 0:
+            text += f" {'−' if self.within < 0 else '+'} {abs(self.within):.4f} within bins"
+        clipped = self.notes.get("clipped", 0)
+        return f"{text} (probability 0 clipped in {clipped:,} rows)" if clipped else text

@@ -89,7 +89,7 @@ class Comparison(FieldsShown):
     Attributes
     ----------
     difference
-        The error of the first less that of the second: above 0, the second is better calibrated.
+        The error of the first minus that of the second: above 0, the second is better calibrated.
     interval
         Paired interval for the difference, on the same scale.
     pvalue
@@ -99,7 +99,8 @@ class Comparison(FieldsShown):
     first_test, second_test
         Each model's own test of calibration.
     text
-        The answer in plain words, with a warning where estimates and verdicts disagree.
+        The answer in plain words, with a warning where estimates and tests disagree. Its numbers
+        are positive for the better model: "lower by 0.1 (95% interval 0.05 to 0.15)".
     """
 
     difference: float

@@ -150,7 +150,8 @@ def power(
     Beta fits them) with the curve T that fits the labels. The curve with the error asked for is
     c + t·(T(c) − c), clipped to [0, 1]: the fitted miscalibration, t times as strong. Where the
     fitted curve has less than a tenth of the error asked for it says nothing of its shape, and T
-    is that of a model overconfident by a temperature of 2, σ(logit(c)/2).
+    is that of a model overconfident by a temperature of 2, σ(logit(c)/2). A matrix is fitted by
+    its top labels, and the test is that of the top labels alone.
 
     Up to 20 datasets share their scores and the 999 draws of the test. Each p-value is still that
     of a test of one dataset, and the standard error counts groups of datasets. So 1,000 datasets
@@ -272,8 +273,9 @@ class _Settled:
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
         text = (
-            f"About {rows:,} rows ({least:,} to {most:,}) find a true error of "
-            f"{self.true_error:g} with probability {power:g}, at a level of {self.alpha:g}."
+            f"With about {rows:,} rows (95% interval {least:,} to {most:,}), {self._test} detects "
+            f"a true error of {self.true_error:g} with probability {power:g}, at a significance "
+            f"level of {100 * self.alpha:g}%."
         )
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
         return SampleSize(rows, least, most, power, *self._settings, ordered, text)

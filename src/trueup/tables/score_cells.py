@@ -7,6 +7,7 @@ the same number whether it sees rows or the sums of a table.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
+from trueup.engines.blocks import row_blocks
 
 PER_OCTAVE = 128
 FINEST = 40  # scores below 2^-40 share the last octave, cut evenly
@@ -25,13 +27,19 @@ MANTISSA_BITS = 45  # bits of a float64 below its sign, its exponent and seven m
 FIRST_BITS = (1023 - FINEST) * PER_OCTAVE  # of 2^-40
 
 
-def cell_of(p: NDArray[Any]) -> Ints:
+def cell_of(p: NDArray[Any]) -> NDArray[np.int16]:
     """Return the cell of each score in [0, 1], in the order of scores.
 
     With q = min(p, 1 − p), which is exact: cells are 2,048ths for q ≥ 1/16, and 128 equal parts of
     each octave below, by the leading bits of q. Scores of up to three decimals have a cell each.
     """
-    score = np.asarray(p, np.float64)
+    found = np.empty(len(p), np.int16)
+    for block in row_blocks(len(p), 1):
+        found[block] = _cell_of_some(np.asarray(p[block], np.float64))
+    return found
+
+
+def _cell_of_some(score: Floats) -> Ints:
     upper = score >= 0.5
     q = np.abs(np.where(upper, 1 - score, score))
     by_bits = (q.view(np.int64) >> MANTISSA_BITS) - FIRST_BITS + PER_OCTAVE
@@ -60,21 +68,18 @@ class CellMoments:
     w2q2: Floats
 
     @classmethod
-    def from_rows(cls, cell: Ints, p: NDArray[Any], y: NDArray[Any], w: Floats | None) -> Self:
+    def from_rows(
+        cls, cell: NDArray[Any], p: NDArray[Any], y: NDArray[Any], w: Floats | None
+    ) -> Self:
         """Add up the rows of scores p with outcomes y and weights w, or None."""
-        score = np.asarray(p, np.float64)
-        q = np.where(score >= 0.5, 1 - score, score)
-
-        def total(terms: NDArray[Any]) -> Floats:
-            return np.asarray(np.bincount(cell, np.asarray(terms, np.float64), N_CELLS), np.float64)
-
-        count = np.bincount(cell, minlength=N_CELLS)
-        if w is None:
-            wq = total(q)
-            sums = (count.astype(np.float64), wq, total(y), wq, total(q * q))
-        else:
-            w2q = w * w * q
-            sums = (total(w), total(w * q), total(w * y), total(w2q), total(w2q * q))
+        count, sums = np.zeros(N_CELLS, np.int64), np.zeros((5, N_CELLS))
+        for block in row_blocks(len(p), 1):
+            here, weight = cell[block], None if w is None else w[block]
+            count += np.bincount(here, minlength=N_CELLS)
+            score = np.asarray(p[block], np.float64)
+            q = np.where(score >= 0.5, 1 - score, score)
+            for total, terms in zip(sums, _terms(q, y[block], weight), strict=True):
+                total += np.bincount(here, terms, N_CELLS)
         found = np.flatnonzero(count)
         return cls(found, count[found], *(moment[found] for moment in sums))
 
@@ -102,6 +107,15 @@ class CellMoments:
         return np.where(self.upper, -below, below)
 
 
+def _terms(q: Floats, y: NDArray[Any], w: Floats | None) -> Iterator[Floats]:
+    """Yield w, w q, w y, w² q and w² q² of each row."""
+    if w is None:
+        yield from (np.ones(len(q)), q, y.astype(np.float64), q, q * q)
+    else:
+        w2q = w * w * q
+        yield from (w, w * q, w * y, w2q, w2q * q)
+
+
 @cache
 def cell_edges() -> Floats:
     """Return the edges of all cells: cell k lies between edges k and k + 1."""
@@ -110,3 +124,13 @@ def cell_edges() -> Floats:
     below = np.concatenate([np.ldexp(steps, -(FINEST + 7)), *octaves])
     inside = np.arange(MIDDLE // 16, MIDDLE * 15 // 16) / MIDDLE
     return np.concatenate([below, inside, 1 - np.r_[below, 1 / 16][::-1]])
+
+
+@cache
+def closed_edges() -> Floats:
+    """Return edges such that cell k holds exactly the scores above edge k and up to edge k + 1.
+
+    Cells below 15/16 hold their lower edge, so for them it is the next smaller number.
+    """
+    edges = cell_edges()
+    return np.where(edges < 15 / 16, np.nextafter(edges, -np.inf), edges)

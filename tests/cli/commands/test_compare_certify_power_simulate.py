@@ -105,10 +105,14 @@ def test_certify_what_a_calibrator_gave(run, files) -> None:
 
 def test_power(run, files) -> None:
     args = ("power", "wrong.csv", "--true-error", "0.1", "--n-datasets", "50")
-    assert "is found with probability" in run(*args, "--n", "300").stdout
+    text = " ".join(run(*args, "--n", "300").stdout.split())
+    assert "is found with probability" in text
+    assert "by the omnibus test" in text
     assert "rows" in run(*args).stdout
     found = json_of(run(*args, "--n", "300", "--json"))
     assert 0 <= found["power"] <= 1
+    assert found["statistic"] == "omnibus"
+    assert "omnibus test" in " ".join(run("power", "--help").stdout.split())
     assert (
         "either --power or --n, not both"
         in run(*args, "--n", "300", "--power", "0.9", code=2).stderr

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import trueup as tu
+from trueup.inference.cluster_tests.cluster_signs import signed
 from trueup.inference.confidence_intervals.bootstrap import Bootstrap, _drawn_labels
 from trueup.inference.confidence_intervals.interval import interval
-from trueup.inference.hypothesis_tests.cluster_signs import signed
 
 
 @dataclass

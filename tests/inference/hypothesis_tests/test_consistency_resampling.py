@@ -15,7 +15,11 @@ from trueup.engines.select import engine
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
-from trueup.inference.hypothesis_tests.consistency_resampling import resampled_powers
+from trueup.inference.hypothesis_tests.consistency_resampling import (
+    _alone,
+    _apart,
+    resampled_powers,
+)
 from trueup.simulate.worlds.published import PUBLISHED
 
 seeds = st.integers(0, 10**6)
@@ -202,6 +206,45 @@ def test_the_unconditional_pvalue_by_hand() -> None:
     assert result.notes["asymptotic"] is True
 
 
+def test_equal_mass_bins_of_drawn_rows_are_as_large_as_those_of_the_data() -> None:
+    """Copies of a drawn row are moved apart, so that bins of equal mass can part them."""
+    sizes = []
+
+    class Sizes(type(tu.rmsce_debiased.estimator())):
+        def measure_forecasts(self, forecasts):
+            found = super().measure_forecasts(forecasts)
+            sizes.append(found.table.count.tolist())
+            return found
+
+    p, y = binary(4, 30)
+    statistic = Sizes(binning=tu.EqualMass(15), norm=2, debias=True)
+    calibration_test(
+        p, y, statistic=statistic, method="consistency-unconditional", n_resamples=9, rng=0
+    )
+    assert len(sizes) > 10
+    assert all(each == [2] * 15 for each in sizes)
+
+
+def test_copies_of_rows_are_moved_apart_where_the_data_do_not_tie() -> None:
+    p = np.array([0.0, 0.2, 0.5, 0.5, 0.9, 1.0])
+    f = Forecasts.from_arrays(p, [0, 0, 1, 0, 1, 1], features=np.arange(6.0)[:, None])
+    drawn = np.array([4, 0, 1, 4, 2, 3, 5, 5, 4, 0])
+    moved = _apart(f.take(drawn), drawn, _alone(f))
+    assert _alone(f).tolist() == [True, True, False, False, True, True]
+    np.testing.assert_allclose(moved.scores, p[drawn], atol=1e-8)
+    assert len(set(moved.scores)) == 7  # 0, 0.2, 0.5, three of 0.9, 1
+    assert moved.features[:, 0].tolist() == drawn.tolist()
+    g = np.array([[0.0, 0.3, 0.7], [0.2, 0.2, 0.6], [0.2, 0.2, 0.6]])
+    matrix = Forecasts.from_arrays(g, [1, 2, 0])
+    drawn = np.array([0, 0, 1, 2])
+    rows = _apart(matrix.take(drawn), drawn, _alone(matrix)).rows(slice(None))
+    np.testing.assert_allclose(rows, g[drawn], atol=1e-8)
+    np.testing.assert_allclose(rows.sum(axis=1), 1)
+    assert rows[0, 1] != rows[1, 1]
+    assert rows[:2, 0].tolist() == [0, 0]
+    assert rows[2].tolist() == rows[3].tolist()
+
+
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a matrix is cut into decides nothing: the draw of a row is that of its number."""
     f = Forecasts.from_arrays(*classes(7, 200))
@@ -209,7 +252,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     # fused: classes, cells and weights; labels drawn: all classes in one set of pairs
     statistics = (OF_CLASSES[0], OF_CLASSES[3], tu.BinnedError(tu.lens.Pooled()))
     whole = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
-    monkeypatch.setattr("trueup.inference.hypothesis_tests.binned_resamples.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("trueup.inference.drawn_classes.BLOCK_ENTRIES", 64)
     monkeypatch.setattr("trueup.engines.blocks.ENTRIES", 64)
     cut = [resampled_powers(s, data, 4, 5) for s in statistics for data in (f, weighted)]
     for one, other in zip(whole, cut, strict=True):
@@ -261,8 +304,9 @@ def test_refusals() -> None:
     p, y = binary(0, 20)
     with pytest.raises(tu.InputError, match="`labels` must be classes"):
         calibration_test(Forecasts.from_arrays(p, p, soft_labels=True))
+    clustered = Forecasts.from_arrays(p, y, clusters=np.arange(20) // 4)
     with pytest.raises(tu.InputError, match="assumes independent rows, but `clusters` is set"):
-        calibration_test(Forecasts.from_arrays(p, y, clusters=np.arange(20) // 4))
+        calibration_test(clustered, method="consistency")
     with pytest.raises(tu.InputError, match="`statistic` must be an estimator"):
         calibration_test(p, y, statistic="ece")
     with pytest.raises(tu.InputError, match="`method` must be one of 'consistency', "):

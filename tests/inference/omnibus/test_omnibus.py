@@ -10,7 +10,9 @@ from oracles.inference import omnibus as oracle
 from trueup.engines import using
 from trueup.engines.draw_keys import binned_limits, class_limits, keys_of, limits_of
 from trueup.engines.reference.draws import draw_classes, draw_labels
+from trueup.inference.hypothesis_tests.binned_resamples import key_of_powers
 from trueup.inference.omnibus.columns import Column, values_of_column
+from trueup.inference.omnibus.matrices import draw_together
 from trueup.inference.omnibus.omnibus import BLOCKS
 from trueup.inference.omnibus.pooled_pvalues import pooled_pvalues
 from trueup.inference.omnibus.statistics import NAMES
@@ -113,8 +115,28 @@ def test_pvalue_of_a_matrix_is_that_of_loops(n, n_classes, weighted, each_engine
 def test_labels_are_drawn_in_several_rounds_for_many_places(monkeypatch) -> None:
     probs, y = matrix_of(40, 4, np.random.default_rng(2))
     whole = omnibus(probs, y, 50).pvalue
-    monkeypatch.setattr("trueup.inference.omnibus.matrices.MOST_ENTRIES", 700)
+    monkeypatch.setattr("trueup.inference.drawn_classes.MOST_ENTRIES", 700)
+    monkeypatch.setattr("trueup.inference.drawn_classes.FEWEST_DRAWS", 7)
     assert omnibus(probs, y, 50).pvalue == whole
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("logits", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 4, 30])
+def test_labels_drawn_together_with_other_statistics_give_the_same(n_classes, logits, kind) -> None:
+    probs, y = matrix_of(300, n_classes, np.random.default_rng(n_classes))
+    given = (np.log(np.maximum(probs, 1e-300)) if logits else probs).astype(kind)
+    estimators = [tu.marginal_error_debiased.estimator(), tu.sce.estimator(n_bins=7)]
+    alone = tu.Forecasts.from_arrays(given, y, logits=logits)
+    together = tu.Forecasts.from_arrays(given, y, logits=logits)
+    keys = keys_of(seed_of(SEED), 49)
+    draw_together(together, estimators, keys)
+    assert omnibus(together, None) == omnibus(alone, None)
+    for each in estimators:
+        asked = {"statistic": each, "n_resamples": 49, "rng": SEED}
+        kept = vars(together)["_made_once"][key_of_powers(each, keys)]
+        assert len(kept) == 50
+        assert tu.calibration_test(together, **asked) == tu.calibration_test(alone, **asked)
 
 
 @pytest.mark.parametrize("size", [53, 45, 30])

@@ -106,7 +106,8 @@ def test_one_row_of_infinite_log_loss_is_no_matter_of_one_standard_error() -> No
     assert table["zeros"][raw] == [1]
     assert table["difference"][raw] == pytest.approx(table["difference_se"][raw], rel=0.05)
     assert found.best_name_ == "PlattScaling"
-    assert "Of IdentityCalibration some row's class had probability 0." in found.explanation_
+    words = "IdentityCalibration assigned probability 0 to the observed class of at least one row"
+    assert words in found.explanation_
     by_brier = AutoCalibration(CANDIDATES[:2], rank_by="brier").fit(probs, labels)
     assert isinstance(by_brier.best_, IdentityCalibration)
 

@@ -11,6 +11,7 @@ import pytest
 import sklearn
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
@@ -19,6 +20,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
+    LeaveOneOut,
     RepeatedKFold,
     StratifiedKFold,
     cross_val_predict,
@@ -329,3 +331,18 @@ def test_groups_that_nobody_takes_are_refused() -> None:
     ):
         with pytest.raises(InputError, match="`groups` cannot be used: neither the folds nor"):
             model.fit(X, y, groups=y)
+
+
+@pytest.mark.parametrize("ensemble", [False, True])
+@pytest.mark.parametrize("cv", [LeaveOneOut(), KFold(101)])
+def test_folds_of_one_row_raise_as_in_scikit_learn(cv: object, ensemble: bool) -> None:
+    X, y = (each[:200] for each in draw())
+    with pytest.raises(ValueError, match=r"LeaveOneOut|101-fold"):
+        CalibratedClassifierCV(GaussianNB(), cv=cv, ensemble=ensemble).fit(X, y)
+    model = CalibratedModel(GaussianNB(), PlattScaling(), cv=cv, ensemble=ensemble)
+    with pytest.raises(InputError, match="because one row has only one class") as refused:
+        model.fit(X, y)
+    single = "200 of 200" if isinstance(cv, LeaveOneOut) else "2 of 101"
+    assert f"got {single} folds with one row" in str(refused.value)
+    pairs = CalibratedModel(GaussianNB(), PlattScaling(), cv=KFold(100)).fit(X, y)
+    assert pairs.recalibrators_[0].fit_["n"] == 200

@@ -15,18 +15,20 @@ __all__ = ["power"]
 
 
 @command(
-    "How many rows would find an error?",
+    "Say how many rows detect a calibration error.",
     "trueup power p.csv --true-error 0.02",
     "trueup power p.csv --true-error 0.02 --n 1000",
 )
 @click.argument("file", type=FILE)
-@click.option("--true-error", type=float, required=True, help="The calibration error to be found.")
-@click.option("--n", type=int, help="How likely is it found in so many rows?")
+@click.option("--true-error", type=float, required=True, help="L2 calibration error to detect.")
+@click.option("--n", type=int, help="Number of rows, for the power of the omnibus test.")
+@click.option("--power", "wanted", type=float, help="Power, for the number of rows [default: 0.8].")
 @click.option(
-    "--power", "wanted", type=float, help="Or: how many rows find it so often?  [default: 0.8]"
+    "--alpha", type=float, default=0.05, show_default=True, help="Significance level of the test."
 )
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
-@click.option("--n-datasets", type=int, default=1000, show_default=True, help="Data sets to draw.")
+@click.option(
+    "--n-datasets", type=int, default=1000, show_default=True, help="Number of datasets to draw."
+)
 @seed_option("the draws")
 @data_options("groups", "features", "clusters")
 @json_option
@@ -41,9 +43,9 @@ def power(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Say how many rows find a calibration error, or how likely --n rows find it.
+    """Say how many rows the omnibus test needs to detect an error, or its power with --n rows.
 
-    Data sets are drawn from a world that is fitted to FILE and has that error.
+    Datasets are drawn from a simulated model that is fitted to FILE and has that error.
     """
     if n is not None and wanted is not None:
         raise conflict("--power", "--n")
@@ -56,7 +58,7 @@ def power(
         "n_datasets": n_datasets,
         "rng": seed,
     }
-    with working("drawing data sets"):
+    with working("drawing datasets"):
         if n is not None:
             detection = power_of(forecasts, n=n, **settings)
             words, found, tried = detection.text, detection.to_dict(), []
@@ -71,7 +73,7 @@ def power(
     if tried:
         rows = {
             "rows": [f"{each.n:,}" for each in tried],
-            "found with probability": [number(each.power) for each in tried],
+            "power": [number(each.power) for each in tried],
             "standard error": [number(each.standard_error) for each in tried],
         }
         screen.table("What was tried", rows)

@@ -49,11 +49,13 @@ class SweepError(PairsEstimator):
     In the worlds its authors fitted to networks it is the least biased of the binned errors at
     small samples; it rests on a curve that rises with the score, and still overestimates the
     error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``n_bins``):
-    with ties several b give the same bins. If two bins already have decreasing mean labels, the
-    sweep stops at one bin, where errors of opposite sign cancel: however large the true error is,
-    the estimate may be near 0, and the note ``stopped`` says so. Where mean labels never fall from one score to the
+    with ties several b give the same bins. Where mean labels never fall from one score to the
     next, every b is monotone, and equal-mass bins are made as fine as they go, one for each
     distinct score.
+
+    If two bins already have decreasing mean labels, the sweep stops at one bin, where errors of
+    opposite sign cancel. The estimate may then be near 0 although the true error is large; the
+    note ``stopped`` says so.
 
     Cost: one sort, then for equal mass and labels 0 and 1 a search that is near-linear in the
     rows (docs/decisions/004). With weights of no common unit, soft labels or equal width every

@@ -19,7 +19,7 @@ from trueup.engines.threads import run
 from trueup.errors import InputError
 from trueup.estimators.base import Ends, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.cluster_signs import signed
+from trueup.inference.cluster_tests.cluster_signs import signed
 from trueup.inference.hypothesis_tests.sorted_resamples import (
     Resample,
     powers_of,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from trueup.checks import check_choice
@@ -117,7 +118,8 @@ def interval(
         default = "percentile" if known is None else "widest"
         chosen = method if method in METHODS else default
         n_resamples = check_resamples(n_resamples, level)
-        return _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
+        drawn = _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
+        return replace(drawn, notes=drawn.notes | clipped_rows(known, forecasts))
     assert known is not None
     found = known.measure_forecasts(forecasts)
     if known.analytic == "table":
@@ -125,6 +127,14 @@ def interval(
     ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
     notes = {name: count for name, count in found.notes.items() if count}
     return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
+
+
+def clipped_rows(estimator: Estimator | None, forecasts: Forecasts) -> dict[str, int]:
+    """A note of how many rows of a log loss are clipped, if any are."""
+    if estimator is None or not estimator.score_name:
+        return {}
+    count = estimator.measure_forecasts(forecasts).notes.get("clipped", 0)
+    return {"clipped": count} if count else {}
 
 
 def _from_table(

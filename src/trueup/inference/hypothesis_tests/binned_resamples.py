@@ -8,7 +8,7 @@ are computed for all resamples together. Memory: O(n + resamples · bins).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,16 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
-from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import binned_limits, class_limits, limits_of
 from trueup.engines.select import engine
 from trueup.estimators.binned_errors.simplex_cells import cell_table
 from trueup.forecasts import Forecasts
+from trueup.inference.drawn_classes import (
+    DrawnClasses,
+    Places,
+    Sums,
+    totals_of_drawn_classes,
+    with_data_once,
+)
 from trueup.lens import Binary, Pairs
+from trueup.lens.induced import already_made
 from trueup.tables import BinTable
-
-BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
-Places = NDArray[np.int32]
 
 
 def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
@@ -82,7 +86,9 @@ def _bins_of(pairs: Pairs, table: BinTable) -> Ints:
     return np.asarray(np.searchsorted(table.edges[1:-1], p, side="left"))
 
 
-def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> NDArray[Any]:
+def sums_of_drawn_labels(
+    pairs: Pairs, index: NDArray[Any], n_bins: int, keys: Bits
+) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of rows with the same index for the resample of each key."""
     if pairs.w is not None:
         return _weighted_sums(pairs.p, pairs.w, index, n_bins, keys)
@@ -91,7 +97,7 @@ def sums_of_drawn_labels(pairs: Pairs, index: Ints, n_bins: int, keys: Bits) -> 
 
 
 def _weighted_sums(
-    p: NDArray[Any], w: Floats, index: Ints, n_bins: int, keys: Bits
+    p: NDArray[Any], w: Floats, index: NDArray[Any], n_bins: int, keys: Bits
 ) -> NDArray[Any]:
     """Σ w y of every bin, (resamples, bins): a label is 1 below the limit, and adds to its bin."""
 
@@ -102,49 +108,64 @@ def _weighted_sums(
     return totals_of_drawn_classes(len(p), 2, w, n_bins, keys, draw)
 
 
+class ClassPowers:
+    """Powers of a statistic of all classes, from sums of drawn labels in the bins of each."""
+
+    def __init__(self, statistic: Any, forecasts: Forecasts) -> None:
+        families = statistic.measure_forecasts(forecasts).table.tables
+        self.statistic = statistic
+        self.tables = [statistic.table_for_labels(each) for each in families if each is not None]
+        self.inner = [table.edges[1:-1] for table in self.tables]
+        self.shares = statistic.lens_for(forecasts).shares(forecasts)
+
+    def of_each(self, sums: Sums) -> Floats:
+        """Return the powers of every class, (1 + draws, classes): of the data, then of draws."""
+        return np.column_stack(
+            [
+                self.statistic.powers_for_labels(table, sums.of_class(k, self.inner[k]))
+                for k, table in enumerate(self.tables)
+            ]
+        )
+
+    def of(self, sums: Sums) -> Floats:
+        """Return the power of all classes of the data, then that of each draw."""
+        return self.together(self.of_each(sums))
+
+    def together(self, each: Floats) -> Floats:
+        """Return the power of all classes from those of each."""
+        if math.isinf(self.statistic.power_of_average()):
+            return np.asarray(each[:, np.asarray(self.shares) > 0].max(axis=1))
+        power = np.zeros(len(each))
+        for share, of_class in zip(self.shares, each.T, strict=True):
+            power += share * of_class
+        return power
+
+
+def powers_of_each_class(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
+    """Return the powers of every class alone, (1 + draws, classes), from labels of whole rows."""
+    known: Floats | None = already_made(forecasts, key_of_powers(statistic, keys))
+    if known is not None:
+        return known
+    made = ClassPowers(statistic, forecasts)
+    return next(with_data_once([made.of_each], DrawnClasses(forecasts, [made.inner]).sums(keys)))
+
+
 def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
     """Return what `fused_powers` does for several statistics of all classes, drawing labels once.
 
-    They share their lens. Every row draws one label; of all classes together it is the one that
-    its class's bin counts. The bins of a class are unions of the cells between the edges of all
-    statistics, so without weights their counts are exact.
+    They share their lens. Powers that were drawn together with others are not drawn again.
     """
-    lens: Any = statistics[0].lens_for(forecasts)
-    families = [each.measure_forecasts(forecasts).table for each in statistics]
-    tables = [
-        [each.table_for_labels(table) for table in family.tables if table is not None]
-        for each, family in zip(statistics, families, strict=True)
-    ]
-    cells = [
-        np.unique(np.concatenate([t.edges[1:-1] for t in each]))
-        for each in zip(*tables, strict=True)
-    ]
-    start = np.concatenate([[0], np.cumsum([len(inner) + 1 for inner in cells])])
+    made = [ClassPowers(each, forecasts) for each in statistics]
+    known = [already_made(forecasts, key_of_powers(each, keys)) for each in statistics]
+    if all(each is not None for each in known):
+        return [one.together(each) for one, each in zip(made, known, strict=True)]
+    drawn = DrawnClasses(forecasts, [each.inner for each in made])
+    return list(with_data_once([each.of for each in made], drawn.sums(keys)))
 
-    def draw(block: slice) -> tuple[Bits, Places]:
-        rows = forecasts.rows(block)
-        place = np.empty(rows.shape, np.int32)
-        for k, inner in enumerate(cells):
-            place[:, k] = start[k] + np.searchsorted(inner, rows[:, k], side="left")
-        return class_limits(rows), place
 
-    totals = totals_of_drawn_classes(
-        forecasts.n, len(cells), forecasts.weights, int(start[-1]), keys, draw
-    )
-    shares = lens.shares(forecasts)
-    powers = []
-    for statistic, of_classes in zip(statistics, tables, strict=True):
-        power = np.zeros(1 + len(keys))
-        for k, table in enumerate(of_classes):
-            first = np.searchsorted(cells[k], np.r_[-np.inf, table.edges[1:-1]], side="right")
-            drawn = np.add.reduceat(totals[:, start[k] : start[k + 1]], first, axis=1)
-            of_class = statistic.powers_for_labels(table, drawn)
-            if not math.isinf(statistic.power_of_average()):
-                power += shares[k] * of_class
-            elif shares[k] > 0:
-                power = np.maximum(power, of_class)
-        powers.append(power)
-    return powers
+def key_of_powers(statistic: Any, keys: Bits) -> tuple[Any, ...]:
+    """Return the name under which powers of every class are kept with the forecasts."""
+    return ("powers of each class", statistic, keys.tobytes())
 
 
 def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
@@ -167,27 +188,3 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
     )
     labels = [table.label, *totals.reshape(len(keys), table.n_bins, cells.m).astype(np.float64)]
     return np.array([statistic.power_of_cells(replace(table, label=x)) for x in labels])
-
-
-def totals_of_drawn_classes(
-    n: int,
-    n_classes: int,
-    w: Floats | None,
-    n_places: int,
-    keys: Bits,
-    draw: Callable[[slice], tuple[Bits, Places]],
-) -> NDArray[Any]:
-    """Counts (or sums of w) of drawn labels at each place, (resamples, places).
-
-    ``draw`` gives the limits of a block of rows and the places of its classes; what is at place
-    ``n_places`` is left out.
-    """
-    totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
-    for start, stop in steps(n, max(1, BLOCK_ENTRIES // n_classes)):
-        block = slice(start, stop)
-        limit, place = draw(block)
-        weight = None if w is None else w[block]
-        engine.draws.add_classes(
-            limit, place.astype(np.int32, copy=False), weight, keys, start, totals
-        )
-    return totals[:, :-1]

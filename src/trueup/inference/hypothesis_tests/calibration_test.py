@@ -5,6 +5,7 @@ from __future__ import annotations
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
+from trueup.inference.arguments import check_tail
 from trueup.lens import Lens, is_lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
@@ -19,6 +20,7 @@ def calibration_test(
     n_resamples: int = 999,
     weights: object = None,
     logits: bool = False,
+    tail: str = "resampling",
     rng: Seed = 0,
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
@@ -49,11 +51,13 @@ def calibration_test(
         with one outcome per row, or None: then a matrix is tested by its top labels, by sums over
         classes and by every class together. ``parts`` of the result are the p-values of each
         statistic, and ``strongest`` is the smallest of them, which describes the data and is no
-        second test.
+        second test. With ``clusters``, signs of whole clusters take the place of drawn labels:
+        asymptotic in the number of clusters.
         ``"consistency"``: predictions fixed, labels drawn; exact. ``statistic`` is an estimator, or
         None for that of `rmsce_debiased`,
         ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
-        ``"consistency-unconditional"``: rows are drawn with replacement first; asymptotic.
+        ``"consistency-unconditional"``: rows are drawn with replacement first, and copies of a row
+        are moved apart by about 1e-9, as new rows would not tie; asymptotic.
         ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
         change sign. Asymptotic in the number of clusters; for statistics of score − label:
         `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
@@ -64,6 +68,10 @@ def calibration_test(
         `CumulativeError` or None.
     n_resamples
         The smallest possible p-value is 1/(1 + n_resamples).
+    tail
+        ``"resampling"``, or ``"asymptotic"`` for an approximation that goes below that p-value:
+        for ``method="ks"`` (also in its Kuiper form) and ``"skce"`` alone. ``notes`` then have
+        ``approximation``.
     rng
         A whole number, a Generator or None. The same seed gives the same p-value on any engine
         and number of threads.
@@ -77,11 +85,14 @@ def calibration_test(
     Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest, but for
     ``"skce-distribution-free"``, which is a bound for any model.
 
-    All methods but ``"cluster-signs"`` take rows as independent and refuse ``clusters``: rows
-    of a cluster share what the predictions do not tell, and p-values that ignore it are too
-    small. Signs of clusters need many of them: at a nominal 5 % they rejected 4 % to 5 % of
-    calibrated models with 200 clusters, up to 8 % with 50 and 11 % with 20 where predictions
-    were piled near 1.
+    All methods but ``"cluster-signs"`` and ``"omnibus"`` take rows as independent and refuse
+    ``clusters``: rows of a cluster share what the predictions do not tell, and p-values that ignore
+    it are too small. Signs of clusters need many of them, above all where scores are near 0 or 1.
+    With fewer than 100 clusters both methods also draw labels from the predictions, with a
+    dependence within clusters that is estimated. Their p-value counts, or two thirds of that of
+    signs if this is larger (with fewer than 10 clusters, all of it). ``notes`` say
+    ``rough`` for fewer than 10 clusters: k of them have 2^(k − 1) different patterns of signs, so
+    p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------
@@ -102,5 +113,7 @@ def calibration_test(
     chosen = statistic if known is None else known
     if method is None:
         method = "omnibus" if statistic is None or is_lens(statistic) else "consistency"
+    asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng)
+    options = {"tail": tail} if asymptotic else {}
+    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options)

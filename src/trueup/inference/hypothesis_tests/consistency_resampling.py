@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup._typing import Bits, Floats
+from trueup._typing import Bits, Floats, Ints
 from trueup.engines.blocks import cut, row_blocks
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
@@ -35,6 +35,7 @@ from trueup.seeds import Seed, seed_of
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
 AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
+APART = 2.0**-30  # by how much two copies of a drawn row differ, as a share of p(1 − p)
 
 
 def consistency(
@@ -48,6 +49,8 @@ def consistency(
     """Test with predictions as they are, which is exact for any number of rows.
 
     If they are not ``fixed``, rows are drawn with replacement before their labels: asymptotic.
+    Copies of a row are then moved apart by about 1e-9, unless the data have such ties themselves.
+    New rows would not tie, and equal-mass bins of tied rows differ in size from those of the data.
     """
     estimator = rmsce_debiased.estimator() if statistic is None else statistic
     check_test(forecasts, n_resamples)
@@ -88,10 +91,13 @@ def _result(
     fixed: bool,
     notes: dict[str, Any],
 ) -> CalibrationTestResult:
-    found = statistic.measure_forecasts(forecasts).pth_power
+    found = statistic.measure_forecasts(forecasts)
+    if clipped := found.notes.get("clipped", 0):
+        notes = notes | {"clipped": clipped}
     method = "consistency" if fixed else "consistency-unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
-    return CalibrationTestResult(found, pvalue, method, _null(forecasts, fixed), about | notes)
+    null = _null(forecasts, fixed)
+    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes)
 
 
 def resampled_powers(
@@ -121,9 +127,11 @@ def _unconditional_powers(
 ) -> Floats:
     """Power of a statistic of the data, then of resamples of rows with labels drawn for them."""
     keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
+    alone = _alone(forecasts)
 
     def one(r: int) -> float:
-        rows = forecasts.take(engine.draws.draw_rows(forecasts.n, keys[2 * r]))
+        drawn = engine.draws.draw_rows(forecasts.n, keys[2 * r])
+        rows = _apart(forecasts.take(drawn), drawn, alone)
         (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
         return statistic.measure_forecasts(rows.with_labels(labels)).pth_power
 
@@ -131,6 +139,30 @@ def _unconditional_powers(
         return [one(r) for r in range(first, last)]
 
     return _together(some, statistic, forecasts, n_resamples)
+
+
+def _alone(forecasts: Forecasts) -> NDArray[np.bool_]:
+    """Return which rows have predictions that no other row has."""
+    rows = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores
+    _, number, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return np.asarray(count[number.reshape(-1)] == 1)
+
+
+def _apart(rows: Forecasts, drawn: Ints, alone: NDArray[np.bool_]) -> Forecasts:
+    """Move copies of a drawn row apart, unless the data themselves have rows that tie with it."""
+    order = np.argsort(drawn, kind="stable")
+    ordered = drawn[order]
+    first = np.searchsorted(ordered, ordered)
+    copy = np.empty(len(drawn), np.float64)
+    copy[order] = np.arange(len(drawn)) - first
+    step = APART * np.where(alone[drawn], copy, 0.0)
+    if not rows.is_matrix:
+        p = rows.scores.astype(np.float64)
+        return rows.with_probs(p - step * p * (1 - p))
+    g = rows.rows(slice(None))
+    g **= 1 + step[:, None]  # zeros and the order of classes stay
+    g /= g.sum(axis=1, keepdims=True)
+    return rows.with_probs(g)
 
 
 def _together(

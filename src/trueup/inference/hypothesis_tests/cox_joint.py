@@ -9,7 +9,6 @@ from trueup.errors import InputError
 from trueup.estimators.clinical import cox
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.null_distribution import (
-    NullPairs,
     certain_pvalue,
     check_lens_of_test,
     check_test,
@@ -43,20 +42,18 @@ def cox_joint(
     check_test(forecasts, n_resamples)
     lens = chosen_lens(lens_of_test(statistic, "the joint test of Cox"), forecasts)
     check_lens_of_test(lens, simplex=False)
-    rows = NullPairs.as_given(lens.problem(forecasts))
-    if rows.certain:
-        pvalue, statistic = (
-            certain_pvalue(rows.possible, n_resamples),
-            0.0 if rows.possible else math.inf,
-        )
-        return CalibrationTestResult(
-            statistic, pvalue, "cox", null_of(lens), {"reference": "certain"}
-        )
+    pairs = lens.problem(forecasts)
+    if ((pairs.p == 0) | (pairs.p == 1)).all():
+        possible = bool((pairs.p == pairs.y).all())
+        pvalue = certain_pvalue(possible, n_resamples)
+        notes: dict[str, Any] = {"reference": "certain"}
+        value = 0.0 if possible else math.inf
+        return CalibrationTestResult(value, pvalue, "cox", null_of(lens), notes)
     found = cox(forecasts, lens=lens)
     if math.isnan(found.joint_pvalue):
         rule = f"cannot be used here: with weights the fit must have a maximum ({found.note})"
         raise InputError("weights", rule, hint="use another method of test")
-    notes: dict[str, Any] = {
+    notes = {
         "reference": "asymptotic",
         "asymptotic": True,
         "test": found.joint_test,

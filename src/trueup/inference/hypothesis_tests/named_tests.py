@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from trueup.inference.hypothesis_tests.cluster_signs import cluster_signs
+from trueup.inference.cluster_tests.cluster_signs import cluster_signs
 from trueup.inference.hypothesis_tests.consistency_resampling import consistency
 from trueup.inference.hypothesis_tests.cox_joint import cox_joint
 from trueup.inference.hypothesis_tests.hosmer_lemeshow import hosmer_lemeshow

@@ -30,6 +30,10 @@ Outcomes = NDArray[np.bool_]
 TINY = float(np.finfo(np.float64).tiny)
 LEVEL = 0.05
 MUCH_LESS = 0.03  # a size at that level that is called conservative
+APPROXIMATE: dict[str, Any] = {
+    "reference": "asymptotic",
+    "approximation": True,
+}  # notes of such a p-value
 ENOUGH = 25.0  # variance of a sum, in squares of its largest term, from which it is taken as normal
 
 
@@ -203,6 +207,19 @@ def check_test(forecasts: Forecasts, n_resamples: object) -> None:
     if forecasts.clusters is not None:
         rule = ("This test assumes independent rows, but ", Argument("clusters"), " is set")
         raise InputError("clusters", rule, hint=("use ", Argument("method", "cluster-signs")))
+
+
+def check_variance(variance: Floats, w: Floats | None) -> float:
+    """Return the sum of the variances of rows; raise InputError where it is far from normal."""
+    total = float(variance.sum())
+    largest = 1.0 if w is None else float(w.max()) ** 2
+    if total < ENOUGH * largest:
+        rule = (
+            f"needs outcomes with a total variance of {ENOUGH:g} times the largest squared weight"
+        )
+        got = Verbatim(f"{total / largest:.3g} times")
+        raise InputError("tail", rule, got, hint=("use ", Argument("tail", "resampling")))
+    return total
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:

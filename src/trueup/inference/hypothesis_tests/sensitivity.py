@@ -1,4 +1,4 @@
-"""Which error would a test have found? From the bins and resamples that gave its p-value."""
+"""Which error would a test have detected? From the cells and draws that gave its p-value."""
 
 from __future__ import annotations
 
@@ -6,82 +6,94 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from trueup._typing import Floats
-from trueup.engines.blocks import steps
+from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside
+from trueup.inference.hypothesis_tests.binned_detections import BinnedDetections, effective_sizes
 from trueup.inference.hypothesis_tests.consistency_resampling import resampled_powers
 from trueup.inference.hypothesis_tests.null_distribution import Outcomes, check_test
-from trueup.lens import Binary, binary_problem
+from trueup.inference.omnibus.columns import Column, values_of_column
+from trueup.inference.omnibus.detections import OmnibusDetections, WeightedCells
+from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
+from trueup.lens import Binary, TopLabel, binary_problem
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
 from trueup.tables import BinTable
 
 DRAWS = 2000
-DRAWS_AT_ONCE = 100  # a multiple of 4, in which BLAS takes rows: values are those of one draw
 HALVINGS = 16
 TEMPERATURES = (2.0, 0.5)
-"""Over- and under-confident by so much are the shapes of error looked for."""
+"""The shapes of error looked for: overconfident and underconfident by this much."""
 MOST_ROWS = 1e12
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity(FieldsShown):
-    r"""How far a consistency test can see, as of a debiased squared error S over bins.
+    r"""Which miscalibration a test detects, as a root mean squared (L2) error.
 
-    A model is made wrong by a temperature: of bins with mean score f the true rates become
-    :math:`f + t (\sigma(\mathrm{logit}(f) / T) - f)`, over-confident for T = 2 and under-confident
-    for T = ½, which for a strength t is a root mean squared error e. Scores of ½ alone, which no
-    temperature moves, are moved by f(1 − f) up and down. Labels of every bin are drawn with these
-    rates, and e is found where S is above the threshold of the test. For other
-    numbers of rows the threshold changes as 1/n.
+    A temperature T makes the model wrong: where the mean score is f the true rates become
+    :math:`f + t (\sigma(\mathrm{logit}(f) / T) - f)`, overconfident for T = 2 and underconfident
+    for T = ½. A strength t is a root mean squared error e. Scores of ½ alone, which no
+    temperature moves, are moved by f(1 − f) up and down. Labels are drawn with these rates, and e
+    is detected where the test rejects them.
+
+    The omnibus test ranks its six statistics among calibrated labels, drawn for the same cells
+    and number of rows. The consistency test of a debiased squared error over bins has one
+    threshold, which changes as 1/n for other numbers of rows n.
 
     Attributes
     ----------
     null
-        The statistic of calibrated models: one for each resample.
+        The statistic of calibrated models: one for each resample. That of the omnibus test is
+        the sum Σ 1/p of its parts.
     observed
         That of the data.
     alpha
-        Level of the test.
+        Significance level of the test.
     table
-        The bins.
+        The bins, or the cells of the omnibus test.
+    cells
+        Sums over fine cells of scores, from which the omnibus test makes its own; None for a
+        consistency test.
     """
 
     null: Floats
     observed: float
     alpha: float
     table: BinTable
+    cells: WeightedCells | None = None
 
     @cached_property
     def threshold(self) -> float:
-        """What S must exceed for the test to reject; infinity where so few resamples never do."""
+        """What the statistic must exceed to be rejected; infinity where so few draws never do."""
         allowed = math.floor(self.alpha * (1 + len(self.null)) + 1e-9) - 1
         return float(np.sort(self.null)[::-1][allowed]) if allowed >= 0 else math.inf
 
     @property
     def rows(self) -> float:
-        """Rows in all bins, the effective number with weights."""
-        return float(np.sum(_sizes(self.table)))
+        """Number of rows, or the effective number with weights."""
+        return float(np.sum(effective_sizes(self.table)))
 
     def smallest_error(self, power: float = 0.8) -> float | None:
-        """Return the smallest error found with probability ``power``; None if none is.
+        """Return the smallest error detected with probability ``power``; None if none is.
 
-        Of the two shapes the one that is harder to find decides, unless it cannot be large enough
-        to be found: scores near 1 leave no room for under-confidence.
+        Of the two shapes the one that is harder to detect decides, unless it cannot be large
+        enough: scores near 1 leave no room for underconfidence.
         """
         check_inside("power", power)
         errors = [self._smallest(temperature, power) for temperature in TEMPERATURES]
         return max((error for error in errors if error is not None), default=None)
 
     def rows_for(self, error: float, power: float = 0.8) -> float | None:
-        """Return about how many rows find an error with probability ``power``.
+        """Return about how many rows detect an error with probability ``power``.
 
         None where no shape has so large an error with these scores, or no number of rows does.
         """
@@ -121,17 +133,19 @@ class Sensitivity(FieldsShown):
 
     def _reach(self, temperature: float) -> float:
         """Return the strength at which a rate first leaves 0 … 1."""
-        score, shift = self.table.mean_score, _shift(self.table.mean_score, temperature)
+        score, shift = self._draws.score, _shift(self._draws.score, temperature)
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(shift > 0, (1 - score) / shift, score / -shift)
-        return float(np.min(room, initial=math.inf, where=shift != 0))
+        return float(
+            np.min(room, initial=math.inf, where=~(np.abs(shift) <= self._draws.negligible))
+        )
 
     def _error(self, temperature: float, strength: float) -> float:
-        gap = strength * _shift(self.table.mean_score, temperature)
-        return math.sqrt(float(np.sum(self.table.share * gap * gap)))
+        gap = strength * _shift(self._draws.score, temperature)
+        return math.sqrt(float(np.sum(self._draws.share * gap * gap)))
 
     def _finds(self, temperature: float, strength: float, rows: float, power: float) -> bool:
-        """Whether this number of rows finds an error with probability ``power``.
+        """Whether this number of rows detects an error with probability ``power``.
 
         Counting stops as soon as the remaining draws cannot change the answer.
         """
@@ -143,19 +157,17 @@ class Sensitivity(FieldsShown):
         return count / DRAWS >= power
 
     def _detections(self, temperature: float, strength: float, rows: float) -> Iterator[Outcomes]:
-        """Which draws of labels find an error, some of them at a time."""
+        """Which draws of labels the test rejects, some of them at a time."""
         if not math.isfinite(strength):
             return
-        score = np.clip(self.table.mean_score, 0, 1)
-        rate = np.clip(score + strength * _shift(score, temperature), 0, 1)
-        sizes, all_rows = _sizes(self.table), self.rows
-        size = np.maximum(np.floor(sizes * rows / all_rows + 1e-9), 1)
-        whole, chance = size.astype(np.int64), np.random.default_rng(0)
-        for first, last in steps(DRAWS, DRAWS_AT_ONCE):
-            mean = chance.binomial(whole, rate, (last - first, len(size))) / size
-            noise = mean * (1 - mean) / np.maximum(size - 1, 1)
-            value = ((score - mean) ** 2 - noise) @ self.table.share
-            yield value > self.threshold * all_rows / rows
+        gap = strength * _shift(np.clip(self._draws.score, 0, 1), temperature)
+        yield from self._draws.detections(gap, rows, DRAWS)
+
+    @cached_property
+    def _draws(self) -> BinnedDetections | OmnibusDetections:
+        if self.cells is None:
+            return BinnedDetections(self.table, self.threshold)
+        return OmnibusDetections(self.cells, self.rows, len(self.null), self.alpha)
 
 
 def sensitivity(
@@ -169,11 +181,11 @@ def sensitivity(
     logits: bool = False,
     rng: Seed = 0,
 ) -> Sensitivity:
-    """Measure how far the consistency test of these predictions can see.
+    """Find the smallest miscalibration that a test of these predictions would detect.
 
-    "No evidence of miscalibration" means little by itself: with few rows a large error stays
-    hidden. This says which. `trueup.power` answers the same with data sets drawn from a world
-    fitted to the data, at many times the cost.
+    "No evidence of miscalibration" means little on its own: with few rows a large error stays
+    hidden. This function says how large. `trueup.power` simulates new scores too, from a model
+    fitted to the data; it takes longer and knows more kinds of errors.
 
     Parameters
     ----------
@@ -182,12 +194,24 @@ def sensitivity(
     logits
         Whether the predictions are logits.
     statistic
-        A debiased `BinnedError` of norm 2 that looks at one outcome a row; by default the
-        composition of `rmsce_debiased`.
+        None for the omnibus test: of a single column, or of the top labels of a matrix alone. The
+        omnibus test of a whole matrix also sees errors of classes that are not predicted. Or a
+        debiased `BinnedError` of L2 with one outcome per row, for the consistency test of it.
     alpha
-        Level of the test.
+        Significance level of the test.
     n_resamples, rng
         As for `calibration_test`.
+
+    Notes
+    -----
+    Time hardly depends on the number of rows, apart from one test of the data:
+    `Sensitivity.smallest_error` takes a few tenths of a second. docs/power.md compares its
+    results with tests of drawn datasets.
+
+    References
+    ----------
+    Roelofs et al. 2022, §5.4, for the power of tests of calibration; Guo et al. 2017 for
+    miscalibration by a temperature.
 
     Examples
     --------
@@ -196,19 +220,16 @@ def sensitivity(
     >>> result = sensitivity(p, y, rng=0)
     >>> 0.03 < result.smallest_error(power=0.8) < 0.08
     True
-    >>> 8_000 < result.rows_for(0.015) < 40_000
+    >>> 5_000 < result.rows_for(0.015) < 20_000
     True
     """
-    usual = rmsce_debiased.estimator()
-    chosen = usual if statistic is None else known_estimator(statistic, "statistic")
-    if chosen is None or not usual.is_like(chosen, "lens", "binning"):
-        raise must_be("statistic", "a debiased BinnedError of norm 2", statistic)
+    chosen = None if statistic is None else _checked(statistic)
     check_inside("alpha", alpha)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    lens = chosen.lens_for(forecasts)
-    if not lens.one_outcome:
-        raise must_be("statistic", "use one outcome per row", chosen)
+    lens = _lens_of(chosen, forecasts)
     check_test(forecasts, n_resamples)
+    if chosen is None:
+        return _of_omnibus(lens, forecasts, alpha, n_resamples, rng)
     # The outcome alone, as the test itself draws it: resamples are the same, and no matrix is read.
     problem = binary_problem(lens, forecasts)
     induced = chosen.through(Binary())
@@ -217,8 +238,31 @@ def sensitivity(
     return Sensitivity(powers[1:], float(powers[0]), alpha, table)
 
 
-def _sizes(table: BinTable) -> Floats:
-    return np.maximum(1 / table.concentration, 1.0)
+def _checked(statistic: object) -> Any:
+    usual, chosen = rmsce_debiased.estimator(), known_estimator(statistic, "statistic")
+    if chosen is None or not usual.is_like(chosen, "lens", "binning"):
+        raise must_be("statistic", "a debiased BinnedError of norm 2", statistic)
+    return chosen
+
+
+def _lens_of(chosen: Any, forecasts: Forecasts) -> Any:
+    if chosen is None:
+        return TopLabel() if forecasts.is_matrix else Binary()
+    lens = chosen.lens_for(forecasts)
+    if not lens.one_outcome:
+        raise must_be("statistic", "use one outcome per row", chosen)
+    return lens
+
+
+def _of_omnibus(
+    lens: Any, forecasts: Forecasts, alpha: float, n_resamples: int, rng: Seed
+) -> Sensitivity:
+    pairs = lens.problem(forecasts)
+    column = Column.from_pairs(pairs)
+    values = values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples))
+    combined = harmonic(pooled_pvalues(values))
+    cells = WeightedCells.from_pairs(column.fine, pairs)
+    return Sensitivity(combined[1:], float(combined[0]), alpha, column.table(pairs), cells)
 
 
 def _shift(score: Floats, temperature: float) -> Floats:

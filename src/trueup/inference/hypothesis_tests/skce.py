@@ -13,7 +13,9 @@ from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_errors.pair_sums import Kernel
 from trueup.forecasts import Forecasts
+from trueup.inference.asymptotic.kernel_spectrum import spectrum_of_rows, spectrum_of_scores
 from trueup.inference.hypothesis_tests.null_distribution import (
+    APPROXIMATE,
     ENOUGH,
     TINY,
     NullPairs,
@@ -21,6 +23,7 @@ from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
     check_lens_of_test,
     check_test,
+    check_variance,
     null_of,
     null_problem,
     resampled_pvalue,
@@ -33,9 +36,14 @@ from trueup.seeds import Seed
 
 
 def skce(
-    forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
+    forecasts: Forecasts,
+    *,
+    statistic: object,
+    n_resamples: int,
+    rng: Seed,
+    tail: str = "resampling",
 ) -> CalibrationTestResult:
-    """Test the unbiased squared kernel error: any deviation from calibration in the long run.
+    r"""Test the unbiased squared kernel error: any deviation from calibration in the long run.
 
     Its distribution under calibration is that of a degenerate U-statistic, an endless sum of
     chi-squares. The paper approximates it by a bootstrap; here outcomes are drawn from the
@@ -44,6 +52,14 @@ def skce(
 
     Cost of each resample: for scores and the Laplacian kernel one scan, else all pairs of rows,
     times the classes of a simplex; `skce_block` is for many rows of several classes.
+
+    With ``tail="asymptotic"`` the p-value is an approximation for many rows: that of
+    :math:`\sum_k \lambda_k (Z_k^2 - 1)`, with the eigenvalues λ of the kernel under the
+    predictions. For scores a factor corrects it for the skewness of rare outcomes. More than 1,000
+    scores are merged into cells, and of more than 2,000 rows of a simplex a sample is taken. The
+    outcomes need the variance that the KS test needs. ``n_resamples`` and ``rng`` are not used.
+    Compared with a million draws at 200 and 1,000 rows, approximate p-values from 0.1 to 0.0001
+    are 0.83 to 1.23 times the true ones (docs/tails.md).
 
     ``statistic`` may be a lens, or an unbiased `KernelError`.
     """
@@ -59,12 +75,32 @@ def skce(
         problem = lens
     kernel = Kernel(estimator.kernel, bandwidth)
     rows = null_problem(problem, forecasts)
+    notes: dict[str, Any]
     if rows.certain:
-        pvalue, notes = certain_pvalue(rows.possible, n_resamples), {"reference": "certain"}
+        pvalue = certain_pvalue(rows.possible, n_resamples)
+        notes = {"reference": "certain"}
+    elif tail == "asymptotic":
+        pvalue = _asymptotic(rows, kernel, estimator.distance == "tv")
+        notes = APPROXIMATE.copy()
     else:
         totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
         pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
     return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+
+
+def _asymptotic(rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool) -> float:
+    """P-value by the eigenvalues of the kernel."""
+    if isinstance(rows, NullPairs):
+        check_variance(rows.variance, rows.w)
+        observed = float(score_totals(rows, kernel, rows.y[None])[0])
+        found = spectrum_of_scores(rows, kernel)
+    else:
+        w = np.ones(len(rows.g)) if rows.w is None else rows.w
+        check_variance(w**2 * (1 - np.einsum("ij,ij->i", rows.g, rows.g)), rows.w)
+        labels = rows.y[None].astype(np.int32)
+        observed = float(row_totals(rows, kernel, total_variation, labels)[0])
+        found = spectrum_of_rows(rows, kernel, total_variation)
+    return max(TINY, found.tail(observed))
 
 
 def _all_totals(

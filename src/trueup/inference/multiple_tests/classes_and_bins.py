@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
-from trueup.estimators.base import Metric, estimator_of
+from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, powers_of_each_class
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import (
     NullPairs,
@@ -63,14 +67,33 @@ def class_tests(
     binary = chosen.through(Binary())
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     check_test(forecasts, n_resamples)
-    chance = np.random.default_rng(seed_of(rng))
+    pvalues = class_pvalues(binary, forecasts, n_resamples, seed_of(rng))
     found = []
-    for member in ClassWise().members(forecasts):
+    for member, pvalue in zip(ClassWise().members(forecasts), pvalues, strict=True):
         problem = forecasts_of(member.pairs, forecasts.tiny)
-        test = calibration_test(problem, statistic=binary, n_resamples=n_resamples, rng=chance)
-        each = {"error": binary.measure_forecasts(problem).value, "pvalue": test.pvalue}
+        each = {"error": binary.measure_forecasts(problem).value, "pvalue": pvalue}
         found.append(({"class": member.name}, member.pairs.means, each))
     return with_adjusted(ResultTable.from_parts(found))
+
+
+def class_pvalues(
+    binary: Estimator, forecasts: Forecasts, n_resamples: int, seed: int
+) -> list[float]:
+    """Test every class against the rest with a statistic of one column.
+
+    Where labels of whole rows can be counted in the bins of all classes at once, they are drawn
+    once for all classes.
+    """
+    of_all = binary.through(ClassWise())
+    if forecasts.is_matrix and can_fuse(of_all, forecasts):
+        powers = powers_of_each_class(of_all, forecasts, keys_of(seed, n_resamples))
+        return [resampled_pvalue(each[0], each[1:]) for each in powers.T]
+    chance = np.random.default_rng(seed)
+    asked: dict[str, Any] = {"statistic": binary, "n_resamples": n_resamples, "rng": chance}
+    return [
+        calibration_test(forecasts_of(member.pairs, forecasts.tiny), **asked).pvalue
+        for member in ClassWise().members(forecasts)
+    ]
 
 
 def bin_tests(

@@ -19,11 +19,12 @@ def gap_test(pairs: Pairs) -> dict[str, float]:
     """
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     w = np.ones(len(p)) if pairs.w is None else pairs.w / pairs.w.max()
-    variance = float((w * w) @ (p * (1 - p)))
+    # Plain sums, not products of vectors: those may round differently on other numbers of threads.
+    variance = float(np.sum(w * w * p * (1 - p)))
     se = math.sqrt(variance) / float(w.sum())
     if variance < ENOUGH:
         return {"gap_se": se, "gap_pvalue": frequency_pvalue(pairs.p, pairs.y, pairs.w)}
-    z = float(w @ (y - p)) / math.sqrt(variance)
+    z = float(np.sum(w * (y - p))) / math.sqrt(variance)
     return {"gap_se": se, "gap_pvalue": max(TINY, math.erfc(abs(z) / math.sqrt(2)))}
 
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats
-from trueup.engines.blocks import steps
-from trueup.engines.draw_keys import class_limits
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.binned_resamples import totals_of_drawn_classes
+from trueup.inference.drawn_classes import DrawnClasses, Sums, with_data_once
+from trueup.inference.hypothesis_tests.binned_resamples import ClassPowers, key_of_powers
 from trueup.inference.omnibus.columns import Column
-from trueup.inference.omnibus.statistics import MOST_CELLS
 from trueup.lens import ClassWise, TopLabel
-
-MOST_ENTRIES = 1 << 23
-"""Sums of drawn labels that are held at once; for more, labels are drawn in several rounds."""
+from trueup.lens.induced import already_made, once
 
 
 class MatrixColumns:
@@ -26,63 +23,63 @@ class MatrixColumns:
 
     def __init__(self, forecasts: Forecasts) -> None:
         self.forecasts = forecasts
-        self.top = Column.from_pairs(TopLabel().problem(forecasts))
+        self.top = _without_rows(Column.from_pairs(TopLabel().problem(forecasts)))
         self.names: list[Any] = []
         self.classes: list[Column] = []
-        place = np.empty((forecasts.n, forecasts.n_classes), np.int32)
-        start = [0]
-        for k, member in enumerate(ClassWise().members(forecasts)):
-            column = Column.from_pairs(member.pairs)
-            place[:, k] = start[-1] + column.index
-            start.append(start[-1] + len(column.cells.place))
+        for member in ClassWise().members(forecasts):
             self.names.append(member.name)
-            self.classes.append(replace(column, index=column.index[:0]))  # it is in `place`
-        # An entry of the top label counts for its class and for the top label: its place is one
-        # that no other entry has, of both cells.
-        _, top_class = forecasts.top
-        rows = np.arange(forecasts.n)
-        both = place[rows, top_class].astype(np.int64) * MOST_CELLS + self.top.index
-        self.pairs_of_cells, number = np.unique(both, return_inverse=True)
-        place[rows, top_class] = start[-1] + number.reshape(-1)
-        self.place, self.start = place, np.array(start)
+            self.classes.append(_without_rows(Column.from_pairs(member.pairs)))
 
     def values(self, keys: Bits) -> tuple[Floats, Floats]:
         """Return the statistics of the top label, (1 + draws, 6), and of classes, (…, K, 6)."""
-        at_once = max(1, MOST_ENTRIES // (int(self.start[-1]) + len(self.pairs_of_cells)))
-        top, classes = [], []
-        for first, last in steps(len(keys), at_once):
-            of_top, of_classes = self._values(keys[first:last])
-            kept = slice(0 if first == 0 else 1, None)  # the data are in every round
-            top.append(of_top[kept])
-            classes.append(of_classes[kept])
-        return np.concatenate(top), np.concatenate(classes)
+        known = already_made(self.forecasts, _key(keys))
+        if known is not None:
+            found: tuple[Floats, Floats] = known
+            return found
+        drawn = DrawnClasses(self.forecasts, [self.inner], self.top.inner)
+        top, classes = with_data_once([self.of_top, self.of_classes], drawn.sums(keys))
+        return top, classes
 
-    def _values(self, keys: Bits) -> tuple[Floats, Floats]:
-        n_places = int(self.start[-1])
-        totals = self._drawn(keys, n_places + len(self.pairs_of_cells))
-        both = totals[:, n_places:]
-        of_class, of_top = np.divmod(self.pairs_of_cells, MOST_CELLS)
-        new = np.flatnonzero(np.r_[True, of_class[1:] != of_class[:-1]])
-        totals[:, of_class[new]] += np.add.reduceat(both, new, axis=1)
-        order = np.argsort(of_top, kind="stable")
-        ordered = of_top[order]
-        new = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-        top = np.zeros((len(keys), len(self.top.cells.place)))
-        top[:, ordered[new]] = np.add.reduceat(both[:, order], new, axis=1)
-        classes = [
-            column.values(totals[:, first:last])
-            for column, first, last in zip(
-                self.classes, self.start[:-1], self.start[1:], strict=True
-            )
-        ]
-        return self.top.values(top), np.stack(classes, axis=1)
+    @property
+    def inner(self) -> list[Floats]:
+        """Edges between the cells of each class."""
+        return [column.inner for column in self.classes]
 
-    def _drawn(self, keys: Bits, n_places: int) -> NDArray[Any]:
-        forecasts = self.forecasts
+    def of_top(self, sums: Sums) -> Floats:
+        """Return the statistics of the top label, of the data and of draws."""
+        return self.top.values(sums.of_top)
 
-        def draw(block: slice) -> tuple[Bits, NDArray[np.int32]]:
-            return class_limits(forecasts.rows(block)), self.place[block]
+    def of_classes(self, sums: Sums) -> Floats:
+        """Return the statistics of every class, of the data and of draws."""
+        each = enumerate(self.classes)
+        return np.stack([c.values(sums.of_class(k, c.inner)) for k, c in each], axis=1)
 
-        return totals_of_drawn_classes(
-            forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw
-        )
+
+def columns_of(forecasts: Forecasts) -> MatrixColumns:
+    """Return the columns of a matrix, made once."""
+    return once(forecasts, "omnibus columns", lambda: MatrixColumns(forecasts))
+
+
+def draw_together(forecasts: Forecasts, statistics: Iterable[Any], keys: Bits) -> None:
+    """Draw labels once for the omnibus test of a matrix and for statistics of all classes.
+
+    What comes of them is kept with the forecasts, and later used by `MatrixColumns.values` and
+    `powers_of_classes` for the same keys: it is the same as if each had drawn its own.
+    """
+    columns, powers = columns_of(forecasts), [ClassPowers(s, forecasts) for s in statistics]
+    inner = [columns.inner, *(each.inner for each in powers)]
+    drawn = DrawnClasses(forecasts, inner, columns.top.inner)
+    values = [columns.of_top, columns.of_classes, *(each.of_each for each in powers)]
+    top, classes, *of_powers = with_data_once(values, drawn.sums(keys))
+    once(forecasts, _key(keys), lambda: (top, classes))
+    for each, power in zip(powers, of_powers, strict=True):
+        once(forecasts, key_of_powers(each.statistic, keys), partial(np.asarray, power))
+
+
+def _without_rows(column: Column) -> Column:
+    """Return a column without the cell of each row: drawn labels find theirs by the edges."""
+    return replace(column, index=column.index[:0])
+
+
+def _key(keys: Bits) -> tuple[Any, ...]:
+    return ("omnibus of a matrix", keys.tobytes())

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Floats
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
+from trueup.inference.arguments import check_resamples
+from trueup.inference.cluster_tests.cluster_draws import about_clusters, joint_pvalue
 from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
     check_lens_of_test,
-    check_test,
     lens_of_test,
     null_of,
+    refuse_soft_labels,
     resampling_notes,
 )
+from trueup.inference.omnibus.clusters import ClusterColumns
 from trueup.inference.omnibus.columns import Column, values_of_column
-from trueup.inference.omnibus.matrices import MatrixColumns
+from trueup.inference.omnibus.matrices import MatrixColumns, columns_of
 from trueup.inference.omnibus.pooled_pvalues import harmonic, pooled_pvalues
 from trueup.inference.omnibus.statistics import NAMES
 from trueup.lens import Binary, Lens
@@ -49,12 +54,16 @@ def omnibus(
     An observed outcome that had probability 0 gives the smallest p-value there is. In ``notes``,
     the parts of "one class" are the smallest p-values of any class, which are no p-values of tests.
 
+    If rows come in clusters, their signs take the place of drawn labels, and the test is
+    asymptotic in the number of clusters: see `clusters`.
+
     References
     ----------
     Bröcker & Smith 2007, on drawing labels from the predictions; Wilson 2019, "The harmonic mean
     p-value for combining dependent tests". docs/omnibus.md has its power.
     """
-    check_test(forecasts, n_resamples)
+    check_resamples(n_resamples)
+    refuse_soft_labels(forecasts)
     lens = lens_of_test(statistic, "the omnibus test")
     if lens is None and not forecasts.is_matrix:
         lens = Binary()
@@ -67,20 +76,62 @@ def _of_lens(
     forecasts: Forecasts, lens: Lens, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
     pairs = lens.problem(forecasts)
-    null = null_of(lens)
+    clusters = _clusters_of(lens, forecasts)
+    null = _independent(null_of(lens), clusters)
     possible = bool((np.where(pairs.y, pairs.p, 1 - pairs.p) > 0).all())
     if not possible or ((pairs.p == 0) | (pairs.p == 1)).all():
-        return _without_draws(possible, null, n_resamples)
-    column = Column.from_pairs(pairs)
-    pvalues = pooled_pvalues(values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples)))
-    combined = harmonic(pvalues)
-    part = int(np.argmin(pvalues[0]))
-    strongest = column.strongest(part) | {"pvalue": float(pvalues[0, part])}
-    return _result(combined, null, {"parts": _parts(pvalues[0]), "strongest": strongest})
+        return _without_draws(possible, null, n_resamples, clusters)
+    if clusters is None:
+        column = Column.from_pairs(pairs)
+        pools = [values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples))]
+        about: dict[str, Any] = {}
+    else:
+        binary = Forecasts.from_pairs(pairs.p, pairs.y, pairs.w, forecasts.tiny)
+        clustered = ClusterColumns(replace(binary, clusters=clusters))
+        (column,) = clustered.columns
+        pools = [values[:, 0] for values in clustered.pools(seed_of(rng), n_resamples)]
+        about = clustered.notes
+
+    def tested(values: Floats) -> CalibrationTestResult:
+        pvalues = pooled_pvalues(values)
+        part = int(np.argmin(pvalues[0]))
+        strongest = column.strongest(part) | {"pvalue": float(pvalues[0, part])}
+        notes = {"parts": _parts(pvalues[0]), "strongest": strongest}
+        return _result(harmonic(pvalues), null, notes | about)
+
+    return _weakest([tested(values) for values in pools])
+
+
+def _weakest(found: list[CalibrationTestResult]) -> CalibrationTestResult:
+    """Return the only result, or of those by signs and by labels the one whose p-value counts."""
+    if len(found) == 1:
+        return found[0]
+    by_signs, by_labels = found
+    pvalue = joint_pvalue(by_signs.pvalue, by_labels.pvalue, by_signs.notes["clusters"])
+    return replace(by_labels if pvalue == by_labels.pvalue else by_signs, pvalue=pvalue)
+
+
+def _clusters_of(lens: Lens, forecasts: Forecasts) -> NDArray[Any] | None:
+    """Return the cluster of each row that the lens looks at."""
+    if forecasts.clusters is None or lens.where is None:
+        return forecasts.clusters
+    return forecasts.clusters[lens.inside(lens.everywhere.problem(forecasts).p)]
+
+
+def _independent(null: str, clusters: NDArray[Any] | None) -> str:
+    """Say what is independent."""
+    if clusters is None:
+        return null
+    return null.replace("rows are independent", "clusters are independent").replace(
+        "rows independent", "clusters independent"
+    )
 
 
 def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> CalibrationTestResult:
-    null = "every label follows its whole predicted distribution, rows independent"
+    clusters = forecasts.clusters
+    null = _independent(
+        "every label follows its whole predicted distribution, rows independent", clusters
+    )
     possible = all(
         (
             forecasts.rows(block)[np.arange(block.stop - block.start), forecasts.labels[block]] > 0
@@ -88,19 +139,31 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
         for block in forecasts.blocks()
     )
     if not possible or all_certain(forecasts) is not None:
-        return _without_draws(possible, null, n_resamples)
-    columns = MatrixColumns(forecasts)
-    top, classes = columns.values(keys_of(seed_of(rng), n_resamples))
-    n_draws, n_classes, n_parts = classes.shape
-    of_blocks = [
-        pooled_pvalues(top),
-        pooled_pvalues(classes.sum(axis=1)),
-        pooled_pvalues(classes.reshape(n_draws, n_classes * n_parts)),
-    ]
-    ranked = pooled_pvalues(np.column_stack([harmonic(each) for each in of_blocks]))
+        return _without_draws(possible, null, n_resamples, clusters)
+    columns: MatrixColumns | ClusterColumns
+    if clusters is None:
+        columns = columns_of(forecasts)
+        pools = [columns.values(keys_of(seed_of(rng), n_resamples))]
+        about: dict[str, Any] = {}
+    else:
+        columns = ClusterColumns(forecasts)
+        values = columns.pools(seed_of(rng), n_resamples)
+        pools = [(each[:, 0], each[:, 1:]) for each in values]
+        about = columns.notes
+    return _weakest([_of_blocks(columns, *pool, null, about) for pool in pools])
+
+
+def _of_blocks(
+    columns: MatrixColumns | ClusterColumns,
+    top: Floats,
+    classes: Floats,
+    null: str,
+    about: dict[str, Any],
+) -> CalibrationTestResult:
+    of_blocks, ranked = pvalues_of_blocks(top, classes)
     combined = np.sum(WEIGHTS / ranked, axis=1)
     parts = {name: _parts(each[0]) for name, each in zip(BLOCKS[:2], of_blocks[:2], strict=True)}
-    by_class = of_blocks[2][0].reshape(n_classes, n_parts)
+    by_class = of_blocks[2][0].reshape(classes.shape[1:])
     worst, part = np.unravel_index(int(np.argmin(by_class)), by_class.shape)
     parts[BLOCKS[2]] = _parts(by_class.min(axis=0))
     block = int(np.argmin(ranked[0]))
@@ -113,7 +176,15 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
     else:
         strongest |= {"class": columns.names[worst]} | columns.classes[worst].strongest(int(part))
     blocks = dict(zip(BLOCKS, map(float, ranked[0]), strict=True))
-    return _result(combined, null, {"blocks": blocks, "parts": parts, "strongest": strongest})
+    notes = {"blocks": blocks, "parts": parts, "strongest": strongest}
+    return _result(combined, null, notes | about)
+
+
+def pvalues_of_blocks(top: Floats, classes: Floats) -> tuple[list[Floats], Floats]:
+    """Return the p-values of the parts of each block, and (rows, 3) of the blocks themselves."""
+    each_class = classes.reshape(len(classes), -1)
+    of_blocks = [pooled_pvalues(each) for each in (top, classes.sum(axis=1), each_class)]
+    return of_blocks, pooled_pvalues(np.column_stack([harmonic(each) for each in of_blocks]))
 
 
 def _parts(pvalues: Floats) -> dict[str, float]:
@@ -127,9 +198,13 @@ def _result(combined: Floats, null: str, notes: dict[str, Any]) -> CalibrationTe
     )
 
 
-def _without_draws(possible: bool, null: str, n_resamples: int) -> CalibrationTestResult:
+def _without_draws(
+    possible: bool, null: str, n_resamples: int, clusters: NDArray[Any] | None
+) -> CalibrationTestResult:
     """Return the result where draws say nothing: an outcome of probability 0 refutes the model."""
     notes: dict[str, Any] = {"n_resamples": n_resamples}
+    if clusters is not None:
+        notes |= about_clusters(len(np.unique(clusters)))
     if not possible:
         notes["strongest"] = {"part": "an observed outcome that had probability 0"}
     return CalibrationTestResult(0.0, certain_pvalue(possible, n_resamples), "omnibus", null, notes)

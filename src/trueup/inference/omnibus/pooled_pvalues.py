@@ -63,7 +63,8 @@ def pvalues_of_each(values: Floats, drawn: Floats) -> Floats:
     ordered = np.sort(draws, axis=0)
 
     def as_large(column: int, than: Floats) -> Floats:
-        return len(drawn) - np.searchsorted(ordered[:, column], than[:, column], side="left")
+        smaller = np.searchsorted(ordered[:, column], than[:, column], side="left")
+        return np.asarray(len(drawn) - smaller, np.float64)
 
     columns = range(values.shape[1])
     of_draws = np.column_stack([as_large(k, draws) for k in columns])

@@ -58,9 +58,14 @@ class OmnibusCells:
     offset: Floats
 
     @classmethod
-    def from_moments(cls, fine: CellMoments) -> tuple[OmnibusCells, Ints]:
-        """Group fine cells by their place in the order of rows; also return the cell of each."""
-        n = int(fine.count.sum())
+    def from_moments(
+        cls, fine: CellMoments, n_rows: float | None = None
+    ) -> tuple[OmnibusCells, Ints]:
+        """Group fine cells by their place in the order of rows; also return the cell of each.
+
+        There are as many groups as for ``n_rows`` rows, by default those of the fine cells.
+        """
+        n = int(fine.count.sum() if n_rows is None else n_rows)
         n_groups = MERGED * int(np.clip(n // (MERGED * ROWS_PER_CELL), 1, MOST_CELLS // MERGED))
         middle = np.cumsum(fine.w) - fine.w / 2
         place = np.minimum((n_groups * middle / fine.w.sum()).astype(np.int64), n_groups - 1)
@@ -137,17 +142,21 @@ class OmnibusCells:
         of_both = self.intercept_and_slope**2 @ self.variance
         return per_sd(of_both), per_sd(self.merged_variance), run_weights(self.merged_variance)
 
+    def cox_score(self, r: Floats) -> Floats:
+        """Return U' V⁻¹ U of each column of ``r``, for U = Σ (R, R z), z the centered logit."""
+        return _squares(self.intercept_and_slope @ r, self._per_sd[0])
+
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
         found = np.empty((len(NAMES), len(residual)))
-        of_both, of_merged, of_runs = self._per_sd
+        _, of_merged, of_runs = self._per_sd
         running = _lower_triangle(len(self.place))
         for first, last in steps(len(residual), ROWS_AT_ONCE):
             r = residual[first:last].T  # cells first: sums over cells then add whole rows
             sums, merged = running @ r, self._merging @ r
             some = found[:, first:last]
             some[0] = sums[-1] ** 2
-            some[1] = _squares(self.intercept_and_slope @ r, of_both)
+            some[1] = self.cox_score(r)
             some[2] = np.maximum(sums.max(axis=0), 0) - np.minimum(sums.min(axis=0), 0)
             some[3] = _squares(merged, of_merged)
             some[4] = np.einsum("cr,cr->r", self.kernel @ r, r)

@@ -68,8 +68,8 @@ class Ranking:
     def _is_near(self, trial: Trial) -> bool:
         """Whether a trial is within one standard error of the best.
 
-        The log loss of a row that had probability 0 is infinite, and only clipped: one such row is
-        just one standard error, of whatever size. A trial with some is not near one without.
+        The log loss of a row whose class had probability 0 is as large as the clip makes it: one
+        such row is just one standard error. A trial with some is not near one without.
         """
         if self.score == "log_loss" and trial.zeros and not self.trials[self.best].zeros:
             return False
@@ -121,7 +121,10 @@ class Ranking:
         ]
         impossible = [trial.name for trial in self.trials if trial.zeros]
         if impossible and self.score == "log_loss":
-            sentences.append(f"Of {', '.join(impossible)} some row's class had probability 0.")
+            sentences.append(
+                f"{', '.join(impossible)} assigned probability 0 to the observed class of at least "
+                f"one row, whose log loss is clipped at {-math.log(TINY):.0f}."
+            )
         if chosen is not best:
             behind, se = self.behind(chosen)
             sentences.append(
@@ -134,8 +137,10 @@ class Ranking:
             sentences.append(f"The debiased calibration error is {_shown(none)}.")
             return " ".join(sentences)
         gain, se = self.mean(none.losses - chosen.losses)
+        clipped = self.score == "log_loss" and (none.zeros or chosen.zeros)
+        told = f"{gain:.4f} ± {se:.4f}{' (clipped)' if clipped else ''}"
         sentences += [
-            f"Against {none.name} it lowers the {name} by {gain:.4f} ± {se:.4f}, and the debiased "
+            f"Against {none.name} it lowers the {name} by {told}, and the debiased "
             f"calibration error from {_shown(none)} to {_shown(chosen)}.",
             "It was chosen by these numbers, so they flatter it a little.",
         ]

@@ -14,7 +14,12 @@ from trueup.errors import Argument, InputError, must_be, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import (
+    Recalibrator,
+    log_loss_of,
+    note_of_missing_classes,
+    with_parameters,
+)
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
@@ -133,7 +138,8 @@ class GroupwiseCalibration(Recalibrator):
 
     def _fit(self, data: FitData) -> None:
         self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
-        self.notes_ += [f"all rows: {note}" for note in self.global_.notes_]
+        missing = note_of_missing_classes(data, self.classes_)  # its own note, without a prefix
+        self.notes_ += [f"all rows: {note}" for note in self.global_.notes_ if note != missing]
         self.groups_: list[Any] | None = None
         self.recalibrators_: list[Recalibrator] = []
 

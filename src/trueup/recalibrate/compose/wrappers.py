@@ -66,13 +66,13 @@ class OneVsRestCalibration(MarginalRecalibrator):
         super()._fit(data)
         self._note_problems([each["recalibrator"].notes_ for each in self.maps_])
         if self._is_worse(data):
-            same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES)
+            same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES, induced=True)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
             self.notes_ = ["normalised rows were worse than the original ones, which were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)
-        return {"recalibrator": self.recalibrator._fitted_copy(problem, OUTCOMES)}
+        return {"recalibrator": self.recalibrator._fitted_copy(problem, OUTCOMES, induced=True)}
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
         copy: Recalibrator = learned["recalibrator"]
@@ -121,7 +121,9 @@ class TopLabelCalibration(Recalibrator):
         self._check_inner(self.recalibrator)
 
     def _fit(self, data: FitData) -> None:
-        self.recalibrator_ = self.recalibrator._fitted_copy(data.top_label(), OUTCOMES)
+        self.recalibrator_ = self.recalibrator._fitted_copy(
+            data.top_label(), OUTCOMES, induced=True
+        )
         self.notes_ = list(self.recalibrator_.notes_)
 
     def _probs_of(self, scores: Scores) -> Floats:

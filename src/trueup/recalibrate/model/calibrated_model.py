@@ -63,6 +63,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     Notes
     -----
+    A test fold of one row has one class alone, so `LeaveOneOut` and other splits with such a fold
+    raise an error, as in scikit-learn.
+
     A row whose class no other fold holds cannot be predicted by a copy that knows the class; such
     rows fit the classifier but not the recalibrator, and a note says how many there were. A class
     that a copy does not know has probability 0 there.
@@ -133,8 +136,8 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))
-        for recalibrator in self.recalibrators_:
-            self.notes_ += recalibrator.notes_
+        found = [note for recalibrator in self.recalibrators_ for note in recalibrator.notes_]
+        self.notes_ += dict.fromkeys(found)  # folds may have the same
         return self
 
     def predict_proba(self, X: Any, groups: object = None) -> Floats:

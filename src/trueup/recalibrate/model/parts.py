@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from sklearn.utils.validation import has_fit_parameter
 
 from trueup._typing import Ints
-from trueup.errors import Argument, InputError, must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.forecasts.arrays import as_numpy, describe
 from trueup.forecasts.sample_data import same_length, weights_of
 from trueup.recalibrate.base import Recalibrator
@@ -155,5 +155,16 @@ def cross_fitted(
         scores = scores_of(copy, _safe_indexing(X, rows), classes, logits=logits)
         return Fold(copy, rows, left_out, scores)
 
-    splits = check_cv(model.cv, labels, classifier=True).split(X, labels, **beside.for_splitter)
+    cv = check_cv(model.cv, labels, classifier=True)
+    splits = list(cv.split(X, labels, **beside.for_splitter))
+    _refuse_single_rows([test for _, test in splits])
     return list(Parallel(n_jobs=model.n_jobs)(delayed(fold)(train, test) for train, test in splits))
+
+
+def _refuse_single_rows(tests: list[Ints]) -> None:
+    """Raise InputError if a test fold is one row, as scikit-learn does for LeaveOneOut."""
+    single = sum(np.size(test) == 1 for test in tests)
+    if single:
+        rule = "must have at least two rows in every test fold, because one row has only one class"
+        got = Verbatim(f"{single} of {len(tests)} folds with one row")
+        raise must_be("cv", rule, got, hint="use fewer folds, such as cv=5")

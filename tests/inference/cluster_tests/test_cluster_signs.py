@@ -28,20 +28,23 @@ def clustered(seed: int, n_clusters: int, size: int) -> Forecasts:
 
 
 def test_the_pvalue_by_hand() -> None:
-    f = clustered(1, 30, 4)
+    f = clustered(1, 120, 2)  # so many that labels are not drawn as well
     found = calibration_test(f, method="cluster-signs", n_resamples=50, rng=2)
     seed = int(np.random.default_rng(2).integers(1 << 63))
     table = tu.BinnedError(binning=tu.EqualMass(15)).measure(f).table
     index = np.searchsorted(table.edges[1:-1], f.scores)
-    even = np.full(30, 1 << 63, np.uint64)
-    signs = [np.ones(30), *(2.0 * engine.draws.draw_labels(even, k) - 1 for k in keys_of(seed, 50))]
+    even = np.full(120, 1 << 63, np.uint64)
+    signs = [
+        np.ones(120),
+        *(2.0 * engine.draws.draw_labels(even, k) - 1 for k in keys_of(seed, 50)),
+    ]
     powers = []
     for sign in signs:
         gaps = np.bincount(index, sign[f.clusters] * (f.scores - f.labels), table.n_bins)
         powers.append(np.sum((gaps / table.count) ** 2 * table.count) / f.n)
     assert found.statistic == pytest.approx(powers[0], rel=1e-9)
     assert found.pvalue == (1 + np.sum(np.array(powers[1:]) >= powers[0] - 1e-12)) / 51
-    assert found.notes["clusters"] == 30
+    assert found.notes["clusters"] == 120
 
 
 @pytest.mark.parametrize(

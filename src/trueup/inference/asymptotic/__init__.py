@@ -1,0 +1,1 @@
+"""Distributions of test statistics for many rows."""

@@ -1,0 +1,156 @@
+"""Labels drawn for rows in clusters: each as likely as predicted, and dependent as observed.
+
+A row's label is the class whose interval of [0, 1], one after the other as long as their predicted
+probabilities, holds a uniform number. With probability τ this number is the one of its cluster,
+which rows share; else it is the row's own. Whatever τ is, every label follows its predicted
+distribution, so residuals have the right skewness; τ is estimated by maximum likelihood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Bits, Floats, Ints
+from trueup.engines.draw_keys import STEP, class_limits, limits_of, mixed
+from trueup.engines.select import engine
+from trueup.forecasts import Forecasts
+
+FEW_CLUSTERS = 100
+"""With fewer clusters, a test by signs of clusters also draws labels: see `joint_pvalue`.
+
+Signs are right if there are many clusters, whatever their rows share. With few clusters they reject
+too often where scores are near 0 or 1. Labels drawn by `SharedDraws` have the right skewness; they
+are right for any number of clusters, if their dependence is like that of the data.
+"""
+
+ROUGH = 10
+"""With fewer clusters, a p-value is rough: there are not many patterns of their signs."""
+
+LENIENT = 1.5
+"""By so much the p-value of signs may be larger than that of drawn labels.
+
+The larger of the two is too cautious: they differ by chance where both are right. With 1.5, tests
+reject 4% to 6% of calibrated models with 20 clusters (docs/cluster-tests.md), and signs still guard
+against a dependence that the drawn labels do not have.
+"""
+
+SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
+NUMBERS = 200  # shared numbers over which the likelihood is averaged
+SMALLEST = 1e-300  # a likelihood whose logarithm is finite
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDraws:
+    """Rows in clusters, in an order that does not depend on how they were given."""
+
+    order: Ints  # of the rows as given
+    cluster: Ints  # of each row in order, as the limits
+    limits: Bits  # (n, 1) or (n, K − 1)
+    binary: bool
+    lower: Floats  # ends of the interval of the observed label
+    upper: Floats
+
+    @classmethod
+    def from_forecasts(cls, forecasts: Forecasts) -> SharedDraws:
+        """Sort rows, and find the interval of each label."""
+        assert forecasts.clusters is not None
+        cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+        probs = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores[:, None]
+        of_rows = [forecasts.labels, *probs.T, cluster]
+        if forecasts.weights is not None:
+            of_rows.insert(0, forecasts.weights)
+        order = np.lexsort(of_rows)
+        cluster, probs, labels = cluster[order], probs[order], forecasts.labels[order]
+        if forecasts.is_matrix:
+            upto = np.cumsum(probs, axis=1)
+            upto = np.column_stack([np.zeros(len(upto)), upto / upto[:, -1:]])
+            limits = class_limits(probs)
+            interval = labels
+        else:
+            p = probs[:, 0].astype(np.float64)
+            upto = np.column_stack([np.zeros(len(p)), p, np.ones(len(p))])
+            limits = limits_of(p)[:, None]
+            interval = 1 - labels.astype(np.int64)  # a label of 1 is below the limit
+        rows = np.arange(len(cluster))
+        lower, upper = upto[rows, interval], upto[rows, interval + 1]
+        return cls(order, cluster, limits, not forecasts.is_matrix, lower, upper)
+
+    @cached_property
+    def share(self) -> float:
+        """Estimated share of rows that use the number of their cluster."""
+        return likely_share(self.lower, self.upper, self.cluster)
+
+    def labels(self, keys: Bits) -> Ints:
+        """Draw a label for every row in order, by three keys: own, who shares, and shared."""
+        numbers = mixed(keys[2] + np.arange(self.cluster[-1] + 1, dtype=np.uint64) * STEP)
+        number = numbers[self.cluster]
+        sharing = engine.draws.draw_labels(self._sharing, keys[1])
+        if self.binary:
+            limit = self.limits[:, 0]
+            own = engine.draws.draw_labels(limit, keys[0])
+            return np.where(sharing, number < limit, own).astype(np.int64)
+        labels = engine.draws.draw_classes(self.limits, keys[0])
+        some = np.flatnonzero(sharing)
+        labels[some] = (self.limits[some] <= number[some, None]).sum(axis=1)
+        return np.asarray(labels)
+
+    @cached_property
+    def _sharing(self) -> Bits:
+        return limits_of(np.full(len(self.cluster), self.share))
+
+
+def drawn_signs(n_clusters: int, keys: Bits) -> Floats:
+    """Draw +1 or −1 for every cluster, a row per key."""
+    even = np.full(n_clusters, 1 << 63, np.uint64)
+    return np.stack([np.where(engine.draws.draw_labels(even, key), 1.0, -1.0) for key in keys])
+
+
+def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
+    """Return the share of shared numbers that makes the observed labels most likely.
+
+    Labels are the intervals in which their numbers lie. Given the number of a cluster its rows
+    are independent; the likelihood is averaged over a grid of such numbers.
+    """
+    n_clusters = int(cluster.max()) + 1
+    first, end = (np.ceil(edge * NUMBERS - 0.5).astype(np.int64) for edge in (lower, upper))
+    place, width = cluster * (NUMBERS + 1), n_clusters * (NUMBERS + 1)
+    found = []
+    for share in SHARES:
+        outside = np.maximum((1 - share) * (upper - lower), SMALLEST)
+        more = np.log1p(share / outside)  # if the shared number is inside
+        steps = np.bincount(place + first, more, width) - np.bincount(place + end, more, width)
+        inside = np.cumsum(steps.reshape(n_clusters, -1)[:, :NUMBERS], axis=1)
+        largest = inside.max(axis=1, keepdims=True)
+        mean = np.log(np.exp(inside - largest).mean(axis=1)) + largest[:, 0]
+        found.append(float(np.sum(mean) + np.sum(np.log(outside))))
+    return float(SHARES[int(np.argmax(found))])
+
+
+def about_clusters(n_clusters: int) -> dict[str, Any]:
+    """Return the notes on clusters: how many, and of few the number of patterns of their signs.
+
+    Opposite patterns are as large as each other, so p-values of k clusters are at least 2^(1 − k).
+    """
+    notes: dict[str, Any] = {"clusters": n_clusters, "asymptotic": True}
+    if n_clusters < ROUGH:
+        notes |= {"rough": True, "sign_patterns": 2 ** (n_clusters - 1)}
+    return notes
+
+
+def joint_pvalue(by_signs: float, by_labels: float, n_clusters: int) -> float:
+    """Return the p-value of drawn labels, unless that of signs is much larger."""
+    return max(by_labels, by_signs / (LENIENT if n_clusters >= ROUGH else 1.0))
+
+
+def relative(values: Floats, spread: Floats) -> Floats:
+    """Divide statistics by their spread under signs of clusters, which every draw has too.
+
+    Few clusters tell little of this spread; the quotient takes that into account.
+    """
+    unlike = np.where(values > 0, np.inf, 0.0)
+    ratio = np.divide(values, spread, out=unlike, where=(spread > 0) & np.isfinite(values))
+    return np.asarray(ratio)

@@ -1,0 +1,150 @@
+"""Labels of whole rows, drawn once and counted in the bins of every class and of the top label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Bits, Floats, Ints
+from trueup.engines.blocks import row_blocks, steps
+from trueup.engines.draw_keys import class_limits
+from trueup.engines.select import engine
+from trueup.forecasts import Forecasts
+
+Places = NDArray[np.int32]
+
+BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
+MOST_ENTRIES = 1 << 21
+"""Sums of drawn labels that are held at once, but for `FEWEST_DRAWS`."""
+FEWEST_DRAWS = 250
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of drawn labels, (draws, bins), in the finest bins that anybody asked for."""
+
+    inner: list[Floats]  # edges between the bins of each class
+    of_classes: list[NDArray[Any]]
+    of_top: NDArray[Any]
+
+    def of_class(self, k: int, inner: Floats) -> NDArray[Any]:
+        """Return the sums in the bins of a class with these edges between them."""
+        first = np.searchsorted(self.inner[k], np.r_[-np.inf, inner], side="right")
+        return np.asarray(np.add.reduceat(self.of_classes[k], first, axis=1))
+
+
+class DrawnClasses:
+    """Bins of every class and of the top label, which share the labels that are drawn.
+
+    ``inner`` has for everyone who asks the edges between the bins of each class, and ``top`` those
+    of the top label; a bin holds its upper edge. Labels are counted in the cells between the edges
+    of all, so without weights counts are exact.
+    """
+
+    def __init__(
+        self, forecasts: Forecasts, inner: Sequence[Sequence[Floats]], top: Floats | None = None
+    ) -> None:
+        self.forecasts, self.top = forecasts, top
+        shared = [] if top is None else [top]
+        self.inner = [
+            np.unique(np.concatenate([*each, *shared])) for each in zip(*inner, strict=True)
+        ]
+        self.start = np.concatenate([[0], np.cumsum([len(each) + 1 for each in self.inner])])
+        # An entry of the top label counts for its class and for the top label: its place is one
+        # that no other entry has.
+        n_places = int(self.start[-1])
+        seen = np.zeros(n_places, np.bool_)
+        if top is not None:
+            for block in row_blocks(forecasts.n, forecasts.n_classes):
+                seen[self._top_places(block)] = True
+        self.of_top = np.flatnonzero(seen)
+        self._place_of_top = np.full(n_places, -1, np.int32)
+        self._place_of_top[self.of_top] = np.arange(n_places, n_places + len(self.of_top))
+
+    def sums(self, keys: Bits) -> Iterator[Sums]:
+        """Draw labels with each key, and yield their sums for some keys at a time."""
+        n_places = int(self.start[-1])
+        many = n_places + len(self.of_top)
+        order, first_of = self._bins_of_top()
+        for first, last in steps(len(keys), max(FEWEST_DRAWS, MOST_ENTRIES // many)):
+            totals = totals_of_drawn_classes(
+                self.forecasts.n,
+                self.forecasts.n_classes,
+                self.forecasts.weights,
+                many,
+                keys[first:last],
+                self._draw,
+            )
+            drawn = totals[:, n_places:][:, order]
+            top = np.add.reduceat(drawn, first_of, axis=1) if len(order) else drawn
+            totals[:, self.of_top] += totals[:, n_places:]
+            ends = zip(self.start[:-1], self.start[1:], strict=True)
+            yield Sums(self.inner, [totals[:, start:stop] for start, stop in ends], top)
+
+    def _draw(self, block: slice) -> tuple[Bits, Places]:
+        rows = self.forecasts.rows(block)
+        place = np.empty(rows.shape, np.int32)
+        for k, inner in enumerate(self.inner):
+            place[:, k] = self.start[k] + np.searchsorted(inner, rows[:, k], side="left")
+        if self.top is not None:
+            every, top = np.arange(len(rows)), self.forecasts.top[1][block]
+            place[every, top] = self._place_of_top[place[every, top]]
+        return class_limits(rows), place
+
+    def _top_places(self, block: slice) -> Ints:
+        top = self.forecasts.top[1][block]
+        score = self.forecasts.rows(block)[np.arange(len(top)), top]
+        place = np.empty(len(top), np.int64)
+        for k in np.unique(top):
+            here = top == k
+            place[here] = self.start[k] + np.searchsorted(self.inner[k], score[here], side="left")
+        return place
+
+    def _bins_of_top(self) -> tuple[Ints, Ints]:
+        """Return the places of the top label in the order of its bins, and where each bin begins.
+
+        Every bin of the top label holds a score, so none is without a place.
+        """
+        if self.top is None:
+            return np.array([], np.int64), np.array([], np.int64)
+        lower = np.concatenate([np.r_[-np.inf, inner] for inner in self.inner])[self.of_top]
+        bins = np.searchsorted(self.top, lower, side="right")
+        order = np.argsort(bins, kind="stable")
+        return order, np.searchsorted(bins[order], np.arange(len(self.top) + 1))
+
+
+def with_data_once(
+    values: Sequence[Callable[[Sums], Floats]], sums: Iterable[Sums]
+) -> Iterator[Floats]:
+    """Yield each function's values of the data, then of all draws, which come in several rounds."""
+    rounds = [[each(some) for each in values] for some in sums]
+    for found in zip(*rounds, strict=True):
+        yield np.concatenate([found[0], *(each[1:] for each in found[1:])])
+
+
+def totals_of_drawn_classes(
+    n: int,
+    n_classes: int,
+    w: Floats | None,
+    n_places: int,
+    keys: Bits,
+    draw: Callable[[slice], tuple[Bits, Places]],
+) -> NDArray[Any]:
+    """Counts (or sums of w) of drawn labels at each place, (resamples, places).
+
+    ``draw`` gives the limits of a block of rows and the places of its classes; what is at place
+    ``n_places`` is left out.
+    """
+    totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
+    for start, stop in steps(n, max(1, BLOCK_ENTRIES // n_classes)):
+        block = slice(start, stop)
+        limit, place = draw(block)
+        weight = None if w is None else w[block]
+        engine.draws.add_classes(
+            limit, place.astype(np.int32, copy=False), weight, keys, start, totals
+        )
+    return totals[:, :-1]

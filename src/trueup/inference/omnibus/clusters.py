@@ -1,0 +1,198 @@
+"""The omnibus statistics of rows in clusters: everything from sums of residuals by cluster.
+
+With R_gc the sum of w(y − p) of cluster g in cell c, the statistics of the data are those of
+R_c = Σ_g R_gc. Signs s_g of whole clusters keep what the rows of a cluster share:
+R_c = Σ_g s_g R_gc is one matrix product for all draws. With few clusters signs alone reject too
+often if scores are near 0 or 1, so labels are drawn as well: see `cluster_draws`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trueup._typing import Bits, Floats, Ints
+from trueup.engines.blocks import steps
+from trueup.engines.draw_keys import keys_of
+from trueup.forecasts import Forecasts
+from trueup.inference.cluster_tests.cluster_draws import (
+    FEW_CLUSTERS,
+    SharedDraws,
+    about_clusters,
+    drawn_signs,
+    relative,
+)
+from trueup.inference.omnibus.columns import Column
+from trueup.inference.omnibus.statistics import NAMES, SAME_WEIGHT, OmnibusCells
+from trueup.lens import Binary, ClassWise, TopLabel
+
+MOST_ENTRIES = 1 << 22
+"""Sums that are held at once; for more, draws are made in several rounds."""
+MAXIMA = [NAMES.index("running sum"), NAMES.index("range of scores")]
+MOST_GROUPS = 2048  # of clusters that change sign together, where there are more clusters
+
+
+class ClusterColumns:
+    """The columns of scores of rows in clusters, in cells: of a matrix the top labels come first.
+
+    Rows stand in an order that does not depend on how they were given.
+    """
+
+    def __init__(self, forecasts: Forecasts) -> None:
+        self.forecasts = forecasts
+        self.names: list[Any] = []
+        if forecasts.is_matrix:
+            members = list(ClassWise().members(forecasts))
+            self.names = [member.name for member in members]
+            problems = [TopLabel().problem(forecasts), *(member.pairs for member in members)]
+        else:
+            problems = [Binary().problem(forecasts)]
+        self.columns = [Column.from_pairs(pairs) for pairs in problems]
+        sizes = [len(column.cells.place) for column in self.columns]
+        self.start = np.concatenate([[0], np.cumsum(sizes)])
+        self.shared = SharedDraws.from_forecasts(forecasts)
+        self.n_clusters = int(self.shared.cluster[-1]) + 1
+        self.labels = forecasts.labels[self.shared.order]
+
+    @property
+    def top(self) -> Column:
+        """The column of a matrix's top labels."""
+        return self.columns[0]
+
+    @property
+    def classes(self) -> list[Column]:
+        """The columns of a matrix's classes."""
+        return self.columns[1:]
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What to say of the reference."""
+        return about_clusters(self.n_clusters)
+
+    def pools(self, seed: int, n_resamples: int) -> list[Floats]:
+        """Return the statistics of the data, then of the draws, (1 + draws, columns, 6).
+
+        The first pool has draws of signs, the second, for few clusters, draws of labels.
+        """
+        keys = keys_of(seed, 4 * n_resamples)
+        pools = [self._of_signs(keys[:n_resamples])]
+        if self.n_clusters < FEW_CLUSTERS:
+            pools.append(self._of_labels(keys[n_resamples:].reshape(-1, 3)))
+        return pools
+
+    def _of_signs(self, keys: Bits) -> Floats:
+        n_cells = int(self.start[-1])
+        most = int(np.clip(MOST_ENTRIES // n_cells, FEW_CLUSTERS, MOST_GROUPS))
+        group, n_groups = self.shared.cluster, self.n_clusters
+        if n_groups > most:
+            group, n_groups = group * most // n_groups, most
+        sums = ResidualSums(self, group, n_groups)
+        table = sums.residuals(self.labels)
+        found = [self.statistics(table.sum(axis=0)[None])]
+        for first, last in steps(len(keys), max(1, MOST_ENTRIES // max(n_cells, n_groups))):
+            found.append(self.statistics(drawn_signs(n_groups, keys[first:last]) @ table))
+        return np.concatenate(found)
+
+    def _of_labels(self, keys: Bits) -> Floats:
+        sums = ResidualSums(self, self.shared.cluster, self.n_clusters)
+        found = []
+        for first, last in steps(1 + len(keys), max(1, MOST_ENTRIES // sums.offset.size)):
+            tables = np.stack(
+                [
+                    sums.residuals(self.labels if r == 0 else self.shared.labels(keys[r - 1]))
+                    for r in range(first, last)
+                ]
+            )
+            spread = self.spread(tables.reshape(-1, tables.shape[2]))
+            spread = spread.reshape(*tables.shape[:2], *spread.shape[1:]).sum(axis=1)
+            spread[..., MAXIMA] = np.sqrt(spread[..., MAXIMA])
+            found.append(relative(self.statistics(tables.sum(axis=1)), spread))
+        return np.concatenate(found)
+
+    def spread(self, residual: Floats) -> Floats:
+        """Return what each cluster, a row of residuals, adds to the mean statistics under signs.
+
+        A quadratic form of signed sums is on average the sum of those of single clusters. Maxima
+        of sums, which are no quadratic forms, get the root of one that grows as they do.
+        """
+        found = []
+        for column, first, last in zip(self.columns, self.start[:-1], self.start[1:], strict=True):
+            found.append(_spread_of_cells(column.cells, residual[:, first:last]))
+        return np.stack(found, axis=1)
+
+    def statistics(self, residual: Floats) -> Floats:
+        """Return the six statistics of every column, of each row of residuals of all cells."""
+        return np.stack(
+            [
+                column.cells.statistics(residual[:, first:last])
+                for column, first, last in zip(
+                    self.columns, self.start[:-1], self.start[1:], strict=True
+                )
+            ],
+            axis=1,
+        )
+
+
+def _spread_of_cells(cells: OmnibusCells, residual: Floats) -> Floats:
+    r = np.ascontiguousarray(residual.T)
+    running = np.cumsum(r, axis=0)
+    extent = np.maximum(running.max(axis=0), 0) - np.minimum(running.min(axis=0), 0)
+    variance = np.add.reduceat(cells.variance, cells.merged)
+    square = np.add.reduceat(r, cells.merged, axis=0) ** 2
+    positive = variance > 0
+    bins = (square[positive] / variance[positive, None]).sum(axis=0)
+    kernel = np.einsum("cr,cr->r", cells.kernel @ r, r)
+    # The order is that of NAMES; the last and the third are maxima.
+    return np.column_stack([running[-1] ** 2, cells.cox_score(r), extent**2, bins, kernel, bins])
+
+
+class ResidualSums:
+    """What the sums of w(y − p) by cluster and cell need besides the labels."""
+
+    def __init__(self, columns: ClusterColumns, cluster: Ints, n_clusters: int) -> None:
+        forecasts, order = columns.forecasts, columns.shared.order
+        self.matrix = forecasts.is_matrix
+        self.w = None if forecasts.weights is None else forecasts.weights[order]
+        self.shape = (n_clusters, int(columns.start[-1]))
+        row = cluster.astype(np.int64) * self.shape[1]
+        self.place = np.empty((len(order), len(columns.columns)), np.int64)
+        self.upper, self.offset = np.zeros(self.shape), np.zeros(self.shape)
+        if self.matrix:
+            self.top = forecasts.top[1][order].astype(np.int64)
+        for k, (column, first) in enumerate(zip(columns.columns, columns.start, strict=False)):
+            self.place[:, k] = row + first + column.index[order]
+            p = self._scores(forecasts, k)[order]
+            near = p >= 0.5  # scores near 1 keep their digits
+            self.upper += self._add(self.place[near, k], None if self.w is None else self.w[near])
+            nearest = np.where(near, p - 1, p)
+            self.offset += self._add(
+                self.place[:, k], nearest if self.w is None else nearest * self.w
+            )
+
+    @staticmethod
+    def _scores(forecasts: Forecasts, column: int) -> Floats:
+        if not forecasts.is_matrix:
+            return np.asarray(forecasts.scores, np.float64)
+        if column == 0:
+            return np.asarray(forecasts.top[0], np.float64)
+        return np.asarray(forecasts.columns(column - 1, column)[0])
+
+    def _add(self, place: Ints, terms: Floats | None) -> Floats:
+        n_places = self.shape[0] * self.shape[1]
+        sums = np.asarray(np.bincount(place, terms, n_places), np.float64)
+        return sums.reshape(self.shape)
+
+    def residuals(self, labels: Ints) -> Floats:
+        """Return the sums of w(y − p) for labels of the rows in order, (clusters, cells)."""
+        if self.matrix:
+            rows = np.arange(len(labels))
+            right = labels == self.top
+            place = np.concatenate([self.place[rows, 1 + labels], self.place[right, 0]])
+            w = None if self.w is None else np.concatenate([self.w, self.w[right]])
+        else:
+            place = self.place[:, 0]
+            w = labels if self.w is None else labels * self.w
+        beyond = self._add(place, w) - self.upper
+        beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
+        return np.asarray(beyond - self.offset)
