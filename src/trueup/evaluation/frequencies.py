@@ -8,6 +8,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.evaluation.sections import Frequency
+from trueup.evaluation.verdict.wording import named, percent, rows_of
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference.confidence_intervals.rates import rate_interval
@@ -15,9 +16,12 @@ from trueup.lens import chosen_lens
 
 FEWEST, MOST = 1_000, 1_000_000
 EXPECTED = 10
-"""So many rows are spoken of that at least this many of either outcome are expected."""
+"""So many rows are spoken of that at least this many of either outcome are predicted or occur."""
 NEAR, NEAREST = 0.1, 0.005
 """Scores within this share of their mean, or this much, are near it."""
+RAREST = 1e-8
+ALMOST = {False: "just above 0%", True: "just below 100%"}
+"""Probabilities nearer to 0 or 1 than `RAREST`, in words."""
 OF_GROUP = "of group "
 CALL = "call it as evaluate(probs, labels, groups=groups)"
 
@@ -40,7 +44,7 @@ def frequencies_of_groups(forecasts: Forecasts, confidence_level: float) -> tupl
     if forecasts.groups is None:
         return ()
     return tuple(
-        _counted(forecasts.take(rows), f"{OF_GROUP}{name}", confidence_level, expected=True)
+        _counted(forecasts.take(rows), f"{OF_GROUP}{named(name)}", confidence_level, expected=True)
         for name, rows in rows_of_groups(forecasts.groups, CALL)
     )
 
@@ -49,10 +53,12 @@ def _counted(rows: Forecasts, which: str, confidence_level: float, *, expected: 
     pairs = chosen_lens(None, rows).problem(rows)
     score, rate = pairs.means
     low, high = rate_interval(pairs.y, pairs.w, rows.clusters, confidence_level)
-    least = max(min(score, 1 - score), EXPECTED / MOST)
+    least = max(min(mean, 1 - mean) for mean in (score, rate))
     per = next((n for n in (FEWEST, 10_000, 100_000) if n * least >= EXPECTED), MOST)
+    if least <= 0:
+        per = FEWEST
     predicted, count, least, most = (round(per * each) for each in (score, rate, low, high))
-    ends = f"{100 * confidence_level:.10g}% interval {least:,} to {most:,}"
+    ends = f"{percent(confidence_level)} interval {least:,} to {most:,}, from {rows_of(rows.n)}"
     if expected and rows.is_matrix:
         found = f"{predicted:,} predictions should be right and {count:,} were ({ends})"
     elif expected:
@@ -71,18 +77,21 @@ def _near(p: Floats, mean: float) -> str:
     low, high = float(p.min()), float(p.max())
     reach = max(NEAREST, NEAR * min(mean, 1 - mean))
     if low == high:
-        return f"of {_percent(mean)}"
+        return f"of {_percent(low)}"
     if mean - low <= reach and high - mean <= reach:
-        return f"near {_percent(mean)}"
+        text = _percent(mean)
+        return text if text in ALMOST.values() else f"near {text}"
     return f"from {_percent(low)} to {_percent(high)}"
 
 
 def _percent(p: float) -> str:
     """Return a probability in percent, with two digits of its distance from 0 and 1.
 
-    >>> _percent(0.1961), _percent(0.0234), _percent(0.99872), _percent(1.0)
-    ('20%', '2.3%', '99.87%', '100%')
+    >>> _percent(0.1961), _percent(0.0234), _percent(0.99872), _percent(1.0), _percent(1e-12)
+    ('20%', '2.3%', '99.87%', '100%', 'just above 0%')
     """
     rarer: Any = min(p, 1 - p)
+    if 0 < rarer < RAREST:
+        return ALMOST[p > 0.5]
     digits = 0 if rarer <= 0 else int(np.clip(-np.floor(np.log10(100 * rarer)) + 1, 0, 8))
     return f"{100 * p:.{digits}f}%"

@@ -11,7 +11,7 @@ from trueup.forecasts import Forecasts
 from trueup.metrics.declare import NAMED
 
 SHOWN = 12  # digits of a fingerprint that tell data apart
-GIVEN = ("weights", "groups", "features", "clusters")
+GIVEN = ("weights", "groups", "features", "clusters", "classes")
 
 
 def call_of(
@@ -22,8 +22,11 @@ def call_of(
     fingerprint: str,
 ) -> str:
     """Return the call of `evaluate`, the version of trueup and the fingerprint of the data."""
-    given = ["probs", "labels"]
-    given += [f"{name}={name}" for name in GIVEN if getattr(forecasts, name) is not None]
+    beside = [f"{name}={name}" for name in GIVEN if getattr(forecasts, name) is not None]
+    given = ["probs", "labels", *beside]
+    if forecasts.soft:  # arrays alone would be taken for labels that are not whole
+        checked = ", ".join(["probs", "labels", "soft_labels=True", *beside])
+        given = [f"trueup.Forecasts.from_arrays({checked})"]
     usual: Any = Settings.checked()._asdict() | {"recalibrate": True, "advice": True}
     asked = {name: settings[name] for name in usual if settings[name] != usual[name]}
     asked.pop("seed", None)

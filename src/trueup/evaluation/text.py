@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from trueup.evaluation.frequencies import OF_GROUP
 from trueup.evaluation.sections import Finding, Frequency, Overview, Recalibration, Score
+from trueup.evaluation.verdict.advice import OUT_OF_FOLD_LEVEL
 from trueup.evaluation.verdict.wording import percent
 from trueup.notebook import html_table, is_number, text_table
 from trueup.results import CalibrationTestResult
@@ -22,7 +23,7 @@ MOST_GROUPS = 10
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
     "magnitude": "How large is the error, and in which direction?",
-    "frequency": "What does that mean for 1,000 rows?",
+    "frequency": "How many outcomes does that mean?",
     "location": "Where?",
     "precision": "How precise is the estimate?",
     "recommendation": "What should I do?",
@@ -203,7 +204,7 @@ def score_rows(evaluation: _Evaluation) -> Rows:
 def recalibration_rows(evaluation: _Evaluation) -> Rows:
     """Before and after the recommended recalibration."""
     found = evaluation.recalibration
-    names = ("", "log loss", "calibration error", f"{_level(evaluation)} interval")
+    names = ("", "log loss", "calibration error", f"{percent(OUT_OF_FOLD_LEVEL)} interval")
     if found is None:
         return names, []
     lines = [("original", found.before)]
@@ -249,5 +250,9 @@ def _adjusted(evaluation: _Evaluation, name: str) -> str:
 
 def _aligned(table: Rows) -> str:
     names, rows = table
+    if len(names) == 1:  # sentences
+        lines = (line for (line,) in [names, *rows])
+        options: Any = {"initial_indent": "  ", "subsequent_indent": "    "}
+        return "\n".join(textwrap.fill(line, WIDTH, **options) for line in lines)
     right = [any(is_number(line[j]) for line in rows) for j in range(len(names))]
     return "\n".join(f"  {line}".rstrip() for line in text_table(names, rows, right))

@@ -13,6 +13,8 @@ LARGE = 0.1
 """Rows that may miss such an error, or one as large as the rarer outcome, are too few to tell."""
 FEW_CLUSTERS = 50
 IDENTITY = "IdentityCalibration"
+OUT_OF_FOLD_LEVEL = 0.95
+"""Confidence level of the intervals of `AutoCalibration`, whatever level was asked for."""
 
 
 def precision(evidence: Evidence) -> str:
@@ -26,13 +28,12 @@ def precision(evidence: Evidence) -> str:
         text += f"; the test detects an error of {amount(found.error)} with {power}"
     if many is not None and many < FEW_CLUSTERS:
         text += "; with this few clusters, p-values and intervals are only approximate"
-    rejected = evidence.test is not None and evidence.test.pvalue <= evidence.alpha
-    if rejected and ends.low <= 0:
+    if evidence.rejected and ends.low <= 0:
         text += (
             ". The test rejects calibration; the interval of the error is more conservative near "
             "0 and includes it"
         )
-    described = strongest(evidence.test) if rejected else ""
+    described = strongest(evidence.test) if evidence.rejected else ""
     return f"{text}. {described}".strip()
 
 
@@ -45,7 +46,7 @@ def recommendation(evidence: Evidence) -> str:
                 "Do not assign probability 0 to an outcome that can occur: store more digits, or "
                 "clip probabilities away from 0 and 1. "
             )
-        return f"{text}{_recalibration(evidence)}"
+        return f"{text}{_recalibration(evidence)}".strip()
     if evidence.status == NOT_TESTED:
         return _not_tested(evidence)
     if evidence.something_rejects:
@@ -57,6 +58,8 @@ def _recalibration(evidence: Evidence) -> str:
     found = evidence.recalibration
     if evidence.one_outcome:
         return "These rows contain only one outcome. Recalibrate on data that contains both."
+    if found is None and evidence.miscalibrated and not evidence.rejected:
+        return ""  # without the impossible outcomes there is no evidence of an error
     if found is None:
         return "Recalibrate on data the model was not trained on, then evaluate again."
     if found.recommended != IDENTITY:
@@ -76,7 +79,8 @@ def _recalibration(evidence: Evidence) -> str:
 
 
 def _not_tested(evidence: Evidence) -> str:
-    if evidence.headline.interval.low > 0:
+    every = evidence.all_classes
+    if evidence.headline.interval.low > 0 or (every is not None and every.interval.low > 0):
         return _recalibration(evidence)
     return "The interval alone does not show that recalibration is needed."
 
@@ -132,9 +136,10 @@ def expected_gain(evidence: Evidence) -> str:
     first = f"{before['log_loss']:.4f}"
     if zeros:
         first += f" ({zeros:,} {'probability' if zeros == 1 else 'probabilities'} of 0 clipped)"
+    rows = "" if found.rows == evidence.overview.n else f" on a random {found.rows:,} rows"
     return (
-        f"Out of fold, this changes the log loss from {first} to {after['log_loss']:.4f} and the "
-        f"{_changed_error(evidence, found)}."
+        f"Out of fold{rows}, this changes the log loss from {first} to {after['log_loss']:.4f} and "
+        f"the {_changed_error(evidence, found)}."
     )
 
 
@@ -142,15 +147,19 @@ def _changed_error(evidence: Evidence, found: Recalibration) -> str:
     """Say how the error changes: the class-wise one, where the top label shows less of it."""
     names = found.table["candidate"].tolist()
     rows = names.index(IDENTITY), names.index(found.recommended)
-    kind, what = "error", "calibration error"
+    kind, what = "error", "top-label calibration error"
+    if evidence.overview.n_classes == 2:
+        what = f"calibration error{evidence.of_second_class}"
     every = evidence.all_classes
     if every is not None and "marginal_error" in found.table:
         hidden = evidence.headline.interval.low <= 0 < every.interval.low
         kind, what = ("marginal_error", "class-wise error") if hidden else (kind, what)
     before, after = (float(found.table[kind][row]) for row in rows)
     low, high = (float(found.table[f"{kind}_{end}"][rows[1]]) for end in ("low", "high"))
-    level = percent(1 - evidence.alpha)
+    level = percent(OUT_OF_FOLD_LEVEL)
     to = f"{amount(after)} ({level} interval {span(low, high)})"
-    if after == 0:
+    if evidence.overview.clusters is not None:  # the interval takes rows for independent
+        to = amount(after)
+    elif after == 0:
         to = f"below {amount(high)} ({level} confidence)"
     return f"{what} from {amount(before)} to {to}"

@@ -9,6 +9,7 @@ from trueup.evaluation.verdict.calibrated import calibrated
 from trueup.evaluation.verdict.evidence import Evidence
 from trueup.evaluation.verdict.locations import location
 from trueup.evaluation.verdict.magnitude import magnitude
+from trueup.evaluation.verdict.wording import named
 from trueup.tables import ResultTable
 
 OF_VERDICT = ("calibrated", "magnitude", "frequency", "location", "recommendation")
@@ -40,6 +41,6 @@ def verdict_of_models(verdicts: Mapping[str, str], comparison: ResultTable) -> s
             rank[str(name)] = int(place)
     best = [name for name in verdicts if rank[name] == 1]
     name, verdict = next(iter(verdicts.items()))
-    than = "another" if len(best) == len(verdicts) else " or ".join(best)
+    than = "another" if len(best) == len(verdicts) else " or ".join(map(named, best))
     which = f"None of the {len(verdicts)} models is shown to be better calibrated than {than}."
-    return f"{which} Verdict for {name}, the first model: {verdict}"
+    return f"{which} Verdict for {named(name)}, the first model: {verdict}"

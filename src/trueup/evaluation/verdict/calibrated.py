@@ -7,9 +7,15 @@ from trueup.evaluation.verdict.evidence import (
     NOT_TESTED,
     TESTS_DISAGREE,
     Evidence,
+)
+from trueup.evaluation.verdict.wording import (
+    amount,
+    estimate_of,
+    listed,
+    named,
+    pvalue_of,
     rows_of,
 )
-from trueup.evaluation.verdict.wording import amount, estimate_of, listed, pvalue_of
 
 NAMED = 3
 
@@ -37,11 +43,12 @@ def _miscalibrated(evidence: Evidence) -> str:
 
 
 def _tests_disagree(evidence: Evidence) -> str:
-    found = [*_other_tests(evidence), *_parts(evidence)]
-    return (
+    first, *more = [*_other_tests(evidence), *_parts(evidence)]
+    text = (
         "The tests disagree: the omnibus test shows no evidence of miscalibration "
-        f"({_tested(evidence)}), but {listed(found)}."
+        f"({_tested(evidence)}), but {first}."
     )
+    return " ".join([text, *(f"In addition, {found}." for found in more)])
 
 
 def _other_tests(evidence: Evidence) -> list[str]:
@@ -50,7 +57,8 @@ def _other_tests(evidence: Evidence) -> list[str]:
         return []
     shown = [f"{name} {_adjusted(evidence, name)}" for name in names[:NAMED]]
     verb = "rejects" if len(names) == 1 else "reject"
-    p = "Holm-adjusted p: " + ", ".join(shown)
+    smallest = "smallest " if len(names) > NAMED else ""
+    p = f"{smallest}Holm-adjusted p: {', '.join(shown)}"
     return [f"{len(names)} of {_others(evidence)} {verb} calibration ({p})"]
 
 
@@ -59,7 +67,7 @@ def _parts(evidence: Evidence) -> list[str]:
     for kind, table in evidence.parts.items():
         bad = evidence.bad_parts(table)
         if len(bad):
-            names = listed([table[kind][k] for k in bad[:NAMED]])
+            names = listed([named(table[kind][k]) for k in bad[:NAMED]])
             least = pvalue_of(float(table["adjusted_pvalue"][bad].min()), evidence.alpha)
             several = {"class": "classes", "group": "groups"}[kind]
             if len(bad) == 1:
@@ -90,6 +98,7 @@ def _no_evidence(evidence: Evidence) -> str:
     if not doubting:
         return text
     few = ", ".join(f"{name} {evidence.others[name]:.2g}" for name in doubting[:NAMED])
+    few = f"{'smallest: ' if len(doubting) > NAMED else ''}{few}"
     least = pvalue_of(min(evidence.adjusted.values()), evidence.alpha)
     verb = "has" if len(doubting) == 1 else "have"
     return (
@@ -100,7 +109,8 @@ def _no_evidence(evidence: Evidence) -> str:
 
 def _not_tested(evidence: Evidence) -> str:
     shown = "excludes 0" if evidence.headline.interval.low > 0 else "includes 0"
-    text = f"No test was run ({evidence.not_tested}). The interval for the error {shown}"
+    what = "top-label error" if evidence.multiclass else "error"
+    text = f"No test was run ({evidence.not_tested}). The interval for the {what} {shown}"
     every = evidence.all_classes
     if every is not None and every.interval.low > 0:
         text += f"; the interval for the class-wise error excludes 0: {estimate_of(every.interval)}"

@@ -9,7 +9,7 @@ import numpy as np
 from trueup._typing import Ints
 from trueup.evaluation.halves import Halves
 from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
-from trueup.evaluation.verdict.wording import pvalue_of
+from trueup.evaluation.verdict.wording import bound_of, named, pvalue_of, rows_of
 from trueup.inference import GroupErrors, holm
 from trueup.results import CalibrationTestResult
 from trueup.tables import BinTable, ResultTable
@@ -19,6 +19,8 @@ TESTS_DISAGREE = "tests disagree"
 NO_EVIDENCE = "no evidence"
 NOT_TESTED = "not tested"
 
+ROUNDING = 9
+"""Digits of errors that are compared: those of two columns are the same."""
 SMALL = 0.01
 """Below this, an error that is there is called small, if outcomes are not rare themselves."""
 SMALL_SHARE = 0.1
@@ -70,6 +72,17 @@ class Evidence(NamedTuple):
         return self.status == MISCALIBRATED
 
     @property
+    def rejected(self) -> bool:
+        """Whether the omnibus test rejects, if need be without outcomes of probability 0.
+
+        An impossible outcome alone shows that something is wrong, but not which scores are.
+        """
+        if self.test is None or not self.miscalibrated:
+            return False
+        rest = self.test_of_rest
+        return rest is None or rest.pvalue <= self.alpha
+
+    @property
     def adjusted(self) -> dict[str, float]:
         """P-values of the other tests, adjusted by Holm for their number."""
         if not self.others:
@@ -88,7 +101,7 @@ class Evidence(NamedTuple):
         if table is None or "adjusted_pvalue" not in table:
             return np.array([], np.int64)
         bad = np.flatnonzero(table["adjusted_pvalue"] <= self.alpha)
-        return bad[np.argsort(-table["error"][bad], kind="stable")]
+        return bad[np.argsort(-table["error"][bad].round(ROUNDING), kind="stable")]
 
     @property
     def parts(self) -> dict[str, ResultTable]:
@@ -134,6 +147,12 @@ class Evidence(NamedTuple):
         return self.overview.kind == "multiclass"
 
     @property
+    def of_second_class(self) -> str:
+        """Say, for two columns, which of them is looked at where it is not the top label."""
+        names = self.overview.classes or (0, 1)
+        return f" of class {named(names[1])}" if self.multiclass else ""
+
+    @property
     def rows(self) -> str:
         """Number of rows, and of clusters, in words."""
         found = rows_of(self.overview.n)
@@ -143,10 +162,6 @@ class Evidence(NamedTuple):
     def p(self, test: CalibrationTestResult) -> str:
         """Return the p-value of a test in words."""
         least = 1 / (1 + test.notes["n_resamples"]) if "n_resamples" in test.notes else 0.0
-        sign = "≤" if test.pvalue <= least * (1 + 1e-9) else "="
-        return f"p {sign} {pvalue_of(test.pvalue, self.alpha)}"
-
-
-def rows_of(many: int) -> str:
-    """Return a number of rows in words."""
-    return f"{many:,} row{'s' * (many != 1)}"
+        if test.pvalue <= least * (1 + 1e-9):
+            return f"p ≤ {bound_of(test.pvalue, self.alpha)}"
+        return f"p = {pvalue_of(test.pvalue, self.alpha)}"

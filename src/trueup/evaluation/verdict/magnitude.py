@@ -6,8 +6,8 @@ import math
 
 from trueup.evaluation.clinical import ALL_ROWS
 from trueup.evaluation.halves import Part
-from trueup.evaluation.verdict.evidence import Evidence
-from trueup.evaluation.verdict.wording import amount, estimate_of, percent, pvalue_of, span
+from trueup.evaluation.verdict.evidence import NOT_TESTED, Evidence
+from trueup.evaluation.verdict.wording import amount, difference, equals, estimate_of, percent, span
 
 HIGH = {-1: "too high", 1: "too low"}
 
@@ -34,13 +34,13 @@ def _size(evidence: Evidence) -> str:
 def _direction(evidence: Evidence) -> str:
     """Say "too high", "too extreme" … where the gaps are larger than their noise."""
     if evidence.multiclass:
-        return _of_confidences(evidence.halves.all, evidence.miscalibrated)
+        return _of_confidences(evidence.halves.all, evidence.rejected)
     whole, lower, upper = evidence.halves.all, evidence.halves.lower, evidence.halves.upper
     plain = f"mean prediction is {amount(whole.mean_score)}, the observed rate "
     plain += amount(whole.mean_label)
     if lower is None or upper is None:
         lower = upper = whole
-    signs = (lower.sign, upper.sign) if evidence.miscalibrated else (0, 0)
+    signs = (lower.sign, upper.sign) if evidence.rejected else (0, 0)
     if signs == (0, 0):
         return f"The {plain}."
     if signs[0] == signs[1]:
@@ -53,9 +53,9 @@ def _direction(evidence: Evidence) -> str:
     return f"Scores in the {half} half are {HIGH[part.sign]}: {_means('their', part)}."
 
 
-def _of_confidences(whole: Part, miscalibrated: bool) -> str:
+def _of_confidences(whole: Part, rejected: bool) -> str:
     confidence, accuracy = amount(whole.mean_score), amount(whole.mean_label)
-    if not (miscalibrated and whole.sign):
+    if not (rejected and whole.sign):
         return f"The mean confidence is {confidence}, the accuracy {accuracy}."
     over = "overconfident" if whole.sign < 0 else "underconfident"
     return f"The model is {over}: mean confidence {confidence}, accuracy {accuracy}."
@@ -81,24 +81,31 @@ def _clinical(evidence: Evidence) -> str:
     row = {name: table[name][0] for name in table}
     assert row["group"] == ALL_ROWS
     level = percent(1 - evidence.alpha)
-    named = {
+    measures = {
         "O:E ratio": ("oe", "oe_low", "oe_high"),
         "calibration-in-the-large": ("in_the_large", "in_the_large_low", "in_the_large_high"),
         "calibration slope": ("slope", "slope_low", "slope_high"),
     }
     found: list[str] = []
-    for name, (value, low, high) in named.items():
+    for name, (value, low, high) in measures.items():
         if all(math.isfinite(row[each]) for each in (value, low, high)):
             interval = f"{level} interval " if not found else ""
             ends = span(float(row[low]), float(row[high]))
-            found.append(f"{name} {amount(float(row[value]))} ({interval}{ends})")
+            found.append(f"{name} {difference(float(row[value]))} ({interval}{ends})")
     if not found:
         return ""
     text = ", ".join(found)
     if evidence.multiclass:  # two columns
-        names = evidence.overview.classes or (0, 1)
-        text = f"for class {names[1]}, {text}"
-    if math.isfinite(row["joint_pvalue"]):
-        tested = pvalue_of(float(row["joint_pvalue"]), evidence.alpha)
-        text += f"; the joint test of slope 1 and intercept 0 has p = {tested}"
+        text = f"for{evidence.of_second_class.removeprefix(' of')}, {text}"
+    text += _joint_test(evidence, float(row["joint_pvalue"]))
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _joint_test(evidence: Evidence, pvalue: float) -> str:
+    """State the joint test; a small p-value that decides nothing is said to be unadjusted."""
+    if not math.isfinite(pvalue) or evidence.status == NOT_TESTED:
+        return ""
+    text = f"; the joint test of slope 1 and intercept 0 has p {equals(pvalue, evidence.alpha)}"
+    if pvalue <= evidence.alpha and not evidence.miscalibrated:
+        text += " before adjustment for multiple testing"
+    return text

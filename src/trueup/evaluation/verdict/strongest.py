@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from trueup.evaluation.verdict.wording import amount
+from trueup.evaluation.verdict.score_ranges import between
+from trueup.evaluation.verdict.wording import named
 from trueup.results import CalibrationTestResult
 
 PARTS = {
     "mean": "the mean residual",
     "slope": "the slope of the logits",
     "running sum": "the running sum of residuals",
-    "bins": "the residuals of 15 bins",
-    "kernel": "the residuals of nearby scores",
+    "bins": "the sum of squared residuals of score bins",
+    "kernel": "the kernel sum of residuals of similar scores",
+    "range of scores": "the largest residual of a range of scores",
 }
 
 
@@ -21,12 +23,12 @@ def strongest(test: CalibrationTestResult | None) -> str:
     found = test.strongest
     if "scores" in found:
         low, high = found["scores"]
-        part = f"the range of scores from {amount(low)} to {amount(high)}"
+        part = f"the range of scores {between(float(low), float(high))}"
     else:
         part = PARTS[found["part"]]
     block = found.get("block")
     where = {"top label": " of the top label", "all classes": " summed over all classes"}
     if block is not None:
-        part += where.get(block, f" of class {found.get('class')}")
+        part += where.get(block, f" of class {named(found.get('class'))}")
     p = f"p = {found['pvalue']:.2g}"
     return f"The strongest part of the omnibus test is {part} ({p}, descriptive)."

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
-MOST_DIGITS = 8
+LARGE, TINY = 1_000, 1e-6
+"""From here on a number has no decimals; below, it is a power of ten."""
+ROUNDING = 1e-12
+SMALLEST_PVALUE = 1e-300
+"""Smaller p-values have no digits that are known."""
+PLAIN_NAME = r"[^\s,;:()'\"]+( [^\s,;:()'\"]+)*"
+"""What can stand in a sentence without quotes."""
 
 
 def amount(value: float) -> str:
@@ -16,10 +23,34 @@ def amount(value: float) -> str:
 
     >>> amount(0.1234), amount(0.00001234), amount(0.0)
     ('0.123', '0.000012', '0.000')
+    >>> amount(12345.6), amount(-8.04e-12)
+    ('12,346', '−8.0e-12')
     """
     size = abs(value)
+    if size >= LARGE:
+        return minus(f"{value:,.0f}")
+    if 0 < size < TINY:
+        return f"{'−' if value < 0 else ''}{size:.1e}"
     digits = 3 if size <= 0 else max(3, 1 - math.floor(math.log10(size)))
     return minus(f"{value:.{digits}f}")
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(0.0234), signed(-0.0234), signed(0.0), signed(1e-17)
+    ('+0.023', '−0.023', '0.000', '0.000')
+    """
+    return f"{'+' if value > ROUNDING else ''}{difference(value)}"
+
+
+def difference(value: float) -> str:
+    """Return a number that is 0 but for rounding where both sides are equal.
+
+    >>> difference(0.0234), difference(-1e-17)
+    ('0.023', '0.000')
+    """
+    return amount(value if abs(value) > ROUNDING else 0.0)
 
 
 def minus(text: str) -> str:
@@ -78,15 +109,69 @@ def pvalue_of(pvalue: float, alpha: float) -> str:
     return f"{pvalue:.{digits}g}"
 
 
+def bound_of(pvalue: float, alpha: float) -> str:
+    """Return what a p-value is at most: rounded up, with digits as `pvalue_of`.
+
+    >>> bound_of(0.001, 0.05), bound_of(1 / 300, 0.05), bound_of(0.0625, 0.05)
+    ('0.001', '0.0034', '0.063')
+    """
+    for digits in range(2, 6):
+        size = 10.0 ** (math.floor(math.log10(pvalue)) + 1 - digits)
+        text = f"{math.ceil(pvalue / size * (1 - 1e-9)) * size:.{digits}g}"
+        if (float(text) <= alpha) == (pvalue <= alpha):
+            return text
+    return pvalue_of(pvalue, alpha)
+
+
+def equals(pvalue: float, alpha: float) -> str:
+    """Return a p-value after an equals sign, or that it is below all that are known.
+
+    >>> equals(0.0496, 0.05), equals(2.2e-308, 0.05)
+    ('= 0.05', '< 1e-300')
+    """
+    if pvalue < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE:g}"
+    return f"= {pvalue_of(pvalue, alpha)}"
+
+
+def named(name: Any) -> str:
+    """Return the name of a class or group, in quotes where it could be taken for the sentence.
+
+    >>> named("left"), named("St. Mary"), named(3), named("a, b"), named(""), named("x and y")
+    ('left', 'St. Mary', '3', "'a, b'", "''", "'x and y'")
+    """
+    text = str(name)
+    plain = re.fullmatch(PLAIN_NAME, text) and text.isprintable() and " and " not in text
+    return text if plain else repr(text)
+
+
+def reaches_zero(table: ResultTable, k: int) -> bool:
+    """Whether the interval of a class or group starts at 0 and its mean gap is known."""
+    return float(table["low"][k]) <= 0 and "gap_se" in table
+
+
 def error_of_part(table: ResultTable, k: int, alpha: float) -> str:
-    """Return the error of a class or group; where its interval reaches 0, its mean gap as well."""
+    """Return the error of a class or group, with its interval where that starts at 0."""
     error, low, high = (float(table[name][k]) for name in ("error", "low", "high"))
-    if low > 0 or "gap_se" not in table:
+    if not reaches_zero(table, k):
         return f"error {amount(error)}"
-    gap, se = minus(f"{table['gap'][k]:+.3g}"), f"{table['gap_se'][k]:.2g}"
-    tested = pvalue_of(float(table["gap_pvalue"][k]), alpha)
-    ends = f"{percent(1 - alpha)} interval {span(low, high)}"
-    return f"error {amount(error)}, {ends}; mean gap {gap}, standard error {se}, p = {tested}"
+    return f"error {amount(error)}, {percent(1 - alpha)} interval {span(low, high)}"
+
+
+def gap_of_part(table: ResultTable, k: int, alpha: float) -> str:
+    """Return the mean gap of a class or group, with its standard error and its p-value."""
+    gap, se = (float(table[name][k]) for name in ("gap", "gap_se"))
+    tested = equals(float(table["gap_pvalue"][k]), alpha)
+    return f"{signed(gap)} (standard error {amount(se)}, p {tested})"
+
+
+def rows_of(many: int) -> str:
+    """Return a number of rows in words.
+
+    >>> rows_of(1), rows_of(1000)
+    ('1 row', '1,000 rows')
+    """
+    return f"{many:,} row{'s' * (many != 1)}"
 
 
 def listed(words: list[Any]) -> str:
