@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 import trueup as tu
-from studies.omnibus import SCORES, line
+from studies.omnibus.columns import SCORES
+from studies.omnibus.page import table
 from trueup.atomic_write import write_atomically
 from trueup.engines import set_threads
 from trueup.forecasts import Forecasts
@@ -159,11 +160,6 @@ def rejected(pool: ProcessPoolExecutor, sets: int, function: object, *what: obje
     parts = [(first, min(first + PER_TASK, sets)) for first in range(0, sets, PER_TASK)]
     found = np.concatenate(list(pool.map(partial(function, *what), parts)))  # type: ignore[arg-type]
     return np.asarray((found <= LEVEL).mean(axis=0))
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    return "\n".join([line(heads), line(["---"] * len(heads)), *(line(row) for row in rows)])
 
 
 def sizes_table(pool: ProcessPoolExecutor, sets: int) -> tuple[str, str]:

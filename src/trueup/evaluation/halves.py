@@ -1,4 +1,4 @@
-"""Are low scores wrong in another direction than high ones? Means of both halves of the rows."""
+"""Means of the lower and the upper half of the scores, which may be wrong in opposite ways."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ class Overview(FieldsShown):
     classes
         Names of the classes, or None.
     accuracy
-        Share of rows (of weight) whose most probable class came true; None for soft labels. Of
+        Share of rows (of weight) whose most probable class occurred; None for soft labels. Of
         1-D probabilities the class is 1 above 0.5; where they are confidences in predictions, the
         accuracy of these is ``mean_label``.
     mean_score, mean_label
-        Mean probability of the positive class and how often it came true; for a matrix those of
+        Mean probability of the positive class and how often it occurred; for a matrix those of
         the most probable class, mean confidence and accuracy.
     weighted, soft, clusters
         Whether rows had weights, labels were probabilities, and how many clusters there were.
@@ -62,7 +62,7 @@ class Finding(FieldsShown):
     estimator
         Its specification, as one would type it.
     interval
-        Estimate with the range that holds the truth.
+        Estimate with its confidence interval.
     test
         Test of calibration with this metric as its statistic, or None (``notes`` say why).
     notes
@@ -89,7 +89,7 @@ class Finding(FieldsShown):
 
 @dataclass(frozen=True)
 class Score(FieldsShown):
-    """A proper score with its interval, taken apart.
+    """A proper score with its interval and its decomposition.
 
     ``decomposition`` is None for soft labels, and of the log loss of more than two classes.
     """
@@ -205,7 +205,7 @@ class Frequency(FieldsShown):
     n
         How many of them there are.
     per
-        The number of rows that ``text`` speaks of, such as 1,000.
+        The number of rows that ``text`` refers to, such as 1,000.
     mean_score, rate
         Mean prediction, and how often the outcome occurred; for a matrix mean confidence and
         accuracy.

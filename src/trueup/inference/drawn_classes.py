@@ -17,9 +17,9 @@ from trueup.forecasts import Forecasts
 
 Places = NDArray[np.int32]
 
-BLOCK_ENTRIES = 1 << 18  # limits and places are made for so many entries of a matrix at a time
+BLOCK_ENTRIES = 1 << 18  # of a matrix, for which limits and places are made at a time
 MOST_ENTRIES = 1 << 21
-"""Sums of drawn labels that are held at once, but for `FEWEST_DRAWS`."""
+"""Sums of drawn labels that are held at once, unless these are fewer than `FEWEST_DRAWS`."""
 FEWEST_DRAWS = 250
 
 

@@ -28,7 +28,7 @@ def clustered(seed: int, n_clusters: int, size: int) -> Forecasts:
 
 
 def test_the_pvalue_by_hand() -> None:
-    f = clustered(1, 120, 2)  # so many that labels are not drawn as well
+    f = clustered(1, 120, 2)  # too many for labels to be drawn as well
     found = calibration_test(f, method="cluster-signs", n_resamples=50, rng=2)
     seed = int(np.random.default_rng(2).integers(1 << 63))
     table = tu.BinnedError(binning=tu.EqualMass(15)).measure(f).table
@@ -77,7 +77,7 @@ def test_same_pvalue_everywhere(statistic) -> None:
 
 
 def test_size() -> None:
-    """Clusters of ten: the test holds 5 %, the one that ignores clusters rejects too often."""
+    """Clusters of ten: the test holds 5%, the one that ignores clusters rejects too often."""
     by_signs = ignoring = 0
     for seed in range(300):
         f = clustered(seed, 50, 10)

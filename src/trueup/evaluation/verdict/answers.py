@@ -16,7 +16,7 @@ OF_VERDICT = ("calibrated", "magnitude", "frequency", "location", "recommendatio
 
 
 def answers_of(evidence: Evidence, frequency: str) -> dict[str, str]:
-    """Is it calibrated, how far off, where, how precisely known, what to do, what is gained?"""
+    """Return the sentences by question, in the order in which a reader asks."""
     return {
         "calibrated": calibrated(evidence),
         "magnitude": magnitude(evidence),

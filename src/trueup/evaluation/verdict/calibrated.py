@@ -1,4 +1,4 @@
-"""The first sentence: is the model calibrated? It states the status and never more."""
+"""The first sentence: it states the status of the model and never more."""
 
 from __future__ import annotations
 

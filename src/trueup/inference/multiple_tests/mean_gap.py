@@ -1,4 +1,4 @@
-"""Does an outcome occur as often as predicted? The mean gap of some rows, and its test."""
+"""The mean gap of some rows, and the test that outcomes occur as often as predicted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gap_test(pairs: Pairs) -> dict[str, float]:
 
 
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:
-    """Bound from above the two-sided p-value of how often a class came true.
+    """Bound from above the two-sided p-value of how often a class occurred.
 
     The smaller of two bounds of a tail: Bennett's, from the variance of the sum (Boucheron, Lugosi
     & Massart 2013, theorem 2.9), and, where rows have no weights, that of a binomial with the mean
