@@ -18,7 +18,7 @@ from oracles.arithmetic import Floats, Ints, float_weights, same_shape
 N_FINE = 11_264
 OUTER = 37 * 128
 NAMES = ("mean", "cox", "range", "chi2", "kernel", "scan")
-BLOCK_WEIGHTS = (Fraction(1), Fraction(1, 2), Fraction(2))
+BLOCK_WEIGHTS = (Fraction(2), Fraction(1, 4), Fraction(2))
 
 
 class Cell(NamedTuple):
@@ -213,7 +213,7 @@ def binary_pvalue(
 def matrix_pvalue(
     probs: np.ndarray, y: Ints, draws: Sequence[Ints], weights: Floats | None = None
 ) -> Fraction:
-    """Top label, sums over classes, and every class, ranked and joined with weights 1, 1/2, 2."""
+    """Top label, sums over classes, and every class, ranked and joined with weights 2, 1/4, 2."""
     tops = [max(range(len(row)), key=lambda k, row=row: (row[k], -k)) for row in probs]
     score = [row[k] for row, k in zip(probs, tops, strict=True)]
     hits = [

@@ -31,7 +31,7 @@ from trueup.lens import Binary, Lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, seed_of
 
-WEIGHTS = np.array([1.0, 0.5, 2.0])  # of the top label, the sums over classes, and each class
+WEIGHTS = np.array([2.0, 0.25, 2.0])  # of the top label, the sums over classes, and each class
 BLOCKS = ("top label", "all classes", "one class")
 
 
@@ -48,7 +48,7 @@ def omnibus(
     all draws, :math:`h = \sum 1/p` combines them (the harmonic mean), and h is ranked among the
     draws again. The data are treated as one more draw throughout, so no step costs validity.
 
-    For a matrix three such h are combined with weights 1, ½ and 2: that of the top labels, that
+    For a matrix three such h are combined with weights 2, ¼ and 2: that of the top labels, that
     of the six statistics summed over classes, and that of all statistics of every class.
 
     An observed outcome that had probability 0 gives the smallest p-value there is. In ``notes``,
