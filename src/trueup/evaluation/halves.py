@@ -13,8 +13,11 @@ from trueup.engines.blocks import row_blocks
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
 
-NOISE = 2.0
-"""A mean gap of fewer standard errors than this has no direction."""
+NOISE = 2.24
+"""A mean gap of fewer standard errors has no direction.
+
+Of a calibrated model one of the two halves has one in 5% of datasets.
+"""
 
 
 class Part(NamedTuple):

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 import trueup as tu
 from oracles.verdict.formulas import (
@@ -47,7 +48,7 @@ class Part(NamedTuple):
 
 
 class Half(NamedTuple):
-    """Mean score, rate, and the direction of their gap where it is two standard errors."""
+    """Mean score, rate, and the direction of their gap where that is clear."""
 
     score: float
     rate: float
@@ -261,9 +262,8 @@ class Facts:
         if self.n_clusters is not None:
             se *= math.sqrt(self.n / self.n_clusters)
         gap = w @ (y - p) / w.sum()
-        return Half(
-            w @ p / w.sum(), w @ y / w.sum(), 0 if abs(gap) <= 2 * se else int(np.sign(gap))
-        )
+        clear = abs(gap) > round(norm.ppf(1 - 0.05 / 4), 2) * se  # 5% for two halves together
+        return Half(w @ p / w.sum(), w @ y / w.sum(), int(np.sign(gap)) if clear else 0)
 
     @cached_property
     def cox(self) -> Recalibrated:

@@ -23,14 +23,9 @@ PARTS = (
     group_scenarios.disagreeing,
     group_scenarios.recalibrated,
     group_scenarios.models,
+    group_scenarios.clustered,
 )
-CLUSTERED: dict[str, Given] = group_scenarios.clustered()
-CLUSTERS_ARE_TESTED = False
-"""Whether the omnibus test takes clusters, so that `evaluate` does."""
-
 SCENARIOS: dict[str, Given] = {name: given for part in PARTS for name, given in part().items()}
-if CLUSTERS_ARE_TESTED:
-    SCENARIOS |= CLUSTERED
 
 
 @cache
