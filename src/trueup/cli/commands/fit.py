@@ -93,8 +93,6 @@ def fit(
         gain = cross_fitted(fitted, forecasts)
     if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for
         fitted.fit_["columns"] = list(found.names.probs)
-    if len(set(forecasts.labels.tolist())) == 1:
-        fitted.notes_.append("only one class came true in these rows: there is little to learn")
     fitted.save(output)
     if as_json:
         shown = {
