@@ -1,4 +1,4 @@
-"""Natural frequencies: among 1,000 rows like these, how many outcomes are there?"""
+"""Natural frequencies: how many outcomes there are among 1,000 rows like these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueup.lens import chosen_lens
 
 FEWEST, MOST = 1_000, 1_000_000
 EXPECTED = 10
-"""So many rows are spoken of that at least this many of either outcome are predicted or occur."""
+"""The number of rows is one of which this many of either outcome are predicted or occur."""
 NEAR, NEAREST = 0.1, 0.005
 """Scores within this share of their mean, or this much, are near it."""
 RAREST = 1e-8

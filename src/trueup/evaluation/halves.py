@@ -1,4 +1,4 @@
-"""Are low scores wrong in another direction than high ones? Means of both halves of the rows."""
+"""Means of both halves of the rows: low scores may be wrong in another direction than high ones."""
 
 from __future__ import annotations
 
