@@ -16,7 +16,7 @@ OF_VERDICT = ("calibrated", "magnitude", "frequency", "location", "recommendatio
 
 
 def answers_of(evidence: Evidence, frequency: str) -> dict[str, str]:
-    """Is it calibrated, how far off, where, how precisely known, what to do, what is gained?"""
+    """Return the sentences that answer each question, empty where there is nothing to state."""
     return {
         "calibrated": calibrated(evidence),
         "magnitude": magnitude(evidence),

@@ -1,4 +1,4 @@
-"""The first sentence: is the model calibrated? It states the status and never more."""
+"""The first sentence: whether the model is calibrated. It states the status and never more."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _clinical(evidence: Evidence) -> str:
 
 
 def _joint_test(evidence: Evidence, pvalue: float) -> str:
-    """State the joint test; a small p-value that decides nothing is said to be unadjusted."""
+    """State the joint test; a small p-value that decides nothing is called unadjusted."""
     if not math.isfinite(pvalue) or evidence.status == NOT_TESTED:
         return ""
     text = f"; the joint test of slope 1 and intercept 0 has p {equals(pvalue, evidence.alpha)}"

@@ -17,7 +17,7 @@ PARTS = {
 
 
 def strongest(test: CalibrationTestResult | None) -> str:
-    """Return a sentence, or nothing where the test has no parts."""
+    """Return a sentence; it is empty where the test has no parts."""
     if test is None or "pvalue" not in test.strongest:
         return ""
     found = test.strongest

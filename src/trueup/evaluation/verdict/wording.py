@@ -45,7 +45,7 @@ def signed(value: float) -> str:
 
 
 def difference(value: float) -> str:
-    """Return a number that is 0 but for rounding where both sides are equal.
+    """Return a difference, 0 where only rounding keeps both sides from being equal.
 
     >>> difference(0.0234), difference(-1e-17)
     ('0.023', '0.000')
