@@ -57,9 +57,8 @@ def _scores(evidence: Evidence) -> str:
         return "No range of scores stands out." if evidence.classes is None else ""
     # A bin that contributes more may be in its band, which is wide where rates vary most.
     most = contributions(table).argmax() == worst
-    of = "total weight" if evidence.overview.weighted else "rows"
-    many = f"{100 * table.share[worst]:.0f}%"
-    share = f"{many} of {of}"
+    of = " of total weight" if evidence.overview.weighted else " of rows"
+    share = f"{100 * table.share[worst]:.0f}%{of}"
     predicted, observed = amount(table.mean_score[worst]), amount(table.mean_label[worst])
     if evidence.multiclass:
         means = f"mean confidence {predicted}, accuracy {observed}"
