@@ -170,7 +170,8 @@ def test_a_bug_in_any_part_is_reported_and_leaves_the_rest(monkeypatch: pytest.M
     broken_parts = {
         "classes": "class_findings",
         "groups": "group_errors",
-        "sensitivity": "sensitivity",
+        "detectable_error": "sensitivity",
+        "null": "sensitivity",
         "psce": "PointwiseError",
         "bins": "error_by_bins",
     }

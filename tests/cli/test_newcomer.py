@@ -32,8 +32,8 @@ def test_a_network_of_many_classes(run, real_data) -> None:
     result = run("evaluate", "net.csv", *QUICK)
     assert "using columns p_0 … p_99, label label" in result.stderr
     text = " ".join(result.stdout.split())
-    assert "The confidences of the most probable class are miscalibrated" in text
-    assert "the model is over-confident" in text
+    assert text.startswith("The probabilities are miscalibrated (p ≤ 0.01, 3,000 rows).")
+    assert "The model is overconfident: mean confidence" in text
     assert "The 5 worst of 100 classes" in text
     run("fit", "net.csv", "--method", "temperature", "-o", "c.json")
     run("apply", "c.json", "net.csv", "-o", "fixed.csv")
@@ -52,6 +52,6 @@ def test_what_a_language_model_says_of_itself(run, real_data) -> None:
     result = run("evaluate", "llm.csv", "--groups", "set", *QUICK)
     assert "using column confidence, label correct, groups set" in result.stderr
     text = " ".join(result.stdout.split())
-    assert "probabilities are too high" in text
+    assert "Probabilities are too high: the mean prediction is" in text
     assert "5 of 5 groups are miscalibrated" in text
     assert "lsat_ar_test" in text

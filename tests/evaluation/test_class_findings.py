@@ -12,7 +12,7 @@ from trueup.evaluation.class_findings import (
     frequency_pvalue,
     test_of_classes as choice,
 )
-from trueup.evaluation.findings import Settings
+from trueup.evaluation.settings import Settings
 
 ASKED = Settings(15, 0.95, 99, 0)
 

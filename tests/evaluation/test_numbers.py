@@ -7,8 +7,9 @@ import pytest
 
 import trueup as tu
 from trueup.decisions import abstention_rewards, accuracy_coverage_curve
-from trueup.evaluation.findings import Settings, headline
+from trueup.evaluation.findings import headline
 from trueup.evaluation.on_demand import OnDemand
+from trueup.evaluation.settings import Settings
 from trueup.inference import class_tests, compare_many, consistency_band, trade_off
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.recalibrate import AutoCalibration

@@ -141,9 +141,7 @@ def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
     g = np.tile([0.6, 0.3, 0.1], (1500, 1))
     y = rng.choice(3, 1500, p=[0.6, 0.1, 0.3])
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
-    assert (
-        found.answers["calibrated"] == "The probabilities are miscalibrated (p ≤ 0.01, 1,500 rows)."
-    )
+    assert found.answers["calibrated"].startswith("The probabilities are miscalibrated (p = 0.0")
     assert "The class-wise error is 0.1" in found.answers["magnitude"]
     assert "2 of 3 classes are miscalibrated (smallest Holm-adjusted p" in found.answers["location"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trueup.evaluation.findings import Settings, headline
+from trueup.evaluation.findings import headline
+from trueup.evaluation.settings import Settings
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
 from trueup.inference.multiple_tests.classes_and_bins import class_pvalues, with_adjusted

@@ -6,27 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from trueup.checks import check_whole, is_whole
-from trueup.engines.draw_keys import keys_of
 from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
 from trueup.estimators.decomposition import TERMS
+from trueup.evaluation.deciding_test import draw_with_omnibus, untestable
 from trueup.evaluation.sections import Finding, Score
+from trueup.evaluation.settings import Settings
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test, estimate_many, interval
-from trueup.inference.arguments import check_level, check_resamples
-from trueup.inference.hypothesis_tests.binned_resamples import can_fuse
-from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
-from trueup.inference.omnibus.matrices import draw_together
 from trueup.metrics import rmsce_debiased
 from trueup.metrics.declare import NAMED
 from trueup.results import CalibrationTestResult, Interval
-from trueup.seeds import Seed, seed_of
 
 HEADLINE = "rmsce_debiased"
 """The error that the verdict states: nearly unbiased."""
@@ -41,45 +34,9 @@ MOST_ROWS_SORTED = 50_000
 """Metrics without bins sort every resample; above so many rows they are left out unless asked."""
 MOST_CELLS_TESTED = 5_000_000
 """Rows times classes up to which all classes are resampled together."""
-MOST_ROWS_DRAWN, FEWEST_RESAMPLES = 2_000_000_000, 199
-"""Labels that the omnibus test draws at most, unless that leaves too few resamples."""
 MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
 MOST_PAIRS_OF_SKCE = 12_000_000
 """Pairs of rows times classes, for each of which `skce` compares every resample."""
-
-
-class Settings(NamedTuple):
-    """What the caller wants of every metric."""
-
-    n_bins: int
-    confidence_level: float
-    n_resamples: int
-    seed: int
-
-    @classmethod
-    def checked(
-        cls,
-        n_bins: int = 15,
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        rng: Seed = 0,
-    ) -> Settings:
-        """Return what was asked for, or refuse it."""
-        level = check_level(confidence_level)
-        many = check_resamples(n_resamples, level)
-        check_whole("n_bins", n_bins, 1)
-        seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
-        return cls(n_bins, level, many, seed)
-
-    @property
-    def of_tests(self) -> dict[str, Any]:
-        """Options of every test by resampling."""
-        return {"n_resamples": self.n_resamples, "rng": self.seed}
-
-    @property
-    def of_intervals(self) -> dict[str, Any]:
-        """Options of every interval that may need resampling."""
-        return {"confidence_level": self.confidence_level, **self.of_tests}
 
 
 def headline(n_bins: int) -> BinnedError:
@@ -106,7 +63,7 @@ def _measured(
     together = {name: each for name, each in chosen.items() if not _too_costly(each, forecasts)}
     notes: dict[str, str] = {}
     try:
-        _draw_together(together, forecasts, asked)
+        draw_with_omnibus(together.values(), forecasts, asked)
         found = estimate_many(list(together.values()), forecasts, **asked.of_intervals)
     except InputError:
         raise
@@ -126,19 +83,6 @@ def _measured(
     return tuple((ready | alone)[name] for name in chosen)
 
 
-def _draw_together(chosen: Mapping[str, Estimator], forecasts: Forecasts, asked: Settings) -> None:
-    """Draw the labels of the omnibus test of a matrix and of the errors of all classes once."""
-    fused = [
-        each
-        for each in chosen.values()
-        if each.lens_for(forecasts).induces == "family" and can_fuse(each, forecasts)
-    ]
-    if not forecasts.is_matrix or forecasts.weights is not None or not fused:
-        return  # weighted sums depend on the order of their terms
-    if all_certain(forecasts) is None and resamples_of_test(forecasts, asked) == asked.n_resamples:
-        draw_together(forecasts, fused, keys_of(seed_of(asked.seed), asked.n_resamples))
-
-
 def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
     """Brier score and log loss, with intervals and taken apart."""
     found = []
@@ -151,44 +95,6 @@ def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
                 parts = replace(parts, **{name: classes * getattr(parts, name) for name in TERMS})
         found.append(Score(name, ends, parts))
     return tuple(found)
-
-
-def untestable(forecasts: Forecasts, asked: Settings) -> str:
-    """Return why no test of calibration can reject, or an empty string."""
-    if forecasts.soft:
-        return "soft labels cannot be tested"
-    if forecasts.clusters is not None:
-        many = len(np.unique(forecasts.clusters))
-        if 2.0 ** (1 - many) > 1 - asked.confidence_level:  # the smallest p-value there can be
-            return f"a test needs more than {many} cluster{'s' * (many != 1)}"
-    return ""
-
-
-def omnibus_test(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
-    """Run the test that decides; None where `untestable` says why."""
-    if untestable(forecasts, asked):
-        return None
-    many = resamples_of_test(forecasts, asked)
-    return calibration_test(forecasts, n_resamples=many, rng=asked.seed)
-
-
-def resamples_of_test(forecasts: Forecasts, asked: Settings) -> int:
-    """Return how many resamples the omnibus test draws: fewer where rows are very many."""
-    most = max(FEWEST_RESAMPLES, MOST_ROWS_DRAWN // forecasts.n)
-    return min(asked.n_resamples, most)
-
-
-def test_of_possible(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
-    """Test the rows whose outcome had a positive probability, where some had none."""
-    possible = np.concatenate(
-        [
-            (forecasts.rows(block) * forecasts.one_hot(block)).sum(axis=1) > 0
-            for block in forecasts.blocks()
-        ]
-    )
-    if not possible.any():
-        return None
-    return omnibus_test(forecasts.take(np.flatnonzero(possible)), asked)
 
 
 def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:
@@ -223,7 +129,7 @@ def usual_metrics(forecasts: Forecasts) -> list[str]:
 
 def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Estimator]:
     if metrics is None:
-        return {name: _named(name, n_bins) for name in usual_metrics(forecasts)}
+        return {name: named(name, n_bins) for name in usual_metrics(forecasts)}
     if isinstance(metrics, str | bytes) or not isinstance(metrics, Sequence | Mapping):
         hint = 'such as ["ece", "smooth_ece"] or {"mine": tu.BinnedError(norm=1)}'
         raise must_be("metrics", "a list of metrics, or a dictionary by name", metrics, hint=hint)
@@ -236,7 +142,7 @@ def _chosen(forecasts: Forecasts, metrics: object, n_bins: int) -> dict[str, Est
         rule = f"must not redefine {HEADLINE!r}, which the verdict uses"
         raise InputError("metrics", rule, hint="choose another name")
     if forecasts.is_matrix and not any(name == ALL_CLASSES for name in given):
-        given[ALL_CLASSES] = _named(ALL_CLASSES, n_bins)
+        given[ALL_CLASSES] = named(ALL_CLASSES, n_bins)
     return {HEADLINE: first, **given}
 
 
@@ -248,16 +154,17 @@ def _name_of(metric: Any) -> str:
 
 def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
     if isinstance(metric, str):
-        return _named(metric, n_bins)
+        return named(metric, n_bins)
     if metric in NAMED.values():
-        return _named(metric.__name__, n_bins)
+        return named(metric.__name__, n_bins)
     known = known_estimator(metric, "metrics")
     if known is None:
         raise must_be("metrics", "contain metrics or estimators", metric)
     return known
 
 
-def _named(name: str, n_bins: int) -> Estimator:
+def named(name: str, n_bins: int) -> Estimator:
+    """Return the estimator of a named metric, with this number of bins if it takes one."""
     if name not in NAMED:
         raise must_be("metrics", f"among {', '.join(sorted(NAMED))}", name)
     compose = NAMED[name].estimator

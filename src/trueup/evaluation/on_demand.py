@@ -13,21 +13,20 @@ from trueup.errors import InputError, internal_error
 from trueup.estimators import BinnedError, PointwiseError
 from trueup.evaluation.class_findings import class_findings, resamples_of_groups
 from trueup.evaluation.clinical import clinical_table
+from trueup.evaluation.deciding_test import omnibus_test, test_of_possible
 from trueup.evaluation.findings import (
-    Settings,
     findings,
     headline,
     headline_finding,
-    omnibus_test,
     proper_scores,
-    test_of_possible,
 )
-from trueup.evaluation.frequencies import frequencies_of_groups
-from trueup.evaluation.halves import halves_of
 from trueup.evaluation.overview import overview_of
 from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
 from trueup.evaluation.recommendations import detectable, local_finding, tried_recalibration
 from trueup.evaluation.sections import Detectable, Finding
+from trueup.evaluation.settings import Settings
+from trueup.evaluation.verdict.frequencies import frequencies_of_groups
+from trueup.evaluation.verdict.halves import halves_of
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
 from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off

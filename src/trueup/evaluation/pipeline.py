@@ -12,16 +12,18 @@ import numpy as np
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, conflict, must_be
 from trueup.evaluation.class_findings import test_of_classes
-from trueup.evaluation.findings import ALL_CLASSES, Settings, further_tests, headline, untestable
+from trueup.evaluation.deciding_test import untestable
+from trueup.evaluation.findings import ALL_CLASSES, further_tests, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
-from trueup.evaluation.frequencies import frequency_of_scores
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
 from trueup.evaluation.recommendations import advised_estimator
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
+from trueup.evaluation.settings import Settings
 from trueup.evaluation.verdict.answers import answers_of, verdict_of, verdict_of_models
 from trueup.evaluation.verdict.evidence import Evidence
+from trueup.evaluation.verdict.frequencies import frequency_of_scores
 from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band

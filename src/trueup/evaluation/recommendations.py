@@ -10,8 +10,8 @@ import numpy as np
 from trueup._typing import Ints
 from trueup.bins import EqualWidth
 from trueup.errors import InputError
-from trueup.evaluation.findings import Settings
 from trueup.evaluation.sections import Detectable, EstimatorAdvice, LocalFinding, Recalibration
+from trueup.evaluation.settings import Settings
 from trueup.evaluation.verdict.wording import amount
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.sensitivity import Sensitivity

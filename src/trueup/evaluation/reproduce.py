@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trueup.evaluation.findings import HEADLINE, Settings, usual_metrics
+from trueup.evaluation.findings import HEADLINE, usual_metrics
 from trueup.evaluation.sections import Finding
+from trueup.evaluation.settings import Settings
 from trueup.forecasts import Forecasts
 from trueup.metrics.declare import NAMED
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
-from trueup.evaluation.frequencies import OF_GROUP
 from trueup.evaluation.sections import Finding, Frequency, Overview, Recalibration, Score
 from trueup.evaluation.verdict.advice import OUT_OF_FOLD_LEVEL
+from trueup.evaluation.verdict.frequencies import OF_GROUP
 from trueup.evaluation.verdict.wording import percent
 from trueup.notebook import html_table, is_number, text_table
 from trueup.results import CalibrationTestResult

@@ -13,8 +13,8 @@ from trueup.cli.commands.plot import OF_ONE_MODEL
 from trueup.cli.figures import save_figure
 from trueup.errors import InputError
 from trueup.evaluation import Evaluation, evaluate
-from trueup.evaluation.findings import Settings
 from trueup.evaluation.on_demand import PARTS, OnDemand
+from trueup.evaluation.settings import Settings
 from trueup.plotting.overview import figure_of, parts_of
 from trueup.plotting.registry import FIGURES, KINDS
 

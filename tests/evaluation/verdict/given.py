@@ -16,7 +16,10 @@ BESIDE = ("weights", "groups", "clusters", "classes")
 FAST: dict[str, Any] = {"n_resamples": 199, "recalibrate": False, "advice": False}
 PLAIN: dict[str, Any] = {"metrics": []}
 """No metric but the headline: enough where no other test matters."""
-NEVER_REJECTS: dict[str, float] = {"findings.MOST_ROWS_DRAWN": 0, "findings.FEWEST_RESAMPLES": 15}
+NEVER_REJECTS: dict[str, float] = {
+    "deciding_test.MOST_ROWS_DRAWN": 0,
+    "deciding_test.FEWEST_RESAMPLES": 15,
+}
 """Of 15 draws the smallest p-value is 1/16, so that the omnibus test rejects nothing."""
 
 

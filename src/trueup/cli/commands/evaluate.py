@@ -128,8 +128,8 @@ def _as_typed(
     found: Evaluation, file: str, columns: dict[str, Any], metrics: tuple[str, ...]
 ) -> str:
     """Return the command that gives these numbers again."""
-    from trueup.evaluation.findings import Settings
     from trueup.evaluation.reproduce import about
+    from trueup.evaluation.settings import Settings
 
     settings, usual = found.settings, Settings.checked()
     named = {"n_bins": "bins", "confidence_level": "confidence-level", "n_resamples": "resamples"}

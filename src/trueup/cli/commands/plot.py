@@ -47,8 +47,8 @@ def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[
     check_picture(output, file)
     read_from = read_found(file, columns)
     with working("drawing"):
-        from trueup.evaluation.findings import Settings
         from trueup.evaluation.on_demand import OnDemand
+        from trueup.evaluation.settings import Settings
         from trueup.plotting.overview import figure_of
 
         asked = Settings.checked(n_bins=bins, rng=seed)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup._typing import Ints
-from trueup.evaluation.halves import Halves
 from trueup.evaluation.sections import Detectable, Finding, Overview, Recalibration
+from trueup.evaluation.verdict.halves import Halves
 from trueup.evaluation.verdict.wording import bound_of, named, pvalue_of, rows_of
 from trueup.inference import GroupErrors, holm
 from trueup.results import CalibrationTestResult

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from trueup.evaluation.clinical import ALL_ROWS
-from trueup.evaluation.halves import Part
 from trueup.evaluation.verdict.evidence import NOT_TESTED, Evidence
+from trueup.evaluation.verdict.halves import Part
 from trueup.evaluation.verdict.wording import amount, difference, equals, estimate_of, percent, span
 
 HIGH = {-1: "too high", 1: "too low"}

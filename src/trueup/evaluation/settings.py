@@ -1,0 +1,43 @@
+"""What the caller of `evaluate` wants of every metric and test."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from trueup.checks import check_whole, is_whole
+from trueup.inference.arguments import check_level, check_resamples
+from trueup.seeds import Seed, seed_of
+
+
+class Settings(NamedTuple):
+    """What the caller wants of every metric."""
+
+    n_bins: int
+    confidence_level: float
+    n_resamples: int
+    seed: int
+
+    @classmethod
+    def checked(
+        cls,
+        n_bins: int = 15,
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        rng: Seed = 0,
+    ) -> Settings:
+        """Return what was asked for, or refuse it."""
+        level = check_level(confidence_level)
+        many = check_resamples(n_resamples, level)
+        check_whole("n_bins", n_bins, 1)
+        seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
+        return cls(n_bins, level, many, seed)
+
+    @property
+    def of_tests(self) -> dict[str, Any]:
+        """Options of every test by resampling."""
+        return {"n_resamples": self.n_resamples, "rng": self.seed}
+
+    @property
+    def of_intervals(self) -> dict[str, Any]:
+        """Options of every interval that may need resampling."""
+        return {"confidence_level": self.confidence_level, **self.of_tests}
