@@ -175,7 +175,7 @@ def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
         "95 % interval": [span(found[name].low, found[name].high) for name in order],
         "p-value": [pvalue(calibration_test(tests[name], labels, rng=0).pvalue) for name in order],
     }
-    note = "rmsce_debiased: 0 is perfect. A small p-value: not calibrated, beyond chance."
+    note = "rmsce_debiased: 0 is perfect. A small p-value of the omnibus test: not calibrated."
     screen.table("Which of them can be believed?", table, note)
     return order[-1]
 
@@ -188,7 +188,7 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
         "95 % interval": [
             span(each.estimates[0].interval.low, each.estimates[0].interval.high) for each in both
         ],
-        "p-value": [pvalue(each.estimates[0].pvalue) for each in both],
+        "p-value": [pvalue(each.pvalue) for each in both],
         **{
             name: [number(each.scores[place].interval.estimate) for each in both]
             for place, name in enumerate(("Brier score", "log loss"))

@@ -86,9 +86,9 @@ def errors_of(estimates: Sequence[Finding]) -> ResultTable:
 
 
 def models_of(models: Mapping[str, Evaluation]) -> ResultTable:
-    """Return the headline of every model, as `plot_comparison` draws it."""
+    """Return the error of every model and the p-value of its omnibus test."""
     first = {name: model.estimates[0] for name, model in models.items()}
-    pvalues = [np.nan if each.pvalue is None else each.pvalue for each in first.values()]
+    pvalues = [np.nan if each.pvalue is None else each.pvalue for each in models.values()]
     return ResultTable({**_named_errors(first).data, "pvalue": np.array(pvalues)})
 
 
