@@ -167,7 +167,7 @@ def page(found: dict[str, Counter[str]], sets: int, found_clinical: int, clinica
         pooled=noise / np.sqrt(len(found)),
         rows="\n".join(rows),
         all_rows=shares(sum(found.values(), Counter())),
-        draws=999,
+        draws=Settings.checked().n_resamples,
         patients=PATIENTS,
         clinical=clinical_sets,
         found=found_clinical,
