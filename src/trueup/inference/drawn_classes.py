@@ -33,6 +33,8 @@ class Sums:
 
     def of_class(self, k: int, inner: Floats) -> NDArray[Any]:
         """Return the sums in the bins of a class with these edges between them."""
+        if len(inner) == len(self.inner[k]):  # all of them, and nobody asked for others
+            return self.of_classes[k]
         first = np.searchsorted(self.inner[k], np.r_[-np.inf, inner], side="right")
         return np.asarray(np.add.reduceat(self.of_classes[k], first, axis=1))
 
@@ -49,27 +51,22 @@ class DrawnClasses:
         self, forecasts: Forecasts, inner: Sequence[Sequence[Floats]], top: Floats | None = None
     ) -> None:
         self.forecasts, self.top = forecasts, top
-        shared = [] if top is None else [top]
-        self.inner = [
-            np.unique(np.concatenate([*each, *shared])) for each in zip(*inner, strict=True)
-        ]
+        self.inner = [np.unique(np.concatenate(each)) for each in zip(*inner, strict=True)]
         self.start = np.concatenate([[0], np.cumsum([len(each) + 1 for each in self.inner])])
         # An entry of the top label counts for its class and for the top label: its place is one
-        # that no other entry has.
-        n_places = int(self.start[-1])
-        seen = np.zeros(n_places, np.bool_)
+        # that no other entry has, of both bins.
+        self.n_places, self.n_top = int(self.start[-1]), 0 if top is None else len(top) + 1
+        seen = np.zeros(self.n_places * self.n_top, np.bool_)
         if top is not None:
             for block in row_blocks(forecasts.n, forecasts.n_classes):
-                seen[self._top_places(block)] = True
-        self.of_top = np.flatnonzero(seen)
-        self._place_of_top = np.full(n_places, -1, np.int32)
-        self._place_of_top[self.of_top] = np.arange(n_places, n_places + len(self.of_top))
+                seen[self._both_places(block)] = True
+        self.both = np.flatnonzero(seen)
+        self._number = np.zeros(len(seen), np.int32)
+        self._number[self.both] = np.arange(self.n_places, self.n_places + len(self.both))
 
     def sums(self, keys: Bits) -> Iterator[Sums]:
         """Draw labels with each key, and yield their sums for some keys at a time."""
-        n_places = int(self.start[-1])
-        many = n_places + len(self.of_top)
-        order, first_of = self._bins_of_top()
+        many = self.n_places + len(self.both)
         for first, last in steps(len(keys), max(FEWEST_DRAWS, MOST_ENTRIES // many)):
             totals = totals_of_drawn_classes(
                 self.forecasts.n,
@@ -79,11 +76,24 @@ class DrawnClasses:
                 keys[first:last],
                 self._draw,
             )
-            drawn = totals[:, n_places:][:, order]
-            top = np.add.reduceat(drawn, first_of, axis=1) if len(order) else drawn
-            totals[:, self.of_top] += totals[:, n_places:]
+            top = self._add_top(totals)
             ends = zip(self.start[:-1], self.start[1:], strict=True)
             yield Sums(self.inner, [totals[:, start:stop] for start, stop in ends], top)
+
+    def _add_top(self, totals: NDArray[Any]) -> NDArray[Any]:
+        """Add entries of the top label to the sums of their classes; return those of the top label.
+
+        Every bin of the top label holds a score, so none is without a place.
+        """
+        both = totals[:, self.n_places :]
+        if self.top is None:
+            return both
+        of_class, of_top = np.divmod(self.both, self.n_top)
+        new = np.flatnonzero(np.r_[True, of_class[1:] != of_class[:-1]])
+        totals[:, of_class[new]] += np.add.reduceat(both, new, axis=1)
+        order = np.argsort(of_top, kind="stable")
+        first = np.searchsorted(of_top[order], np.arange(self.n_top))
+        return np.asarray(np.add.reduceat(both[:, order], first, axis=1))
 
     def _draw(self, block: slice) -> tuple[Bits, Places]:
         rows = self.forecasts.rows(block)
@@ -92,29 +102,22 @@ class DrawnClasses:
             place[:, k] = self.start[k] + np.searchsorted(inner, rows[:, k], side="left")
         if self.top is not None:
             every, top = np.arange(len(rows)), self.forecasts.top[1][block]
-            place[every, top] = self._place_of_top[place[every, top]]
+            of_top = np.searchsorted(self.top, rows[every, top], side="left")
+            place[every, top] = self._number[
+                place[every, top].astype(np.int64) * self.n_top + of_top
+            ]
         return class_limits(rows), place
 
-    def _top_places(self, block: slice) -> Ints:
+    def _both_places(self, block: slice) -> Ints:
+        """Return the bin of each row's largest probability, in its class and in the top label."""
+        assert self.top is not None
         top = self.forecasts.top[1][block]
         score = self.forecasts.rows(block)[np.arange(len(top)), top]
         place = np.empty(len(top), np.int64)
         for k in np.unique(top):
             here = top == k
             place[here] = self.start[k] + np.searchsorted(self.inner[k], score[here], side="left")
-        return place
-
-    def _bins_of_top(self) -> tuple[Ints, Ints]:
-        """Return the places of the top label in the order of its bins, and where each bin begins.
-
-        Every bin of the top label holds a score, so none is without a place.
-        """
-        if self.top is None:
-            return np.array([], np.int64), np.array([], np.int64)
-        lower = np.concatenate([np.r_[-np.inf, inner] for inner in self.inner])[self.of_top]
-        bins = np.searchsorted(self.top, lower, side="right")
-        order = np.argsort(bins, kind="stable")
-        return order, np.searchsorted(bins[order], np.arange(len(self.top) + 1))
+        return np.asarray(place * self.n_top + np.searchsorted(self.top, score, side="left"))
 
 
 def with_data_once(

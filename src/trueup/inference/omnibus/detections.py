@@ -27,6 +27,7 @@ from trueup.tables.score_cells import N_CELLS, CellMoments, cell_of
 NULL_DRAWS = 8000  # of calibrated labels, where the number of rows is that of the data
 OTHER_NULL_DRAWS = 4000  # where it is another
 DRAWS_AT_ONCE = 1000
+DETECTIONS_AT_ONCE = 500  # so few that counting can stop early
 MOST_DOUBLINGS = 40
 NORMAL = 25.0  # variance of the labels of a cell from which their sum is taken as normal
 
@@ -183,7 +184,7 @@ class OmnibusDetections:
         times = rows / self.rows
         cells, pool = self._calibrated(times)
         drawn, n_cells = self._quantiles(n_draws), len(cells.size)
-        for each in in_parts(n_draws):
+        for each in steps(n_draws, DETECTIONS_AT_ONCE):
             some = drawn.part(n_cells, slice(*each))
             yield pool.rejected(cells.statistics(gap, times, some))
 
