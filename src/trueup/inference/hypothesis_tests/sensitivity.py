@@ -33,6 +33,7 @@ HALVINGS = 16
 TEMPERATURES = (2.0, 0.5)
 """The shapes of error looked for: overconfident and underconfident by this much."""
 MOST_ROWS = 1e12
+STEP = math.log(16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,16 @@ class Sensitivity(FieldsShown):
         enough: scores near 1 leave no room for underconfidence.
         """
         check_inside("power", power)
-        errors = [self._smallest(temperature, power) for temperature in TEMPERATURES]
-        return max((error for error in errors if error is not None), default=None)
+        smallest = None
+        for temperature in reversed(TEMPERATURES):  # the harder shape is mostly the last
+            if smallest is not None:
+                strength = smallest / max(self._error(temperature, 1.0), 1e-300)
+                within = strength <= self._reach(temperature)
+                if within and self._finds(temperature, strength, self.rows, power):
+                    continue  # the smallest error of this shape is smaller
+            found = self._smallest(temperature, power)
+            smallest = max((e for e in (smallest, found) if e is not None), default=None)
+        return smallest
 
     def rows_for(self, error: float, power: float = 0.8) -> float | None:
         """Return about how many rows detect an error with probability ``power``.
@@ -100,14 +109,15 @@ class Sensitivity(FieldsShown):
         if not 0 < error <= 1:
             raise must_be("error", "above 0 and at most 1", error)
         check_inside("power", power)
-        rows = []
-        for temperature in TEMPERATURES:
+        needed = None
+        for temperature in reversed(TEMPERATURES):  # the harder shape is mostly the last
             strength = error / max(self._error(temperature, 1.0), 1e-300)
             if self._reach(temperature) < strength:
                 continue
-            rows.append(self._first_enough(temperature, strength, power))
-        known = [many for many in rows if many is not None]
-        return max(known, default=None)
+            if needed is None or not self._finds(temperature, strength, needed, power):
+                more = self._first_enough(temperature, strength, needed or 1.0, power)
+                needed = needed if more is None else more
+        return needed
 
     def _smallest(self, temperature: float, power: float) -> float | None:
         reach = self._reach(temperature)
@@ -120,12 +130,21 @@ class Sensitivity(FieldsShown):
             low, high = (low, middle) if enough else (middle, high)
         return self._error(temperature, high)
 
-    def _first_enough(self, temperature: float, strength: float, power: float) -> float | None:
-        """Return the smallest number of rows, to within 1%, that detects often enough."""
-        low, high = 0.0, math.log(MOST_ROWS)
-        if not self._finds(temperature, strength, MOST_ROWS, power):
-            return None
-        while high - low > 0.01:
+    def _first_enough(
+        self, temperature: float, strength: float, too_few: float, power: float
+    ) -> float | None:
+        """Return the smallest number of rows, to within 2%, that detects often enough."""
+        low, high = math.log(too_few), math.log(max(self.rows, too_few))
+        while not self._finds(temperature, strength, math.exp(high), power):
+            if high >= math.log(MOST_ROWS):
+                return None
+            low, high = high, min(high + STEP, math.log(MOST_ROWS))
+        while high - STEP > low:
+            if not self._finds(temperature, strength, math.exp(high - STEP), power):
+                low = high - STEP
+                break
+            high -= STEP
+        while high - low > 0.02:
             middle = (low + high) / 2
             enough = self._finds(temperature, strength, math.exp(middle), power)
             low, high = (low, middle) if enough else (middle, high)
