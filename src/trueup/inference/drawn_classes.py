@@ -33,7 +33,7 @@ class Sums:
 
     def of_class(self, k: int, inner: Floats) -> NDArray[Any]:
         """Return the sums in the bins of a class with these edges between them."""
-        if len(inner) == len(self.inner[k]):  # all of them, and nobody asked for others
+        if len(inner) == len(self.inner[k]):  # these are all there are
             return self.of_classes[k]
         first = np.searchsorted(self.inner[k], np.r_[-np.inf, inner], side="right")
         return np.asarray(np.add.reduceat(self.of_classes[k], first, axis=1))
