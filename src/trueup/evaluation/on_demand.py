@@ -148,7 +148,10 @@ def _simplex(of: OnDemand) -> Any:
 def _detectable_error(of: OnDemand) -> Detectable | None:
     alpha = 1 - of.asked.confidence_level
     found = sensitivity(of.forecasts, alpha=alpha, **of.asked.of_tests)
-    return detectable(found, of.forecasts.n) if np.ptp(found.null) > 0 else None
+    if not np.ptp(found.null) > 0:
+        return None
+    test = "the test of the top label" if of.forecasts.is_matrix else "the test"
+    return detectable(found, of.forecasts.n, test)
 
 
 def _null(of: OnDemand) -> ResultTable | None:

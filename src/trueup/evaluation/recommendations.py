@@ -37,8 +37,11 @@ FEWEST_ROWS_TO_PLAN = 20
 ERRORS_OF_INTEREST = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
-def detectable(found: Sensitivity, n: int) -> Detectable:
-    """Say which error the test would have found, and how many rows like these find others."""
+def detectable(found: Sensitivity, n: int, test: str) -> Detectable:
+    """Say which error the test misses, and how many rows like these detect others.
+
+    ``test`` is what the sentence calls it: for a matrix it is that of the top label alone.
+    """
     error = found.smallest_error(POWER)
     # The bins of a few rows say too little of those of many.
     asked = ERRORS_OF_INTEREST if n >= FEWEST_ROWS_TO_PLAN else ()
@@ -50,7 +53,7 @@ def detectable(found: Sensitivity, n: int) -> Detectable:
         words = "with this few rows, even a large error would usually go undetected"
     else:
         missed = f"{100 * (1 - POWER):.0f}% of the time"
-        words = f"the test would miss an error smaller than {amount(error)} more than {missed}"
+        words = f"{test} would miss an error smaller than {amount(error)} more than {missed}"
     return Detectable(error, POWER, found.alpha, table, words)
 
 

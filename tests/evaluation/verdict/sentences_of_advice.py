@@ -29,7 +29,7 @@ PRECISION, ADVICE, GAIN = "precision", "recommendation", "expected_gain"
 @template(
     PRECISION,
     rf"With {rows()}, the interval extends at most {amount('width')} from the estimate(?:; the "
-    rf"test "
+    rf"test(?P<top> of the top label)? "
     rf"detects an error of {amount('error')} with 80% probability)?(?P<few>; with this few "
     rf"clusters, "
     r"p-values and intervals are only approximate)?\.",
@@ -40,7 +40,9 @@ def width(f: Facts, m: re.Match[str]) -> None:
     known = f.evaluation.detectable_error
     shown = f.status == "miscalibrated" and known is not None and known.error is not None
     assert (m["error"] is not None) == shown
-    if shown:  # the error itself is that of `sensitivity`, tested where it is made
+    if shown:
+        assert bool(m["top"]) == (f.evaluation.overview.kind == "multiclass")
+        # the error itself is that of `sensitivity`, tested where it is made
         assert_number(m["error"], known.error)
         assert known.power == 0.8
     assert bool(m["few"]) == (f.n_clusters is not None and f.n_clusters < 50)
@@ -222,12 +224,13 @@ def nothing_needed(f: Facts, m: re.Match[str]) -> None:
 
 @template(
     ADVICE,
-    rf"Detecting an error of {amount('error')} with 80% power takes about (?P<rows>\d[\d,]*) "
-    rf"rows\.",
+    rf"Detecting (?P<top>a top-label|an) error of {amount('error')} with 80% power takes about "
+    r"(?P<rows>\d[\d,]*) rows\.",
 )
 def rows_needed(f: Facts, m: re.Match[str]) -> None:
     """The largest error that these rows are too few for; how many it takes is of `sensitivity`."""
     assert f.status == "no evidence"
+    assert (m["top"] != "an") == (f.evaluation.overview.kind == "multiclass")
     table = f.evaluation.detectable_error.table
     more = [(e, k) for e, k in zip(table["error"], table["rows"], strict=True) if k > f.n]
     error, needed = max(more)

@@ -162,11 +162,14 @@ def _none(f: Facts, m: re.Match[str]) -> None:
 
 @template(
     Q,
-    NONE + rf"the test would miss an error smaller than {amount('x')} more than 20% of the time\.",
+    NONE
+    + rf"the test(?P<top> of the top label)? would miss an error smaller than {amount('x')} more "
+    r"than 20% of the time\.",
 )
 def no_evidence_of_less(f: Facts, m: re.Match[str]) -> None:
     """The detectable error itself is that of `sensitivity`, tested where it is made."""
     _none(f, m)
+    assert bool(m["top"]) == (f.evaluation.overview.kind == "multiclass")
     assert_number(m["x"], f.evaluation.detectable_error.error)
 
 

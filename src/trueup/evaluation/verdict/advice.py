@@ -25,7 +25,8 @@ def precision(evidence: Evidence) -> str:
     found = evidence.detectable_error
     if evidence.miscalibrated and found is not None and found.error is not None:
         power = f"{100 * found.power:g}% probability"
-        text += f"; the test detects an error of {amount(found.error)} with {power}"
+        test = "the test of the top label" if evidence.multiclass else "the test"
+        text += f"; {test} detects an error of {amount(found.error)} with {power}"
     if many is not None and many < FEW_CLUSTERS:
         text += "; with this few clusters, p-values and intervals are only approximate"
     if evidence.rejected and ends.low <= 0:
@@ -114,7 +115,8 @@ def _more_rows(evidence: Evidence) -> str:
     k = int(more[np.argmax(found.table["error"][more])])
     error, rows = float(found.table["error"][k]), int(found.table["rows"][k])
     power = f"{100 * found.power:g}% power"
-    return f" Detecting an error of {error:g} with {power} takes about {_rounded(rows):,} rows."
+    an_error = "a top-label error" if evidence.multiclass else "an error"
+    return f" Detecting {an_error} of {error:g} with {power} takes about {_rounded(rows):,} rows."
 
 
 def _rounded(rows: int) -> int:

@@ -18,6 +18,7 @@ from trueup.evaluation.verdict.wording import (
 )
 
 NAMED = 3
+PLURALS = {"class": "classes", "group": "groups"}
 
 
 def calibrated(evidence: Evidence) -> str:
@@ -69,7 +70,7 @@ def _parts(evidence: Evidence) -> list[str]:
         if len(bad):
             names = listed([named(table[kind][k]) for k in bad[:NAMED]])
             least = pvalue_of(float(table["adjusted_pvalue"][bad].min()), evidence.alpha)
-            several = {"class": "classes", "group": "groups"}[kind]
+            several = PLURALS[kind]
             if len(bad) == 1:
                 found.append(f"{kind} {names} is miscalibrated (Holm-adjusted p = {least})")
             elif len(bad) <= NAMED:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.evaluation.verdict.calibrated import NAMED, PLURALS
 from trueup.evaluation.verdict.evidence import TESTS_DISAGREE, Evidence
 from trueup.evaluation.verdict.score_ranges import between, one_score
 from trueup.evaluation.verdict.wording import (
@@ -17,10 +18,8 @@ from trueup.evaluation.verdict.wording import (
 )
 from trueup.tables import BinTable, ResultTable
 
-NAMED = 3
 ONE_SCORE = 1e-12
 """Variance of scores that are all the same."""
-PLURALS = {"class": "classes", "group": "groups"}
 
 
 def location(evidence: Evidence) -> str:
