@@ -2,6 +2,7 @@
 
 from trueup import (
     bins as bins,
+    datasets as datasets,
     decisions as decisions,
     engines as engines,
     estimators as estimators,

@@ -40,6 +40,7 @@ LAYERS = [
     "decisions",
     "evaluation",
     "io",
+    "datasets",
     "plotting",
     "cli",
     "__main__",

@@ -27,6 +27,7 @@ PUBLIC = [
     *NAMED,
     # data
     "Forecasts",
+    "datasets",
     # simulation
     "simulate",
     "recommend_estimator",
@@ -101,6 +102,7 @@ IN_MODULES = {
         "TopLabel",
         "TopLabelByClass",
     ],
+    "datasets": ["Dataset", "clinic", "language_models", "network", "tumors"],
     "results": [
         "CalibrationTestResult",
         "Certificate",
