@@ -38,6 +38,7 @@ LAYERS = [
     "simulate",
     "recalibrate",
     "decisions",
+    "explanation",
     "evaluation",
     "io",
     "datasets",

@@ -71,6 +71,7 @@ PUBLIC = [
     "group_errors",
     "interval",
     # one call, files and pictures
+    "explain",
     "Evaluation",
     "evaluate",
     "read",

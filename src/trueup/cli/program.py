@@ -32,6 +32,7 @@ COMMANDS = (
     "certify",
     "power",
     "simulate",
+    "explain",
     "datasets",
     "demo",
     "completion",
