@@ -42,6 +42,12 @@ def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
     return probs, rng.random(n) < true, features
 
 
+def network() -> Any:
+    """The reliability diagram of README.md: an overconfident network of ten classes."""
+    data = tu.datasets.network()
+    return tu.evaluate(data, recalibrate=False, advice=False).plot("reliability")
+
+
 def training() -> Any:
     """Follow a network of scikit-learn over its epochs on the digits."""
     from sklearn.datasets import load_digits
@@ -175,6 +181,7 @@ def of_study() -> Any:
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
+    "network": network,
     "reliability": reliability,
     "reliability_deviation": lambda: reliability("deviation", tu.EqualMass(15)),
     "reliability_tree": lambda: reliability("classical", tu.bins.VarianceTree()),

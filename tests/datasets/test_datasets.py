@@ -19,7 +19,7 @@ DIGESTS = {
     "clinic": "d8e68addbe3d3b81",
     "tumors": "9bc0b641ffb43f3c",
     "network": "0c5f63b3b60e8279",
-    "language_models": "0d808f68944b9e14",
+    "language_models": "7e2abb1711b1e815",
 }
 each_dataset = pytest.mark.parametrize("name", LOADERS)
 each_seed = pytest.mark.parametrize("seed", SEEDS)

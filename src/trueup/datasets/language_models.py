@@ -18,8 +18,8 @@ MODELS = {"alder": 0.0, "birch": 0.04, "cedar": 0.09, "elm": 0.16, "fir": 0.25}
 TASKS = {"arithmetic": 0.1, "geography": 0.0, "law": 0.05, "medicine": -0.03}
 DESCRIPTION = (
     f"Stated confidence of five language models in {N_QUESTIONS} answers for each of four tasks, "
-    "and which answers were correct. Accuracy lies below the confidence by an amount that depends "
-    "on the model and the task; only alder on geography is calibrated."
+    "and which answers were correct. Most accuracies lie below the confidence, by an amount that "
+    "depends on the model and the task; only alder on geography is calibrated."
 )
 
 
@@ -48,7 +48,7 @@ def language_models(*, seed: int = 0) -> Dataset:
     (0.0, -0.3)
     """
     check_whole("seed", seed, 0)
-    draws = Draws("language_models", seed)
+    draws = Draws("language models", seed)
     model = np.repeat(list(MODELS), len(TASKS) * N_QUESTIONS)
     task = np.tile(np.repeat(list(TASKS), N_QUESTIONS), len(MODELS))
     below = np.array([MODELS[m] + TASKS[t] for m, t in zip(model, task, strict=True)])
