@@ -1,6 +1,6 @@
-"""Plot every figure of docs/plotting.md: ``python examples/gallery.py`` writes docs/figures/*.png.
+"""Plot the figures of README.md and docs/plotting.md: ``python examples/gallery.py``.
 
-Digits are scikit-learn's; everything else is simulated, so the truth is known.
+They are written to docs/figures/*.png, or those that are named as arguments alone. Digits are scikit-learn's; everything else is simulated, so the truth is known.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,14 +61,25 @@ def demo(directory: str) -> None:
     screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
+    recalibrated = predictions.with_name("recalibrated.csv")
     screen.commands(
         "Try it yourself:",
         [
-            f"trueup evaluate {predictions}",
-            f"trueup plot {predictions} --kind classes -o classes.png",
-            f"trueup compare {predictions} {predictions.with_name('recalibrated.csv')}",
+            *activation(),
+            f"trueup evaluate {shlex.quote(str(predictions))}",
+            f"trueup plot {shlex.quote(str(predictions))} --kind classes -o classes.png",
+            f"trueup compare {shlex.quote(str(predictions))} {shlex.quote(str(recalibrated))}",
+            "trueup datasets",
         ],
     )
+
+
+def activation() -> list[str]:
+    """Return the command that lets the shell find `trueup`, unless it finds it already."""
+    script = Path(sys.prefix, "bin", "activate")
+    if shutil.which("trueup") is not None or not script.is_file():
+        return []
+    return [f". {shlex.quote(os.path.relpath(script))}"]
 
 
 def _tumours() -> tuple[Probs, Both]:
