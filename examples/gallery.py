@@ -1,6 +1,7 @@
 """Plot the figures of README.md and docs/plotting.md: ``python examples/gallery.py``.
 
-They are written to docs/figures/*.png, or those that are named as arguments alone. Digits are scikit-learn's; everything else is simulated, so the truth is known.
+They are written to docs/figures. Arguments select figures by name. The digits are those of
+scikit-learn; everything else is simulated, so the truth is known.
 """
 
 from __future__ import annotations
