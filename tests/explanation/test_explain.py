@@ -120,6 +120,12 @@ def test_the_false_positive_rate_of_a_test() -> None:
     assert tu.explain("cox", datasets.clinic(), n_draws=2).numbers["pvalue"] < 1e-6
 
 
+@pytest.mark.parametrize("name", ["temperature", "venn-abers", "platt", "scaling-binning"])
+def test_recalibrators_by_the_names_of_fit(name: str) -> None:
+    found = tu.explain(name, **FEW).name.lower()
+    assert found.startswith(name.replace("-", ""))
+
+
 def test_an_estimator_without_a_name() -> None:
     found = tu.explain(tu.BinnedError(norm=3), **FEW)
     assert found.name == repr(tu.BinnedError(norm=3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class Dataset(Forecasts):
         """Return these rows with their true probabilities; ``known`` stays that of all rows."""
         columns = {name: column[rows] for name, column in self.table.data.items()}
         return replace(
-            super().take(rows),  # type: ignore[arg-type]
+            cast("Dataset", super().take(rows)),  # it replaces fields of this very dataset
             true_probs=self.true_probs[rows],
             table=ResultTable(columns),
             logits=None if self.logits is None else self.logits[rows],

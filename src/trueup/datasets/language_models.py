@@ -17,7 +17,7 @@ SHARES = [0.08, 0.12, 0.15, 0.2, 0.25, 0.2]
 MODELS = {"alder": 0.0, "birch": 0.04, "cedar": 0.09, "elm": 0.16, "fir": 0.25}
 TASKS = {"arithmetic": 0.1, "geography": 0.0, "law": 0.05, "medicine": -0.03}
 DESCRIPTION = (
-    f"Stated confidence of five language models in {N_QUESTIONS} answers for each of four tasks, "
+    f"Stated confidence of five language models on four tasks, {N_QUESTIONS} questions per task, "
     "and which answers were correct. Most accuracies lie below the confidence, by an amount that "
     "depends on the model and the task; only alder on geography is calibrated."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from trueup.checks import check_whole
@@ -86,6 +87,13 @@ def explain(
     return explain_recalibrator(found, scores, n_draws or FITS, seed)
 
 
+def _by_short_name(name: str, kinds: Mapping[str, Any]) -> Any:
+    """Return the recalibrator of a name, also of a short one as in ``trueup fit --method``."""
+    plain = name.replace("-", "").lower()
+    found = [kind for full, kind in kinds.items() if full.lower().startswith(plain)]
+    return kinds.get(name, found[0] if len(found) == 1 and plain else None)
+
+
 def what_named(what: object) -> object:
     """Return the metric of a name; anything else as it is."""
     return NAMED.get(what, what) if isinstance(what, str) else what
@@ -109,8 +117,9 @@ def _meant(what: object) -> tuple[str, Any]:
     if isinstance(what, base) or what in kinds.values():
         return "recalibrator", what
     if isinstance(what, str):
-        if what in kinds:
-            return "recalibrator", kinds[what]
+        named = _by_short_name(what, kinds)
+        if named is not None:
+            return "recalibrator", named
         if what.removesuffix(TEST) in TESTS:
             return "test", what.removesuffix(TEST)
     names = [*NAMED, *kinds, *TESTS]

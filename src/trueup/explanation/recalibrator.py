@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -20,7 +20,7 @@ def explain_recalibrator(
     given: Recalibrator | type[Recalibrator], scores: Scores, n_draws: int, rng: Seed
 ) -> Explanation:
     """Return what a recalibrator is, and the error that it adds to calibrated scores."""
-    kind = given if isinstance(given, type) else type(given)
+    kind = cast("type[Recalibrator]", given if isinstance(given, type) else type(given))
     lines = {
         "use it for": kind.use[:1].lower() + kind.use[1:],
         "keeps": _kept(given),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, overload
 
 from trueup.estimators.base import Estimator
 
@@ -20,6 +20,14 @@ BESIDE = (
     Parameter("weights", Parameter.KEYWORD_ONLY, default=None, annotation="object"),
     Parameter("logits", Parameter.KEYWORD_ONLY, default=False, annotation="bool"),
 )
+
+
+@overload
+def metric(compose: Callable[..., Estimator]) -> Any: ...
+
+
+@overload
+def metric(*, use: str = "", instead: str = "") -> Callable[[Callable[..., Estimator]], Any]: ...
 
 
 def metric(
