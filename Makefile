@@ -19,16 +19,16 @@ QUIETLY = > $(@:.done=.log) 2>&1 || { cat $(@:.done=.log) >&2; exit 1; }
 .PHONY: help demo test test-slow test-min lint bench coverage figures studies papers conformance docs clean
 
 help:
-	@echo "make demo       train classifiers, say which can be believed, repair the worst"
-	@echo "make test       lint, types and tests"
-	@echo "make test-slow  the thorough tests"
-	@echo "make test-min   the tests with the oldest supported packages"
-	@echo "make lint       ruff, mypy, and counts of rejected phrases, which may only fall"
-	@echo "make bench      speed beside other libraries"
-	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
-	@echo "make figures    draw the figures of docs/plotting.md"
-	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
-	@echo "make clean      remove everything that was built, the environments included"
+	@echo "make demo       train, evaluate and recalibrate example classifiers"
+	@echo "make test       run linters, type checks and tests"
+	@echo "make test-slow  run the thorough tests"
+	@echo "make test-min   run the tests with the oldest supported packages"
+	@echo "make lint       run ruff, mypy and the rules of prose"
+	@echo "make bench      benchmark against other libraries"
+	@echo "make coverage   measure the coverage of the intervals: writes docs/coverage.md"
+	@echo "make figures    plot the figures of README.md and docs/plotting.md"
+	@echo "make studies    run the other studies, which write pages in docs/; two need real predictions"
+	@echo "make clean      remove everything that was built, including the environments"
 
 demo: $(VENV)/base.done $(VENV)/native.done
 	@$(PY) -m trueup demo

@@ -13,6 +13,7 @@ __all__ = ["typed", "typed_option"]
 NAMES = {
     "correct": "labels",
     "n_bins": "bins",
+    "n_draws": "draws",
     "n_resamples": "resamples",
     "rng": "seed",
 }

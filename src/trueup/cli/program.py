@@ -32,21 +32,25 @@ COMMANDS = (
     "certify",
     "power",
     "simulate",
+    "explain",
+    "datasets",
     "demo",
     "completion",
 )
 
-HELP = """Are your model's probabilities true? Measure it, prove it, fix it.
+HELP = """Measure, test and recalibrate predicted probabilities.
 
 FILE is a table with one row per prediction: CSV, TSV, Parquet, Arrow or Feather, NPZ, JSON or JSON
-lines, or "-" for standard input. Which columns hold probabilities and labels is guessed and said,
-or told with --probs and --labels.
+lines, or "-" for standard input. The columns of probabilities and labels are detected and reported;
+override them with --probs and --labels.
 
 \b
 Examples:
   trueup evaluate predictions.csv
   trueup fit predictions.csv -o calibrator.json
   trueup apply calibrator.json new.csv -o fixed.csv
+  trueup explain ece
+  trueup datasets clinic -o clinic.csv
   trueup demo
 
 \b

@@ -68,6 +68,13 @@ class VennAbers(OneVsRestRecalibrator):
     [[0.5, 0.5]]
     """
 
+    use: ClassVar[str] = (
+        "Any increasing shape with an interval for each row, and no output of 0 or 1."
+    )
+    instead: ClassVar[str] = (
+        "IsotonicCalibration for a single probability; BetaCalibration for few rows."
+    )
+
     monotone: ClassVar[bool] = True
     why_worse: ClassVar[str] = (
         "the row that is thought of draws scores that were sharp and right towards the middle"
