@@ -69,7 +69,6 @@ def _missing_signs_told() -> Iterator[None]:
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     if missing:
-        some = "".join(list(missing)[:MOST_SIGNS])
-        say(
-            f"the font of figures lacks {some}{'…' * (len(missing) > MOST_SIGNS)}: boxes stand for them."
-        )
+        some = " ".join(list(missing)[:MOST_SIGNS])
+        more = " and others" * (len(missing) > MOST_SIGNS)
+        say(f"the font lacks {some}{more}, so the figure shows boxes instead.")
