@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "about_data_of",
     "as_typed",
     "bins_option",
     "check_output",
@@ -160,6 +162,19 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
         found = read_forecasts(path, **columns)
     say(f"{found.text}.")
     return found
+
+
+@contextmanager
+def about_data_of(path: str) -> Iterator[None]:
+    """Speak of a file where a function speaks of its own argument, which nobody typed."""
+    try:
+        yield
+    except InputError as error:
+        name = {"scores": "probabilities", "correct": "labels"}.get(error.argument or "")
+        if name is None or error.file is not None:
+            raise
+        shown = "standard input" if path == "-" else path
+        raise error.replace(argument=None, rule=(f"the {name} ", *error.rule), file=shown) from None
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:
