@@ -7,7 +7,7 @@ import io
 import mmap
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +56,10 @@ class CsvTable(Table):
         # DuckDB declares all columns in each query, of which the number grows with theirs.
         width = len(self.names)
         size = self.source.path.stat().st_size
-        self._wide = width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
-        if self._wide:
+        self._not_for_duckdb = width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
+        if width == 1:  # where DuckDB takes an empty line for a row
+            self._not_for_duckdb = self._contains(b"\n\n", b"\n\r", b"\r\r")
+        if width > 1 and self._not_for_duckdb:
             self.columns_at_once = len(self.names)
         self._seem_numbers = {
             name: all(
@@ -79,7 +81,7 @@ class CsvTable(Table):
         return {name: list(cells[name]) for name in names}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
-        found = {} if self._wide else self._by_duckdb(names, limit)
+        found = {} if self._not_for_duckdb else self._by_duckdb(names, limit)
         if not found or len(found[names[0]]) == 0:
             found = self._by_hand(names, limit)
         elif limit is None:
@@ -192,14 +194,21 @@ class CsvTable(Table):
             return
         self._ends_checked = True
         mark = self._delimiter.encode()
-        with open(self.source.path, "rb") as file, _mapped(file) as content:
-            # A search that costs little; few files have a line that ends so.
-            ends = content.find(mark + b"\n") >= 0 or content.find(mark + b"\r") >= 0
-            if not ends and content[-1:] != mark:
-                return
+        # A search that costs little; few files have a line that ends so.
+        if not self._contains(mark + b"\n", mark + b"\r", last=mark):
+            return
         for line, record in self._records():
             if len(record) != len(self.names):
                 raise self._ragged(len(record), line)
+
+    def _contains(self, *marks: bytes, last: bytes | None = None) -> bool:
+        """Whether the file has one of these bytes anywhere, or ends with ``last``."""
+        with (
+            open(self.source.path, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            found = any(content.find(mark) >= 0 for mark in marks)
+            return found or content[-1:] == last
 
     def _ragged(self, n_fields: int, line: int) -> Exception:
         hint = ""
@@ -258,7 +267,3 @@ class CsvTable(Table):
 
     def _not_utf8(self) -> Exception:
         return refusal(self.shown, "is not UTF-8 text", hint="save it again as UTF-8")
-
-
-def _mapped(file: IO[bytes]) -> mmap.mmap:
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
