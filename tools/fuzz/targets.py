@@ -60,7 +60,7 @@ def load_recalibrators(folder: Path, rng: random.Random) -> None:
     name = rng.choice(list(known))
     content = known[name]
     if content.startswith(b"{") and rng.random() < 0.7:
-        # As somebody would make it who knows the format: the checksum is right.
+        # With the right checksum, as anyone can write who knows the format.
         document = json.loads(damaged_json(content, rng))
         if isinstance(document, dict) and "sha256" in document:
             rest = {key: value for key, value in document.items() if key != "sha256"}

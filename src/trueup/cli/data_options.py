@@ -166,7 +166,7 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
 
 @contextmanager
 def about_data_of(path: str) -> Iterator[None]:
-    """Speak of a file where a function speaks of its own argument, which nobody typed."""
+    """Name the file in errors about the arguments of a function, which are no options here."""
     try:
         yield
     except InputError as error:

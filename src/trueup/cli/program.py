@@ -146,7 +146,7 @@ class Program(click.Group):
 
 def say(text: str) -> None:
     """Write a sentence for people to standard error."""
-    # Nobody can be told that standard error is full, and the exit code says the rest.
+    # A full standard error cannot be reported anywhere; the exit code says the rest.
     with suppress(OSError):
         click.echo(f"trueup: {printable(text)}", err=True)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
     return _floats(table, name, array, len(first))
 
 
-def _is_list(item: object) -> bool:
+def _is_list(item: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(item, list | tuple) or (isinstance(item, np.ndarray) and item.ndim > 0)
 
 

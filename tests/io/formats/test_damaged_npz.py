@@ -18,7 +18,7 @@ GOOD = {"p": np.array([0.25, 0.5, 0.75]), "y": np.array([0, 1, 1])}
 
 
 def npz(method: int = zipfile.ZIP_DEFLATED, **members: bytes) -> bytes:
-    """An archive of p and y as they should be, but for the bytes of some members."""
+    """An archive of p and y; ``members`` replace the bytes of some arrays."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, array in GOOD.items():

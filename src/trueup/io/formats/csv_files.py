@@ -27,10 +27,12 @@ from trueup.io.table import Table
 
 DELIMITERS = ",;\t|"
 TYPES_FROM = 200  # rows by which a column is first taken for numbers or texts
+CELLS_LOOKED_AT = 2**18  # of wide files, fewer rows
 WIDEST_FIELD = 2**24
 BYTES_BY_HAND = 6  # times the square of the columns: in smaller files Python is faster than DuckDB
 FEWEST_BY_HAND = 1000  # columns
-CELLS_AT_ONCE = 2**18
+CELLS_AT_ONCE = 2**15  # a text of one takes about 60 bytes
+FEWEST_ROWS = 16
 BUFFER = 2**23  # a quarter of what DuckDB would hold of the file in each thread
 
 
@@ -48,8 +50,8 @@ class CsvTable(Table):
         records = self._records()
         _, header = next(records, (0, []))
         self.names = self._checked_names(self._names(header))
-        few = max(2, CELLS_AT_ONCE // max(1, len(self.names)))
-        first = [record for _, record in islice(records, min(TYPES_FROM, few))]
+        few = min(TYPES_FROM, max(2, CELLS_LOOKED_AT // len(self.names)))
+        first = [record for _, record in islice(records, few)]
         if not first:
             raise refusal(self.shown, "has no rows below its header")
         # Only a first opinion: every value is looked at when the column is read.
@@ -177,11 +179,11 @@ class CsvTable(Table):
         }
 
     def _blocks(self, limit: int | None) -> Iterator[list[tuple[str, ...]]]:
-        """Some rows at a time, as columns; refuse a row that is longer or shorter than others."""
+        """Some rows at a time, as columns; raise an error for a row of another length."""
         last = None if limit is None else limit + 1  # after the header
         records = islice(self._records(strict=True), last)
         next(records, None)
-        rows = max(1, CELLS_AT_ONCE // len(self.names))
+        rows = max(FEWEST_ROWS, CELLS_AT_ONCE // len(self.names))
         while block := list(islice(records, rows)):
             for line, record in block:
                 if len(record) != len(self.names):
@@ -189,7 +191,7 @@ class CsvTable(Table):
             yield list(zip(*(record for _, record in block), strict=True))
 
     def _refuse_one_more_field(self) -> None:
-        """Refuse a line with an empty field too many at its end, which DuckDB passes over."""
+        """Raise an error for a line with one more, empty field, which DuckDB passes over."""
         if self._ends_checked:
             return
         self._ends_checked = True

@@ -121,8 +121,9 @@ class JsonTable(Table):
 def json_table(source: Source) -> Table:
     """Read a JSON document; a file of lines is read as such whatever its suffix says."""
     try:
-        content = source.path.read_bytes()
-        document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_record)
+        text = source.path.read_text("utf-8-sig")
+        one_line = text.count("\n") <= 1
+        document = json.loads(text, object_pairs_hook=_record)
     except TwiceError as problem:
         raise refusal(
             source.shown, f"has the field {problem.args[0]!r} twice in a record"
@@ -137,7 +138,7 @@ def json_table(source: Source) -> Table:
     except (ValueError, RecursionError) as problem:
         raise refusal(source.shown, "is not JSON that can be read") from problem
     if isinstance(document, dict) and not any(isinstance(x, list) for x in document.values()):
-        return JsonLinesTable(source) if content.count(b"\n") <= 1 else JsonTable(source, document)
+        return JsonLinesTable(source) if one_line else JsonTable(source, document)
     return JsonTable(source, document)
 
 
