@@ -47,9 +47,9 @@ def test_a_signal_leaves_no_temporary_file(tmp_path, name, code) -> None:
 def test_nohup_is_respected(tmp_path) -> None:
     code = (
         "import signal\n"
-        "from trueup.cli import _clean_up_when_ended\n"
+        "from trueup.cli.process import clean_up_when_ended\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "_clean_up_when_ended()\n"
+        "clean_up_when_ended()\n"
         "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN\n"
         "assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL\n"
     )
@@ -175,3 +175,24 @@ def test_an_internal_error_steers_no_terminal(run, monkeypatch) -> None:
         text = run("evaluate", "x.csv", code=3).stderr
         assert "please report" in text
         assert "\x1b" not in text
+
+
+def test_an_interrupted_query_is_no_internal_error(run, files, monkeypatch) -> None:
+    from trueup.cli import process
+    from trueup.io.formats import duckdb_reader
+
+    class Connection:
+        def execute(self, *_: object) -> None:
+            raise RuntimeError("Query interrupted")
+
+    original = duckdb_reader.Duck.__init__
+
+    def with_interruption(self, file) -> None:
+        original(self, file)
+        self.connection = Connection()
+
+    monkeypatch.setattr(duckdb_reader.Duck, "__init__", with_interruption)
+    args = ("certify", "wrong.csv", "--max-error", "0.1")
+    assert run(*args, code=130).stderr == "\ntrueup: Interrupted.\n"
+    monkeypatch.setattr(process, "received", [15])
+    assert run(*args, code=143).stderr.strip() == ""

@@ -252,3 +252,13 @@ def test_scores_of_a_nested_column(make_file: Make) -> None:
     path = make_file("p.json", '{"p": [[[0.5]], [[0.2]]]}')
     with pytest.raises(tu.InputError, match="column 'p' must hold numbers"):
         read_scores(path)
+
+
+@pytest.mark.parametrize("option", ["groups", "clusters"])
+def test_a_row_without_a_group_names_the_file(make_file: Make, option: str) -> None:
+    path = make_file("p.json", '{"p": [0.5, 0.2], "y": [1, 0], "g": ["a", null]}')
+    said = refused(path, **{option: "g"})
+    assert said.startswith(
+        f"{path}: 1 of 2 rows has missing values, the first in column 'g', row 1"
+    )
+    assert read(path, drop_missing=True, **{option: "g"}).n == 1

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from trueup.cli.messages import typed
+from trueup.cli.process import ended_by
 from trueup.cli.terminal import safe
 from trueup.errors import CapabilityError, InputError, printable
 
@@ -94,7 +95,7 @@ class Program(click.Group):
             return super().main(args, standalone_mode=False, **extra)
         run = super().main
         code = self._ended(lambda: run(args, standalone_mode=False, **extra))
-        sys.exit(code if _all_was_written() else code or BAD_INPUT)
+        sys.exit(ended_by() or (code if _all_was_written() else code or BAD_INPUT))
 
     def _ended(self, work: Callable[[], Any]) -> int:
         """Do the work; return the exit code."""
@@ -108,7 +109,8 @@ class Program(click.Group):
         except click.ClickException as error:
             say(_sentence(error.format_message()))
         except click.Abort:
-            say("Interrupted.")
+            if ended_by() is None:
+                say("Interrupted.")
             return INTERRUPTED
         except OSError as error:
             say(_sentence(_about_file(error)))

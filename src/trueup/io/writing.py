@@ -19,7 +19,7 @@ from trueup.atomic_write import checked_path, write_atomically
 from trueup.errors import Argument, Verbatim, must_be, printable
 from trueup.io.file_errors import told_by
 from trueup.io.formats.arrow_files import pyarrow_for
-from trueup.io.formats.duckdb_reader import name as quoted, text
+from trueup.io.formats.duckdb_reader import interruptible, name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
 
 ROWS_AT_ONCE = 65_536
@@ -158,7 +158,7 @@ def _parquet(columns: ResultTable, shown: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="trueup-") as directory:
         file = Path(directory, "table.parquet")
         try:
-            with duckdb.connect(":memory:") as connection:
+            with duckdb.connect(":memory:") as connection, interruptible():
                 connection.register("given", given)
                 connection.execute(
                     f"COPY (SELECT {chosen} FROM given) TO {text(str(file))} (FORMAT parquet)"
