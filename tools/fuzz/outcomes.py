@@ -82,8 +82,10 @@ def limited(folder: Path) -> Iterator[None]:
         raise DefectError(f"did what it must not: {forbidden[0]}")
 
 
-def checked(folder: Path, path: Path, work: Callable[[], Any]) -> Any:
+def checked(folder: Path, path: Path | None, work: Callable[[], Any]) -> Any:
     """Do the work on a damaged file; return what it returns, or None where it is refused.
+
+    Without a path, the work has no file to name.
 
     Raises
     ------
@@ -96,7 +98,8 @@ def checked(folder: Path, path: Path, work: Callable[[], Any]) -> Any:
     except DefectError:
         raise
     except (InputError, OSError, CapabilityError) as error:
-        refuse_message(str(error), path)
+        if path is not None:
+            refuse_message(str(error), path)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise

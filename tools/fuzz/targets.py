@@ -73,23 +73,21 @@ def load_recalibrators(folder: Path, rng: random.Random) -> None:
     found = checked(folder, path, lambda: tu.load_recalibrator(path))
     if found is None:
         return
-    with limited(folder):
-        _refuse_no_probabilities(found)
+    probs = checked(folder, None, lambda: _predicted(found))
+    if probs is None:
+        return
+    if not np.isfinite(probs).all() or np.abs(probs.sum(axis=1) - 1).max() > TOLERANCE:
+        raise DefectError("loaded a recalibrator that gives no probabilities")
 
 
-def _refuse_no_probabilities(recalibrator: Any) -> None:
+def _predicted(recalibrator: Any) -> Any:
     scores = np.random.default_rng(0).dirichlet(np.ones(3), 9)
     n = recalibrator.n_features_in_
     given = scores[:, 0] if n == 1 else np.resize(scores, (9, n)) / n
     if n != 1:
         given = given / given.sum(axis=1, keepdims=True)
     groups = {"groups": ["u"] * 9} if "group" in type(recalibrator).__name__.lower() else {}
-    try:
-        probs = recalibrator.predict_proba(given, **groups)
-    except tu.InputError:
-        return
-    if not np.isfinite(probs).all() or np.abs(probs.sum(axis=1) - 1).max() > TOLERANCE:
-        raise DefectError("loaded a recalibrator that gives no probabilities")
+    return recalibrator.predict_proba(given, **groups)
 
 
 def agree_with_csv(folder: Path, rng: random.Random) -> None:
