@@ -54,15 +54,10 @@ class CsvTable(Table):
         first = [record for _, record in islice(records, few)]
         if not first:
             raise refusal(self.shown, "has no rows below its header")
-        # Only a first opinion: every value is looked at when the column is read.
-        # DuckDB declares all columns in each query, of which the number grows with theirs.
-        width = len(self.names)
-        size = self.source.path.stat().st_size
-        self._not_for_duckdb = width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
-        if width == 1:  # where DuckDB takes an empty line for a row
-            self._not_for_duckdb = self._contains(b"\n\n", b"\n\r", b"\r\r")
-        if width > 1 and self._not_for_duckdb:
+        self._not_for_duckdb = self._wide() or self._with_empty_lines()
+        if self._wide():
             self.columns_at_once = len(self.names)
+        # Only a first opinion: every value is looked at when the column is read.
         self._seem_numbers = {
             name: all(
                 missing_text(record[at]) or number_in(record[at]) is not None
@@ -71,6 +66,15 @@ class CsvTable(Table):
             )
             for at, name in enumerate(self.names)
         }
+
+    def _wide(self) -> bool:
+        """Whether DuckDB is slow: it declares all columns in every query, for a few of them."""
+        width, size = len(self.names), self.source.path.stat().st_size
+        return width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
+
+    def _with_empty_lines(self) -> bool:
+        """Whether DuckDB would take empty lines for rows, as it does where there is one column."""
+        return len(self.names) == 1 and self._contains(b"\n\n", b"\n\r", b"\r\r")
 
     def line(self, row: int) -> int | None:
         """The line of the file that a row is in."""
@@ -205,6 +209,8 @@ class CsvTable(Table):
 
     def _contains(self, *marks: bytes, last: bytes | None = None) -> bool:
         """Whether the file has one of these bytes anywhere, or ends with ``last``."""
+        if self.source.path.stat().st_size == 0:  # as files in /proc say, which cannot be mapped
+            return True
         with (
             open(self.source.path, "rb") as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
