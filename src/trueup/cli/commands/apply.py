@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,8 +60,9 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
         found = read_scores(table, **asked, logits=logits, normalize=divided)
         beside = _beside(loaded, table, columns)
     say(f"{found.text}.")
-    kept = _kept(table, output, [name for name in table.names if name not in found.names])
-    new = _fixed(loaded, found, beside)
+    used = set(found.names)
+    kept = _kept(table, output, [name for name in table.names if name not in used], found)
+    new = _fixed(loaded, found, beside, table.shown)
     both = {**kept, **new}
     called = {name: _called(name, table) if logits and name in new else name for name in both}
     write_table(output, {called[name]: both[name] for name in table.names if name in both})
@@ -96,7 +98,9 @@ def _called(name: str, table: Table) -> str:
     return new if new not in table.names else f"{new}_recalibrated"
 
 
-def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any]) -> dict[str, Any]:
+def _fixed(
+    calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any], shown: str
+) -> dict[str, Any]:
     """The recalibrated columns, each in its old place."""
     import numpy as np
 
@@ -104,7 +108,8 @@ def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any])
     if n_columns != calibrator.n_features_in_:
         wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
         rule = f"name {wants}, as the calibrator was fitted on"
-        raise must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
+        problem = must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
+        raise problem.replace(file=shown)
     if n_columns == 1:
         return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
     order = _order(calibrator, found)
@@ -146,11 +151,11 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
     return [places[name] for name in names] if same else list(range(len(names)))
 
 
-def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
+def _kept(table: Table, output: str, names: list[str], scores: FoundScores) -> dict[str, Any]:
     """The other columns; from text to text as they are written, so that 007 stays 007."""
     from trueup.io.formats.csv_files import CsvTable
 
-    repeated = [name for name in table.names if table.names.count(name) > 1]
+    repeated = [name for name, times in Counter(table.names).items() if times > 1]
     if repeated:
         from trueup.io.column_patterns import twice
 
@@ -158,4 +163,11 @@ def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
     if isinstance(table, CsvTable) and (output == "-" or output.lower().endswith(TEXT)):
         return table.texts(names)
     found = table.columns(names) if names else {}
-    return {name: column for name, column in found.items() if len(column) == table.n}
+    rows = len(scores.values)
+    left_out = [name for name, column in found.items() if len(column) != rows]
+    if left_out:
+        from trueup.io.file_errors import listed, spanned
+
+        told = f"left out {listed(left_out)}, of another length than {spanned(scores.names)}"
+        say(f"{told}, which has {rows:,} rows.")
+    return {name: column for name, column in found.items() if len(column) == rows}
