@@ -70,6 +70,8 @@ class _Evaluation(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def internal_errors(self) -> Mapping[str, str]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
 
 
 def plain_text(evaluation: _Evaluation) -> str:
@@ -87,9 +89,10 @@ def _filled(text: str) -> str:
 
 
 def reports_of(evaluation: _Evaluation) -> list[str]:
-    """Return each bug to report once, as a sentence."""
+    """Return the notes on the input, then each bug to report once, as sentences."""
     found = dict.fromkeys(evaluation.internal_errors.values())
-    return [f"{each[0].upper()}{each[1:]}." for each in found]
+    notes = [f"Note: {each}." for each in evaluation.notes]
+    return [*notes, *(f"{each[0].upper()}{each[1:]}." for each in found)]
 
 
 def html(evaluation: _Evaluation) -> str:

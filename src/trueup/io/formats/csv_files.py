@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.io.file_errors import refusal
-from trueup.io.formats.duckdb_reader import Duck, text
+from trueup.io.formats.duckdb_reader import Duck, Ducks, text
 from trueup.io.number_columns import MISSING, from_texts, missing_text, number_in, whole
 from trueup.io.sources import Source
 from trueup.io.table import Table
@@ -29,8 +29,9 @@ class CsvTable(Table):
     texts_are_numbers = True
     columns_at_once = 256  # more than elsewhere: each time is a pass over the whole file
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, shared: Ducks | None = None) -> None:
         super().__init__(source)
+        self._shared = shared
         self._refuse_utf16()
         self._delimiter = self._find_delimiter()
         records = self._records()
@@ -53,6 +54,10 @@ class CsvTable(Table):
         """The line of the file that a row is in."""
         return next((line for line, _ in islice(self._records(), row + 1, None)), None)
 
+    def seems_numeric(self, name: str) -> bool:
+        """Whether the first rows hold numbers or percentages."""
+        return self._seem_numbers[name] or super().seems_numeric(name)
+
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return the cells of some columns as they are written."""
         records = (record for _, record in islice(self._records(), 1, None))
@@ -63,7 +68,7 @@ class CsvTable(Table):
         import duckdb
 
         try:
-            duck = Duck(self.source.path)
+            duck = Duck(self.source.path, self._shared)
             found = dict(
                 zip(names, self._read(duck, names, self._seem_numbers, limit), strict=True)
             )
