@@ -190,7 +190,7 @@ def test_any_kind_of_array(name: str) -> None:
     index = np.arange(120)[::-1]
     assert ask(pd.Series(P, index=index), pd.Series(Y, index=index)).to_dict() == expected
     assert ask(pd.Series(P, index=index), pd.Series(Y, index=index + 7)).to_dict() == expected
-    with pytest.raises(InputError, match=r"row labels of `probs` in another order\. Hint: align"):
+    with pytest.raises(InputError, match=r"has the index of `\w+` in another order\. Hint: give"):
         ask(pd.Series(P, index=index), pd.Series(Y))
     assert ask(pl.Series(P), pl.Series(Y)).to_dict() == expected
     if name != "group_errors":

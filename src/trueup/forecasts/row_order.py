@@ -10,9 +10,9 @@ from trueup.errors import Argument, InputError
 def refuse_other_order(probs: object, others: Mapping[str, object]) -> None:
     """Raise InputError if a column has the index of the predictions in another order.
 
-    Columns are paired by position. Two columns with the same row labels in different orders were
-    probably meant to be paired by label, and only the caller knows. Indexes that hold different
-    labels, such as that of a test set and a new one from 0, say nothing about the order.
+    Columns are paired by position. If two indexes hold the same entries in different orders, the
+    caller may have meant to pair rows by entry. Indexes that hold different entries, such as that
+    of a test set and a new one from 0, say nothing about the order.
     """
     index = _index_of(probs)
     if index is None:
@@ -21,23 +21,20 @@ def refuse_other_order(probs: object, others: Mapping[str, object]) -> None:
         other = _index_of(column)
         if other is None or len(other) != len(index) or _reordered(index, other) is False:
             continue
-        rule = ("has the row labels of ", Argument("probs"), " in another order")
-        hint = (
-            f"align them with {name}.loc[probs.index], or pass {name}.to_numpy() if the rows are "
-            "in the same order"
-        )
+        rule = ("has the index of ", Argument("probs"), " in another order")
+        hint = "give both the same index, or pass .to_numpy() if the rows are in the same order"
         raise InputError(name, rule, hint=hint)
 
 
 def _reordered(one: object, other: object) -> bool:
-    """Whether two indexes of one length hold the same labels, each once, in different orders."""
+    """Whether two indexes of one length hold the same entries, each once, in different orders."""
     if one is other or one.equals(other):  # type: ignore[attr-defined]
         return False
     try:
         if not (one.is_unique and other.is_unique):  # type: ignore[attr-defined]
             return False
         return bool(one.isin(other).all())  # type: ignore[attr-defined]
-    except TypeError:  # labels that cannot be compared
+    except TypeError:  # entries that cannot be compared
         return False
 
 

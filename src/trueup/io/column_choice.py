@@ -190,7 +190,7 @@ class _Guess:
         return column_guesses.two_columns(self.table.sample(self.names))
 
     def _label(self, names: list[str]) -> str:
-        found = column_guesses.named(names, column_guesses.LABELS)
+        found = column_guesses.named(names, column_guesses.LABELS) or self._outcomes(names)
         if not found and len(self.names) == 2:
             sets = column_guesses.prob_sets(names, self.logits) if len(names) == 2 else []
             found = [name for name in names if not sets or (name,) not in sets]
@@ -205,8 +205,30 @@ class _Guess:
             hint = ("name the column of the labels with ", Argument("labels"))
         raise refusal(self.shown, told, hint=hint)
 
-    def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
+    def _outcomes(self, names: list[str]) -> list[str]:
+        """Columns of 0 and 1 that may be the labels, where one column must be the predictions."""
+        if self.table is None or self.logits:
+            return []
+        sets = self._sets(names)
+        if len(sets) != 1 or len(sets[0]) != 1:
+            return []
+        return column_guesses.outcomes([x for x in names if x != sets[0][0]], self.table)
+
+    def _sets(self, names: list[str]) -> list[tuple[str, ...]]:
+        """Sets of columns that may be the predictions, without columns of text."""
         sets = column_guesses.prob_sets(names, self.logits)
+        if self.table is None:
+            return sets
+        called = [name for columns in sets for name in columns]
+        numeric = self.table.numeric_among(called) if called else set()
+        if len(numeric) < len(called):
+            sets = column_guesses.prob_sets([x for x in names if x in numeric], self.logits)
+        if not sets and not self.logits:
+            return [(name,) for name in column_guesses.called_scores(names, self.table)]
+        return sets
+
+    def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
+        sets = self._sets(names)
         if len(sets) == 1:
             return sets[0]
         if len(sets) > 1:

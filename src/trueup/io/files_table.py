@@ -57,13 +57,14 @@ class FilesTable(Table):
                     hint = "name the columns to use, or read files with the same columns"
                     raise refusal(other.shown, told, hint=hint)
 
-    def sample(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    def sample(self, names: Sequence[str], limit: int = SAMPLED) -> dict[str, NDArray[Any]]:
         """Return first rows of several of the files."""
         step = -(-len(self.tables) // MOST_SAMPLED)
         tables = self.tables[::step]
-        each = -(-SAMPLED // len(tables))
+        each = -(-limit // len(tables))
         parts = [table.sample(self._of_parts(names, table), each) for table in tables]
-        return {name: _stacked([part[name] for part in parts if name in part]) for name in parts[0]}
+        shared = [name for name in parts[0] if all(name in part for part in parts)]
+        return {name: _stacked([part[name] for part in parts]) for name in shared}
 
     def gather(
         self, matrix: Sequence[str], others: Sequence[str]
@@ -126,10 +127,12 @@ class FilesTable(Table):
         start = int(ends[at - 1]) if at else 0
         return f"{self.tables[at].where(row - start)} of {self.tables[at].shown}"
 
-    def seems_numeric(self, name: str) -> bool:
-        """Whether a column holds numbers in every file, as far as a first look tells."""
-        tables = [table for table in self.tables if name in table.names]
-        return all(table.seems_numeric(name) for table in tables[:MOST_SAMPLED])
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Columns whose first rows hold numbers in the files that are looked at."""
+        found = {name for name in names if name != self.file_column}
+        for table in self.tables[:MOST_SAMPLED]:
+            found = table.numeric_among([name for name in found if name in table.names])
+        return found
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         parts = [table._fetch(self._of_parts(names, table), limit) for table in self.tables]

@@ -85,6 +85,9 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])
     except (TypeError, ValueError):
         matrix = np.array(array.tolist(), dtype=object)
+    if matrix.ndim > 2:
+        got = Verbatim("lists of lists")
+        raise bad_column(table, name, "must hold a number or a list of numbers per row", got)
     if matrix.dtype.kind not in "fiub":
         matrix = _floats(table, name, matrix)
     return matrix

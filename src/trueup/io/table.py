@@ -19,6 +19,7 @@ from trueup.io.number_columns import as_numbers, holds_numbers
 from trueup.io.sources import Source
 
 SAMPLED = 10_000
+GLANCED = 200
 
 
 class Table(ABC):
@@ -78,9 +79,10 @@ class Table(ABC):
                 return {}
         return {name: column for one in wanted for name, column in self.sample([one], limit).items()}
 
-    def seems_numeric(self, name: str) -> bool:
-        """Whether the first rows hold numbers, percentages, or lists of numbers."""
-        return any(holds_numbers(column) for column in self.sample([name]).values())
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Columns whose first rows hold numbers, percentages, or lists of numbers."""
+        found = self.sample(names, GLANCED).items()
+        return {name for name, column in found if holds_numbers(column)}
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
         """Numbers (n, K): a column each, or the one matrix of that name."""

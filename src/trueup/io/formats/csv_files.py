@@ -54,9 +54,11 @@ class CsvTable(Table):
         """The line of the file that a row is in."""
         return next((line for line, _ in islice(self._records(), row + 1, None)), None)
 
-    def seems_numeric(self, name: str) -> bool:
-        """Whether the first rows hold numbers or percentages."""
-        return self._seem_numbers[name] or super().seems_numeric(name)
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Columns whose first rows hold numbers or percentages."""
+        known = {name for name in names if self._seem_numbers.get(name)}
+        rest = [name for name in names if name not in known]
+        return known | super().numeric_among(rest) if rest else known
 
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return the cells of some columns as they are written."""

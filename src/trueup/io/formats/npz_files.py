@@ -37,16 +37,19 @@ class NpzTable(Table):
         if self.n == 0:
             raise refusal(self.shown, "has no rows")
 
-    def seems_numeric(self, name: str) -> bool:
-        """Whether an array holds numbers, by its header: a matrix may be large."""
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Arrays of numbers, by their headers: a matrix may be large."""
+        return {name for name in names if self._kind(name) in "fiub"}
+
+    def _kind(self, name: str) -> str:
+        """The kind of an array from its header; "f" if that is damaged, which is said later."""
         try:
             with zipfile.ZipFile(self.source.path) as archive, archive.open(f"{name}.npy") as file:
                 version = npy.read_magic(file)
                 read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-                kind: str = read(file)[2].kind
+                return str(read(file)[2].kind)
         except (ValueError, *DAMAGED):
-            return True  # what is wrong with it is said when it is read
-        return kind in "fiub" or super().seems_numeric(name)
+            return "f"
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         found = {}
