@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +21,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "FILES",
+    "Files",
     "as_typed",
     "bins_option",
     "check_output",
     "data_options",
+    "files_argument",
     "json_option",
+    "like",
     "metric_named",
     "read",
     "read_found",
     "seed_option",
+    "shown_files",
+    "typed_files",
 ]
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
+FILES = click.Path(allow_dash=True)  # a folder stands for the files in it
+Files = str | list[str]
+"""A file, folder or pattern, or several of these."""
 
 OPTIONS = {
     "probs": click.option(
@@ -41,7 +51,11 @@ OPTIONS = {
     ),
     "labels": click.option("--labels", metavar="COLUMN", help="Column of what came true."),
     "weights": click.option("--weights", metavar="COLUMN", help="Column of importance weights."),
-    "groups": click.option("--groups", metavar="COLUMN", help="Column of groups to tell apart."),
+    "groups": click.option(
+        "--groups",
+        metavar="COLUMNS",
+        help="Column of groups, or several that define them together: model,task.",
+    ),
     "features": click.option(
         "--features", metavar="COLUMNS", help="Columns of features, for local errors: 'x_*'."
     ),
@@ -95,6 +109,17 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
+def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the argument FILE..., one or several; it gets them as ``file``."""
+
+    def one_or_several(_: object, __: object, given: tuple[str, ...]) -> Files:
+        return given[0] if len(given) == 1 else list(given)
+
+    return click.argument(
+        "file", metavar="FILE ...", type=FILES, nargs=-1, required=True, callback=one_or_several
+    )(command)
+
+
 def seed_option(of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the seed of something random."""
     return click.option(
@@ -119,13 +144,13 @@ def metric_named(name: str) -> Any:
     return NAMED[name]
 
 
-def check_output(path: str | None, *inputs: str | None) -> None:
+def check_output(path: str | None, *inputs: Files | None) -> None:
     """Refuse a file that cannot be written, or is one that is read, before the work is done."""
     if path is None or path == "-":
         return
     place = Path(path)
-    for given in inputs:
-        if given is None or given == "-" or not Path(given).exists():
+    for given in _each(inputs):
+        if given == "-" or not Path(given).exists():
             continue
         if place.exists() and place.samefile(given):
             raise InputError(None, "is read, so it cannot be written to as well", file=str(place))
@@ -135,19 +160,60 @@ def check_output(path: str | None, *inputs: str | None) -> None:
         raise FileNotFoundError(f"There is no directory {place.parent} to write {place.name} in.")
 
 
-def read(path: str, columns: dict[str, Any]) -> Forecasts:
+def _each(inputs: Iterable[Files | None]) -> Iterator[str]:
+    """Iterate over all files that are read, those of folders and patterns as well."""
+    from trueup.io.several_files import files_of
+
+    for given in inputs:
+        for name in [given] if isinstance(given, str) else given or []:
+            try:
+                yield from map(str, files_of(name) or [Path(name)])
+            except (InputError, OSError):  # said when it is read
+                continue
+
+
+def read(path: Files, columns: dict[str, Any]) -> Forecasts:
     """Read predictions and labels; say on standard error which columns they were taken from."""
     return read_found(path, columns).forecasts
 
 
-def read_found(path: str, columns: dict[str, Any]) -> Found:
+def read_found(path: Files, columns: dict[str, Any]) -> Found:
     """Read as `read` does, and return with the data what they were taken from."""
     from trueup.io import read_forecasts
 
-    with working(f"reading {path}"):
+    with working(f"reading {shown_files(path)}"):
         found = read_forecasts(path, **columns)
     say(f"{found.text}.")
     return found
+
+
+def shown_files(path: Files) -> str:
+    """Return what messages call one file or several."""
+    return path if isinstance(path, str) else f"{len(path)} files"
+
+
+def typed_files(path: Files) -> str:
+    """Return files as one types them."""
+    return " ".join(map(shlex.quote, [path] if isinstance(path, str) else path))
+
+
+def like(stem: str, path: Files) -> str:
+    """Return the name of a file of the same format, for a command to show.
+
+    >>> like("new", "p.parquet"), like("new", ["a/b.csv", "c.csv"]), like("new", "-")
+    ('new.parquet', 'new.csv', 'new.csv')
+    """
+    from trueup.io.several_files import files_of
+    from trueup.io.sources import SUFFIXES
+
+    first = path if isinstance(path, str) else path[0]
+    try:
+        found = (files_of(first) or [Path(first)])[0]
+    except (InputError, OSError):
+        found = Path(first)
+    name = found.name.lower()
+    suffix = next((each for each in SUFFIXES if name.endswith((each, f"{each}.gz"))), ".csv")
+    return f"{stem}{suffix}"
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trueup.cli.data_options import check_output
+from trueup.cli.data_options import Files, check_output
 from trueup.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
 
 
-def check_picture(path: str, *inputs: str) -> None:
+def check_picture(path: str, *inputs: Files) -> None:
     """Refuse, before the work, a file that no picture can be written to."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:

@@ -66,8 +66,8 @@ def evaluate(
         Whether probabilities are given as logits, and whether to divide rows by their sum.
     weights, groups, features, clusters, classes
         As for `Forecasts.from_arrays`. Groups are measured one by one, in the order of their
-        names; several columns define joint groups, such as "gpt-4o / boolq". Features give local errors;
-        rows of a cluster (patients, documents) are never taken for independent.
+        names; several columns define joint groups, such as "gpt-4o / boolq". Features give
+        local errors; rows of a cluster (patients, documents) are never taken for independent.
     metrics
         Names, metrics or estimators to measure, besides the headline `rmsce_debiased`; by default
         the usual errors, of which those without bins only up to 50,000 rows.

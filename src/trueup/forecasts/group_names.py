@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from trueup.forecasts.arrays import FRAMES, as_numpy, describe, is_missing
 
 BETWEEN = " / "
 DIGITS = re.compile(r"(\d+)")
+SEPARATORS = ("/", "__", "_", ".", "-")
+MOST_COLUMNS = 8
+"""Columns of a grid that a page has room for."""
 NAME = "group"
 """What a column of groups is called that has no name of its own."""
 
@@ -93,7 +97,7 @@ def joined(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     first = np.unique(codes, return_index=True)[1]
     parts = [tuple(names[code[row]] for names, code in found) for row in first.tolist()]
     texts = [BETWEEN.join(map(str, each)) for each in parts]
-    alike = {text for text in texts if texts.count(text) > 1} if len(set(texts)) < len(texts) else ()
+    alike = {text for text, times in Counter(texts).items() if times > 1}
     names_of_groups = np.empty(len(parts), object)
     for k, (text, each) in enumerate(zip(texts, parts, strict=True)):
         if not any(map(is_missing, each)):
@@ -138,6 +142,48 @@ def have_order(names: Sequence[Any]) -> bool:
     if not all(isinstance(name, str) for name in names):
         return False
     return len({DIGITS.sub("0", name) for name in names}) == 1
+
+
+class Grid(NamedTuple):
+    """Groups in rows and columns: of models and tasks, say; ``places`` has those of each group."""
+
+    rows: list[Any]
+    columns: list[Any]
+    places: list[tuple[Any, Any]]
+
+
+def grid_of(names: Sequence[Any]) -> Grid | None:
+    """Return the rows and columns of groups whose names have two parts; None if they have not.
+
+    The parts are those of two columns, or what a separator splits each name into, if the names
+    are all pairs of a row and a column.
+
+    >>> grid = grid_of(["a_x", "a_y", "b_x", "b_y"])
+    >>> grid.rows, grid.columns, grid.places[1]
+    (['a', 'b'], ['x', 'y'], ('a', 'y'))
+    """
+    names = list(names)
+    if all(isinstance(name, GroupName) and len(name.parts) == 2 for name in names):
+        return _grid([name.parts for name in names], full=False)
+    if not all(isinstance(name, str) for name in names) or have_order(names):
+        return None
+    for sign in SEPARATORS:
+        for split in (str.partition, str.rpartition):
+            parts = [split(name, sign)[::2] for name in names]
+            grid = _grid(parts, full=True) if all(sign in name for name in names) else None
+            if grid is not None:
+                return grid
+    return None
+
+
+def _grid(parts: list[tuple[Any, Any]], *, full: bool) -> Grid | None:
+    rows, columns = (in_order(list(dict.fromkeys(side))) for side in zip(*parts, strict=True))
+    if len(columns) > MOST_COLUMNS >= len(rows):
+        rows, columns, parts = columns, rows, [(b, a) for a, b in parts]
+    few = min(len(rows), len(columns)) < 2 or len(columns) > MOST_COLUMNS
+    if few or (full and len(parts) != len(rows) * len(columns)):
+        return None
+    return Grid(rows, columns, parts)
 
 
 def _key(name: Any) -> Any:

@@ -39,10 +39,11 @@ class FilesTable(Table):
         )
         self.names = (*first.names, self.file_column)
         self.texts_are_numbers = all(table.texts_are_numbers for table in self.tables)
+        self.has_texts = all(table.has_texts for table in self.tables)
         self._ends: NDArray[np.int64] | None = None
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """Number of rows of all files."""
         return sum(table.n for table in self.tables)
 
@@ -112,7 +113,7 @@ class FilesTable(Table):
         found: dict[str, list[str]] = {name: [] for name in names}
         for file, table in zip(self.files, self.tables, strict=True):
             wanted = self._of_parts(names, table)
-            cells = table.texts(wanted)  # type: ignore[attr-defined]
+            cells = table.texts(wanted)
             for name in wanted:
                 found[name] += cells[name]
             if self.file_column in found:

@@ -128,7 +128,8 @@ def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] |
     except MixedError as mixed:
         missing = [_is_missing_text(item) for item in array.tolist()]
         if any(missing):
-            present = np.where(missing, None, array)  # None is not read as a text
+            present = array.astype(object)
+            present[missing] = None  # which is not read as a text
             return fractions_in(table, name, present)
         raise bad_column(table, name, f"must hold {RULE}", mixed.item, row=mixed.row) from None
 

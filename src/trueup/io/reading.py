@@ -233,6 +233,8 @@ def read_scores(
     A column named as ``labels`` is only left out of the guess.
     """
     table = path if isinstance(path, Table) else open_table(path, format)
+    if isinstance(table, FilesTable):
+        table.check_same_columns()
     chosen = choose(
         table.names, probs=probs, labels=labels, logits=logits, need_labels=False, table=table
     )

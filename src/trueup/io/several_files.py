@@ -1,4 +1,4 @@
-"""Which files are meant by a name: one file, several, a folder, or a pattern such as 'day-*.csv'."""
+"""Which files a name stands for: one, several, those of a folder or of a pattern (day-*.csv)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def short_names(files: Sequence[Path]) -> list[str]:
         ends = [_end(each[-1], with_suffix) for each in parts]
         if len(set(ends)) == len(ends):
             return ends
-        shared = len(os.path.commonprefix([each[:-1] for each in parts]))
+        shared = len(Path(os.path.commonpath([os.path.join(*each[:-1]) for each in parts])).parts)
         paths = ["/".join([*each[shared:-1], end]) for each, end in zip(parts, ends, strict=True)]
         if len(set(paths)) == len(paths):
             return paths

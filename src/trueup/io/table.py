@@ -31,6 +31,8 @@ class Table(ABC):
         Names of the columns in the order of the file.
     shown
         What messages call the file.
+    has_texts
+        Whether `texts` returns cells as they are written.
     percentages
         Columns that were read as percentages, and hold fractions.
     """
@@ -39,6 +41,7 @@ class Table(ABC):
     shown: str
     percentages: set[str]
     texts_are_numbers = False
+    has_texts = False
     columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
     _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
@@ -77,12 +80,18 @@ class Table(ABC):
         except InputError:
             if len(wanted) == 1:
                 return {}
-        return {name: column for one in wanted for name, column in self.sample([one], limit).items()}
+        return {
+            name: column for one in wanted for name, column in self.sample([one], limit).items()
+        }
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
         """Columns whose first rows hold numbers, percentages, or lists of numbers."""
         found = self.sample(names, GLANCED).items()
         return {name for name, column in found if holds_numbers(column)}
+
+    def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the cells of some columns as they are written, where ``has_texts`` holds."""
+        raise NotImplementedError
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
         """Numbers (n, K): a column each, or the one matrix of that name."""

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from trueup.cli.data_options import FILE, data_options, json_option, read, seed_option
+from trueup.cli.data_options import (
+    Files,
+    data_options,
+    files_argument,
+    json_option,
+    read,
+    seed_option,
+)
 from trueup.cli.program import command
 from trueup.cli.terminal import Screen, number, print_json, working
 from trueup.errors import conflict
@@ -19,7 +26,7 @@ __all__ = ["power"]
     "trueup power p.csv --true-error 0.02",
     "trueup power p.csv --true-error 0.02 --n 1000",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option("--true-error", type=float, required=True, help="L2 calibration error to detect.")
 @click.option("--n", type=int, help="Number of rows, for the power of the omnibus test.")
 @click.option("--power", "wanted", type=float, help="Power, for the number of rows [default: 0.8].")
@@ -33,7 +40,7 @@ __all__ = ["power"]
 @data_options("groups", "features", "clusters")
 @json_option
 def power(
-    file: str,
+    file: Files,
     true_error: float,
     n: int | None,
     wanted: float | None,

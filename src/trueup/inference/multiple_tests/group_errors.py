@@ -114,7 +114,9 @@ def group_errors(
         error = {"error": within.estimate, "low": within.low, "high": within.high}
         pairs = _pairs(measure, part)
         gap = {**gap_test(pairs), **gap_interval(pairs, level)}
-        found.append((about, pairs.means, {**gap, "ece": ece(part), **error, "pvalue": test.pvalue}))
+        found.append(
+            (about, pairs.means, {**gap, "ece": ece(part), **error, "pvalue": test.pvalue})
+        )
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
     names = columns_of_groups([about["group"] for about, _, _ in found], forecasts.group_columns)

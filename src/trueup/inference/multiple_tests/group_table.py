@@ -52,7 +52,5 @@ def table_of_groups(errors: ResultTable, names: ResultTable | None) -> ResultTab
     if names is not None:
         by_name = {f"group_{name}" if name in COLUMNS else name: names[name] for name in names}
     missing = np.full(len(errors), np.nan)
-    numbers = {
-        name: errors[known] if known in errors else missing for name, known in COLUMNS.items()
-    }
+    numbers = {name: errors.columns().get(known, missing) for name, known in COLUMNS.items()}
     return ResultTable(by_name | numbers)

@@ -27,6 +27,7 @@ class CsvTable(Table):
     """Columns of a CSV or TSV file with a header."""
 
     texts_are_numbers = True
+    has_texts = True
     columns_at_once = 256  # more than elsewhere: each time is a pass over the whole file
 
     def __init__(self, source: Source, shared: Ducks | None = None) -> None:
