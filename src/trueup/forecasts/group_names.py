@@ -20,6 +20,7 @@ DIGITS = re.compile(r"(\d+)")
 SEPARATORS = ("/", "__", "_", ".", "-")
 MOST_COLUMNS = 8
 """Columns of a grid that a page has room for."""
+MANY_ROWS, SHORT = 100_000, 8
 NAME = "group"
 """What a column of groups is called that has no name of its own."""
 
@@ -111,12 +112,27 @@ def numbered(column: NDArray[Any]) -> tuple[list[Any], Ints]:
     if column.dtype.kind in "iubf":
         values, codes = np.unique(column, return_inverse=True)
         return values.tolist(), codes.reshape(-1)
+    starts = _starts_of_runs(column)
+    firsts = column if starts is None else column[starts]
     seen: dict[Any, int] = {}
     new = seen.setdefault
     # One pass without a list of the rows of each: there may be very many rows.
-    items = column if column.dtype == object else column.tolist()
-    codes = np.fromiter((new(item, len(seen)) for item in items), np.int64, len(column))
+    items = firsts if firsts.dtype == object else firsts.tolist()
+    codes = np.fromiter((new(item, len(seen)) for item in items), np.int64, len(firsts))
+    if starts is not None:
+        codes = np.repeat(codes, np.diff(starts, append=len(column)))
     return list(seen), codes
+
+
+def _starts_of_runs(column: NDArray[Any]) -> Ints | None:
+    """Return where runs of equal values begin, as in a column of files; None if runs are short."""
+    if len(column) < MANY_ROWS:
+        return None
+    try:
+        starts = np.flatnonzero(np.asarray(column[1:] != column[:-1], bool)) + 1
+    except (TypeError, ValueError):  # values that cannot be compared
+        return None
+    return np.append(0, starts) if len(starts) < len(column) / SHORT else None
 
 
 def in_order(names: Sequence[Any]) -> list[Any]:

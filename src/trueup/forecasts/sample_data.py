@@ -116,6 +116,8 @@ def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:
 def _in_order(names: list[Any], codes: Ints) -> list[tuple[Any, Ints]]:
     """Return each name with the rows of its number."""
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+    if len(names) < np.iinfo(np.int16).max:
+        codes = codes.astype(np.int16)  # NumPy sorts these by counting
     rows = np.split(np.argsort(codes, kind="stable"), ends)
     place = {name: number for number, name in enumerate(names)}
     order = in_order([name for name in names if name is not None])

@@ -96,12 +96,9 @@ def choose(
     of_features = () if features is None else tuple(pick("features", features, names, shown))
     given = () if probs is None else tuple(pick("probs", probs, names, shown))
     label = None if labels is None else _label(labels, names, shown)
-    used = {
-        *beside.values(),
-        *by,
-        *of_features,
-        *column_guesses.named(names, column_guesses.INDEXES),
-    }
+    indexes = column_guesses.named(names, column_guesses.INDEXES)
+    added = () if table is None else table.added
+    used = {*beside.values(), *by, *of_features, *indexes, *added}
     free = tuple(dict.fromkeys(name for name in names if name not in used))
     guess = _Guess(shown, free, logits, table)
     found, label = guess.complete(given, label, need_labels)

@@ -38,6 +38,7 @@ class FilesTable(Table):
             name for name in (FILE, "file_name", "_file", "__file__", shown) if name not in taken
         )
         self.names = (*first.names, self.file_column)
+        self.added = frozenset({self.file_column})
         self.texts_are_numbers = all(table.texts_are_numbers for table in self.tables)
         self.has_texts = all(table.has_texts for table in self.tables)
         self._ends: NDArray[np.int64] | None = None

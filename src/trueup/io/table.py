@@ -33,6 +33,8 @@ class Table(ABC):
         What messages call the file.
     has_texts
         Whether `texts` returns cells as they are written.
+    added
+        Columns that are in no file, and are never guessed to be anything.
     percentages
         Columns that were read as percentages, and hold fractions.
     """
@@ -42,6 +44,7 @@ class Table(ABC):
     percentages: set[str]
     texts_are_numbers = False
     has_texts = False
+    added: frozenset[str] = frozenset()
     columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
     _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 

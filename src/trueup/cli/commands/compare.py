@@ -64,8 +64,8 @@ def compare(
     """Compare the calibration of two or more models on the same samples.
 
     One FILE, folder or quoted pattern for each model, with the same rows in the same order, or one
-    FILE with the columns of several models. Numbers for --fail-if, of two models: difference, difference.low,
-    difference.high, pvalue.
+    FILE with the columns of several models. Numbers for --fail-if, of two models: difference,
+    difference.low, difference.high, pvalue.
     """
     if conditions and len(models or files) != 2:
         raise InputError("--fail-if", "needs exactly two models to compare")
