@@ -77,7 +77,7 @@ def test_missing_values_and_sums(run, read, files) -> None:
     [
         ("", "is empty"),
         ("p,y\n", "no rows"),
-        ("p,y\n50%,1\n", "'50%'"),
+        ("p,y\n50%,1\n0.4,0\n", "'0.4'"),
         ("p,y\n1.5,1\n0.2,0\n", "1.5 in row 0 (line 2)"),
         ("name,age\nann,3\nbob,4\n", "no column name looks like labels"),
     ],

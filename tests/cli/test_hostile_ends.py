@@ -187,8 +187,8 @@ def test_an_interrupted_query_is_no_internal_error(run, files, monkeypatch) -> N
 
     original = duckdb_reader.Duck.__init__
 
-    def with_interruption(self, file) -> None:
-        original(self, file)
+    def with_interruption(self, *files) -> None:
+        original(self, *files)
         self.connection = Connection()
 
     monkeypatch.setattr(duckdb_reader.Duck, "__init__", with_interruption)

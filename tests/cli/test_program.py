@@ -86,7 +86,7 @@ def test_python_m_is_the_same() -> None:
     ("args", "text"),
     [
         (["evaluat"], "No such command 'evaluat'"),
-        (["evaluate"], "Missing argument 'FILE'"),
+        (["evaluate"], "Missing argument 'FILE"),
         (["evaluate", "a.csv", "--prob", "p"], "No such option"),
         (["power", "a.csv", "--true-error", "much"], "'much' is not a valid float"),
         (["evaluate", "a.csv"], "There is no file a.csv"),

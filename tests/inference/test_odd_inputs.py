@@ -187,7 +187,11 @@ def test_any_kind_of_array(name: str) -> None:
     ask = partial(ASKED[name], **options)
     expected = ask(P, Y).to_dict()
     assert ask(P.tolist(), Y.tolist()).to_dict() == expected
-    assert ask(pd.Series(P, index=np.arange(120)[::-1]), pd.Series(Y)).to_dict() == expected
+    index = np.arange(120)[::-1]
+    assert ask(pd.Series(P, index=index), pd.Series(Y, index=index)).to_dict() == expected
+    assert ask(pd.Series(P, index=index), pd.Series(Y, index=index + 7)).to_dict() == expected
+    with pytest.raises(InputError, match=r"has the index of `\w+` in another order\. Hint: give"):
+        ask(pd.Series(P, index=index), pd.Series(Y))
     assert ask(pl.Series(P), pl.Series(Y)).to_dict() == expected
     if name != "group_errors":
         assert ask(tu.Forecasts.from_arrays(P, Y), None).to_dict() == expected

@@ -19,7 +19,7 @@ Make = Callable[..., Path]
 def test_no_file_and_no_directory(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing\.csv\."):
         read(tmp_path / "nothing.csv")
-    with pytest.raises(IsADirectoryError, match="is a directory: give the name of a file in it"):
+    with pytest.raises(IsADirectoryError, match="is a directory without files of predictions"):
         read(tmp_path)
     for name in ("", 3, None, "a\0b.csv"):
         with pytest.raises(tu.InputError, match="`path` must be the name of a file"):
@@ -61,7 +61,8 @@ def test_no_file_and_no_directory(tmp_path: Path) -> None:
             "p,y\n0.5,1\nabc,0\n",
             r"'p' must hold numbers; got 'abc' in row 1 \(line 3",
         ),
-        ("p.csv", "p,y\n50%,1\n", r"got '50%' in row 0 \(line 2\). Hint: write 50% as 0.5"),
+        ("p.csv", "p,y\n50%,1\n0.4,1\n", r"or in none; got '0.4' in row 1 \(line 3\)\."),
+        ("p.csv", 'p,y\n"0,5%",1\n', r"got '0,5%' .* Hint: write decimals with a point"),
         ("p.csv", 'p,y\n"0,5",1\n', r"got '0,5' .* Hint: write decimals with a point, not a comma"),
         ("p.csv", "p;y\n0,5;1\n", r"got '0,5' .* Hint: write decimals with a point, not a comma"),
         (

@@ -81,7 +81,7 @@ def test_logits_have_their_own_names() -> None:
 def test_weights_and_groups_are_said_not_guessed() -> None:
     names = ["p", "y", "weight", "group"]
     chosen = choose(names)
-    assert (chosen.weights, chosen.groups) == (None, None)
+    assert (chosen.weights, chosen.groups) == (None, ())
     assert chosen.text == "using column p, label y (weight, group not used)"
     chosen = choose(names, weights="weight", groups="group")
     assert chosen.text == "using column p, label y, weights weight, groups group"

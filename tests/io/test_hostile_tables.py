@@ -251,7 +251,7 @@ def test_a_name_in_arrow_that_is_not_utf8(tmp_path: Path) -> None:
 def test_scores_of_a_nested_column(make_file: Make) -> None:
     path = make_file("p.json", '{"p": [[[0.5]], [[0.2]]]}')
     with pytest.raises(tu.InputError, match="column 'p' must hold numbers"):
-        read_scores(path)
+        read_scores(path, probs="p")
 
 
 @pytest.mark.parametrize("option", ["groups", "clusters"])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trueup.atomic_write import writable_place
-from trueup.cli.messages import typed_option
+from trueup.cli.messages import shell_word, typed_option
 from trueup.cli.program import say
 from trueup.cli.terminal import working
 from trueup.errors import InputError, called, must_be
@@ -23,20 +24,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "FILES",
+    "Files",
     "about_data_of",
     "as_typed",
     "bins_option",
     "check_output",
     "check_outputs_differ",
     "data_options",
+    "files_argument",
     "json_option",
+    "like",
     "metric_named",
     "read",
     "read_found",
     "seed_option",
+    "shown_files",
+    "typed_files",
 ]
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
+FILES = click.Path(allow_dash=True)  # a folder stands for the files in it
+Files = str | list[str]
+"""A file, folder or pattern, or several of these."""
 
 OPTIONS = {
     "probs": click.option(
@@ -46,7 +56,11 @@ OPTIONS = {
     ),
     "labels": click.option("--labels", metavar="COLUMN", help="Column of what came true."),
     "weights": click.option("--weights", metavar="COLUMN", help="Column of importance weights."),
-    "groups": click.option("--groups", metavar="COLUMN", help="Column of groups to tell apart."),
+    "groups": click.option(
+        "--groups",
+        metavar="COLUMNS",
+        help="Column of groups, or several that define them together: model,task.",
+    ),
     "features": click.option(
         "--features", metavar="COLUMNS", help="Columns of features, for local errors: 'x_*'."
     ),
@@ -100,6 +114,17 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
+def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the argument FILE..., one or several; it gets them as ``file``."""
+
+    def one_or_several(_: object, __: object, given: tuple[str, ...]) -> Files:
+        return given[0] if len(given) == 1 else list(given)
+
+    return click.argument(
+        "file", metavar="FILE ...", type=FILES, nargs=-1, required=True, callback=one_or_several
+    )(command)
+
+
 def seed_option(of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the seed of something random."""
     return click.option(
@@ -124,22 +149,27 @@ def metric_named(name: str) -> Any:
     return NAMED[name]
 
 
-def check_output(path: str | None, *inputs: str | None, option: str = "--output") -> None:
+def check_output(path: str | None, *inputs: Files | None, option: str = "--output") -> None:
     """Refuse a file that cannot be written, or is one that is read, before the work is done."""
     if path is None or path == "-":
         return
     with called({"path": option}):
         place = writable_place(path)
-    for given in inputs:
-        if given is not None and given != "-" and _same_file(path, given):
+    for given in _each(inputs):
+        if given != "-" and _same_file(path, given):
             raise InputError(None, "is read, so it cannot be written to as well", file=str(place))
 
 
-def check_outputs_differ(**given: str | None) -> None:
+def check_outputs_differ(**given: str | Sequence[str] | None) -> None:
     """Raise an error if two options name one file to write, before the work is done."""
-    paths = [(f"--{option}", path) for option, path in given.items() if path not in (None, "-")]
+    paths = [
+        (f"--{option}", path)
+        for option, named in given.items()
+        for path in ([named] if isinstance(named, str) else named or [])
+        if path != "-"
+    ]
     for (option, path), (other, second) in combinations(paths, 2):
-        if _same_file(str(path), str(second)):
+        if _same_file(path, second):
             raise must_be(option, f"a file other than that of {other}", path)
 
 
@@ -149,23 +179,35 @@ def _same_file(one: str, other: str) -> bool:
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def read(path: str, columns: dict[str, Any]) -> Forecasts:
+def _each(inputs: Iterable[Files | None]) -> Iterator[str]:
+    """Iterate over all files that are read, those of folders and patterns as well."""
+    from trueup.io.several_files import files_of
+
+    for given in inputs:
+        for name in [given] if isinstance(given, str) else given or []:
+            try:
+                yield from map(str, files_of(name) or [Path(name)])
+            except (InputError, OSError):  # said when it is read
+                continue
+
+
+def read(path: Files, columns: dict[str, Any]) -> Forecasts:
     """Read predictions and labels; say on standard error which columns they were taken from."""
     return read_found(path, columns).forecasts
 
 
-def read_found(path: str, columns: dict[str, Any]) -> Found:
+def read_found(path: Files, columns: dict[str, Any]) -> Found:
     """Read as `read` does, and return with the data what they were taken from."""
     from trueup.io import read_forecasts
 
-    with working(f"reading {path}"):
+    with working(f"reading {shown_files(path)}"):
         found = read_forecasts(path, **columns)
     say(f"{found.text}.")
     return found
 
 
 @contextmanager
-def about_data_of(path: str) -> Iterator[None]:
+def about_data_of(path: Files) -> Iterator[None]:
     """Name the file in errors about the arguments of a function, which are no options here."""
     try:
         yield
@@ -173,8 +215,37 @@ def about_data_of(path: str) -> Iterator[None]:
         name = {"scores": "probabilities", "correct": "labels"}.get(error.argument or "")
         if name is None or error.file is not None:
             raise
-        shown = "standard input" if path == "-" else path
+        shown = "standard input" if path == "-" else shown_files(path)
         raise error.replace(argument=None, rule=(f"the {name} ", *error.rule), file=shown) from None
+
+
+def shown_files(path: Files) -> str:
+    """Return what messages call one file or several."""
+    return path if isinstance(path, str) else f"{len(path)} files"
+
+
+def typed_files(path: Files) -> str:
+    """Return files as one types them."""
+    return " ".join(map(shell_word, [path] if isinstance(path, str) else path))
+
+
+def like(stem: str, path: Files) -> str:
+    """Return the name of a file of the same format, for a command to show.
+
+    >>> like("new", "p.parquet"), like("new", ["a/b.csv", "c.csv"]), like("new", "-")
+    ('new.parquet', 'new.csv', 'new.csv')
+    """
+    from trueup.io.several_files import files_of
+    from trueup.io.sources import SUFFIXES
+
+    first = path if isinstance(path, str) else path[0]
+    try:
+        found = (files_of(first) or [Path(first)])[0]
+    except (InputError, OSError):
+        found = Path(first)
+    name = found.name.lower()
+    suffix = next((each for each in SUFFIXES if name.endswith((each, f"{each}.gz"))), ".csv")
+    return f"{stem}{suffix}"
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:

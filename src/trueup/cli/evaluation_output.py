@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueup.cli.data_options import as_typed
-from trueup.cli.messages import shell_word
+from trueup.cli.data_options import Files, as_typed, like, typed_files
 from trueup.cli.recalibrator_options import METHODS
 from trueup.cli.terminal import Screen, number, pvalue, span
 from trueup.evaluation.text import (
     Rows,
     clinical_rows,
     estimate_rows,
+    group_grid_rows,
     group_rows,
+    group_table_rows,
     recalibration_rows,
     score_rows,
     test_rows,
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["next_commands", "show"]
 
-FEW = 5  # classes and groups that are shown, the worst first
+FEW = 5  # classes that are shown, the worst first
+HELD_OUT = "held-out"
 TERMS = "value = miscalibration − discrimination + uncertainty; recalibration removes the first."
 NOT_FITTED = ("groups", "features", "clusters")  # the recommended recalibrator needs none of them
 
 
-def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) -> None:
+def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]) -> None:
     """Write the whole summary."""
     # The verdict is all answers in one paragraph: nothing is said twice here.
     first, *others = found.answers.items()
@@ -44,35 +46,43 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
     _show_rows(screen, "Scores: lower is better", score_rows(found), TERMS)
     classes: Any = found.tables.get("classes")
     if classes is not None:
-        _show_parts(screen, "class", classes)
+        _show_classes(screen, classes)
     if found.groups is not None:
-        _show_parts(screen, "group", found.groups.table)
+        _show_groups(screen, found)
         _show_rows(screen, "Natural frequencies", group_rows(found))
     if found.recalibration is not None and _method(found) is not None:
         some, n = found.recalibration.rows, found.overview.n
         note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
         _show_rows(screen, "Recalibration (out-of-fold)", recalibration_rows(found), note)
     if file != "-":
-        screen.commands("What next:", next_commands(found, file, columns))
+        lines = next_commands(found, file, columns)
+        held_out = like(HELD_OUT, file)
+        title = f"What next ({held_out} stands for labeled rows used for no training or test):"
+        fits = any(held_out in line for line in lines)
+        screen.commands(title if fits else "What next:", lines)
     screen.commands("To get these numbers again:", [found.reproduce])
 
 
-def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list[str]:
-    """Commands to copy: they read the same columns of the same file."""
-    name = shell_word(file)
+def next_commands(found: Evaluation, file: Files, columns: dict[str, Any]) -> list[str]:
+    """Commands to copy: they read the same columns of the same file.
+
+    A recalibrator is fitted to held-out rows: those that were just tested would flatter it.
+    """
+    name, held_out = typed_files(file), like(HELD_OUT, file)
     plain = {option: value for option, value in columns.items() if option not in NOT_FITTED}
-    data = f"{name}{as_typed(plain)}"
+    typed = as_typed(plain)
     lines = []
     method = _method(found)
     if method is not None:
         probs = as_typed(columns, "probs")
-        lines.append(f"trueup fit {data} --method {method} -o calibrator.json")
-        lines.append(f"trueup apply calibrator.json new.csv{probs} -o fixed.csv")
+        new, fixed = like("new", file), like("fixed", file)
+        lines.append(f"trueup fit {held_out}{typed} --method {method} -o calibrator.json")
+        lines.append(f"trueup apply calibrator.json {new}{probs} -o {fixed}")
     elif found.miscalibrated:
-        lines.append(f"trueup fit {data} -o calibrator.json")
+        lines.append(f"trueup fit {held_out}{typed} -o calibrator.json")
     elif found.detectable_error is not None and found.detectable_error.error is not None:
         smaller = float(f"{found.detectable_error.error / 2:.1g}")
-        lines.append(f"trueup power {data} --true-error {smaller:g}")
+        lines.append(f"trueup power {name}{typed} --true-error {smaller:g}")
     lines.append(f"trueup plot {name}{as_typed(columns)} -o reliability.png")
     return lines
 
@@ -98,13 +108,25 @@ def _show_rows(screen: Screen, title: str, table: Rows, note: str = "") -> None:
         screen.table(title, {name: list(column) for name, column in columns}, note)
 
 
-def _show_parts(screen: Screen, what: str, columns: ResultTable) -> None:
-    """Write the worst few classes or groups."""
+def _show_groups(screen: Screen, found: Evaluation) -> None:
+    """Write the groups in their order; of very many, the worst."""
+    assert found.groups is not None
+    many, rows = len(found.groups.table), group_table_rows(found)
+    shown = len(rows[1])
+    title = f"All {many} groups" if shown == many else f"The {shown} worst of {many} groups"
+    note = f"p (gap) tests the mean alone; p (Holm) tests the error, adjusted for {many} groups."
+    note += " -o groups.csv writes all groups." if shown < many else ""
+    _show_rows(screen, title, rows, note)
+    _show_rows(screen, "ECE of groups", group_grid_rows(found))
+
+
+def _show_classes(screen: Screen, columns: ResultTable) -> None:
+    """Write the worst few classes."""
     errors = np.nan_to_num(columns["error"].astype(float), nan=-1.0)
     worst = np.argsort(-errors, kind="stable")[:FEW]
     few = {name: columns[name][worst].tolist() for name in columns}
     table = {
-        what: [str(name) for name in few[what]],
+        "class": [str(name) for name in few["class"]],
         "share": [f"{100 * share:.1f}%" for share in few["share"]],
         "predicted": [number(score) for score in few["mean_score"]],
         "observed": [number(label) for label in few["mean_label"]],
@@ -118,7 +140,6 @@ def _show_parts(screen: Screen, what: str, columns: ResultTable) -> None:
     if "adjusted_pvalue" in columns:
         table["p (Holm)"] = [pvalue(p) for p in few["adjusted_pvalue"]]
     many = len(columns)
-    plural = {"class": "classes", "group": "groups"}[what]
-    title = f"All {many} {plural}" if many <= FEW else f"The {FEW} worst of {many} {plural}"
-    note = f"p (gap) tests the mean alone; p (Holm) tests the error, adjusted for {many} {plural}."
+    title = f"All {many} classes" if many <= FEW else f"The {FEW} worst of {many} classes"
+    note = f"p (gap) tests the mean alone; p (Holm) tests the error, adjusted for {many} classes."
     screen.table(title, table, note)

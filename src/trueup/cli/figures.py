@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trueup.cli.data_options import check_output
+from trueup.cli.data_options import Files, check_output
 from trueup.cli.program import say
 from trueup.errors import InputError
 
@@ -30,7 +30,7 @@ MOST_SIGNS = 10
 MISSING_SIGN = re.compile(r"Glyph (\d+) .*missing from")
 
 
-def check_picture(path: str, *inputs: str, option: str = "--output") -> None:
+def check_picture(path: str, *inputs: Files, option: str = "--output") -> None:
     """Refuse, before the work, a file that no picture can be written to."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:

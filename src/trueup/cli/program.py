@@ -6,6 +6,7 @@ to do, so that `--help` and `--version` answer at once.
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 import traceback
@@ -88,6 +89,11 @@ class Program(click.Group):
             ctx.fail(
                 f"{args[0]!r} is a file, not a command. Did you mean: trueup evaluate {args[0]}"
             )
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            likely = [name for name in COMMANDS if name.startswith(args[0])]
+            likely = likely or difflib.get_close_matches(args[0], COMMANDS, n=1)
+            if len(likely) == 1:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {likely[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]

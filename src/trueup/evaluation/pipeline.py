@@ -65,8 +65,9 @@ def evaluate(
     logits, normalize
         Whether probabilities are given as logits, and whether to divide rows by their sum.
     weights, groups, features, clusters, classes
-        As for `Forecasts.from_arrays`. Groups are measured one by one; features give local errors;
-        rows of a cluster (patients, documents) are never taken for independent.
+        As for `Forecasts.from_arrays`. Groups are measured one by one, in the order of their
+        names; several columns define joint groups, such as "gpt-4o / boolq". Features give
+        local errors; rows of a cluster (patients, documents) are never taken for independent.
     metrics
         Names, metrics or estimators to measure, besides the headline `rmsce_debiased`; by default
         the usual errors, of which those without bins only up to 50,000 rows.
@@ -252,6 +253,7 @@ def _of_one(
         fingerprint=fingerprint,
         reproduce=call_of(forecasts, settings, estimates, of, fingerprint),
         internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
+        notes=forecasts.remarks,
     )
 
 

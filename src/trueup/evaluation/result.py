@@ -25,6 +25,7 @@ from trueup.evaluation.sections import (
 )
 from trueup.evaluation.verdict.evidence import MISCALIBRATED
 from trueup.inference import GroupErrors
+from trueup.inference.multiple_tests.group_table import table_of_groups
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 from trueup.tables.base import Table
@@ -89,6 +90,8 @@ class Evaluation:
         The call or command that gives this result again, with version and fingerprint.
     internal_errors
         Bugs of trueup that left out a metric, test or table, by its name; please report them.
+    notes
+        What was changed in the input or assumed about it, such as percentages divided by 100.
     schema
         Version of the form that `to_dict` writes.
     """
@@ -118,12 +121,25 @@ class Evaluation:
     models: dict[str, Evaluation] = field(default_factory=dict)
     comparison: ResultTable | None = None
     internal_errors: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     schema: int = SCHEMA
 
     @property
     def miscalibrated(self) -> bool:
         """Whether the status is ``"miscalibrated"``."""
         return self.status == MISCALIBRATED
+
+    @property
+    def group_table(self) -> ResultTable | None:
+        """All groups in order, as ``trueup evaluate -o groups.csv`` writes them; None without.
+
+        The columns that define the groups come first, then ``n``, ``mean_prediction``,
+        ``observed_rate``, ``gap`` (observed minus predicted) with its interval and p-value,
+        ``ece``, the debiased ``error`` with its interval, and the p-values of its test.
+        """
+        if self.groups is None:
+            return None
+        return table_of_groups(self.groups.table, self.groups.columns)
 
     def estimate(self, name: str) -> Finding:
         """Return the finding of a metric by its name."""

@@ -12,6 +12,8 @@ from trueup.evaluation.sections import Finding, Frequency, Overview, Recalibrati
 from trueup.evaluation.verdict.advice import OUT_OF_FOLD_LEVEL
 from trueup.evaluation.verdict.frequencies import OF_GROUP
 from trueup.evaluation.verdict.wording import percent
+from trueup.forecasts.group_names import grid_of, have_order
+from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
@@ -20,6 +22,9 @@ Rows = tuple[Sequence[str], list[Sequence[str]]]
 """Names of columns, and rows of text."""
 WIDTH = 88
 MOST_GROUPS = 10
+"""Groups of which a sentence tells natural frequencies."""
+MOST_IN_TABLE = 31
+"""Groups that are printed in a table: the days of a month."""
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
     "magnitude": "How large is the error, and in which direction?",
@@ -70,6 +75,10 @@ class _Evaluation(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def internal_errors(self) -> Mapping[str, str]: ...
+    @property
+    def groups(self) -> GroupErrors | None: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
 
 
 def plain_text(evaluation: _Evaluation) -> str:
@@ -87,9 +96,10 @@ def _filled(text: str) -> str:
 
 
 def reports_of(evaluation: _Evaluation) -> list[str]:
-    """Return each bug to report once, as a sentence."""
+    """Return the notes on the input, then each bug to report once, as sentences."""
     found = dict.fromkeys(evaluation.internal_errors.values())
-    return [f"{each[0].upper()}{each[1:]}." for each in found]
+    notes = [f"Note: {each}." for each in evaluation.notes]
+    return [*notes, *(f"{each[0].upper()}{each[1:]}." for each in found)]
 
 
 def html(evaluation: _Evaluation) -> str:
@@ -113,7 +123,9 @@ def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
         "Calibration errors": estimate_rows(evaluation),
         "Further tests": test_rows(evaluation),
         "Clinical measures": clinical_rows(evaluation),
-        "Groups": group_rows(evaluation),
+        "Groups": group_table_rows(evaluation),
+        "ECE of groups": group_grid_rows(evaluation),
+        "Natural frequencies": group_rows(evaluation),
         "Proper scores": score_rows(evaluation),
         "Recalibration (out-of-fold)": recalibration_rows(evaluation),
         "Models": model_rows(evaluation),
@@ -159,7 +171,7 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
     if table is None:
         return names, []
     rows: list[Sequence[str]] = []
-    for k in range(len(table)):
+    for k in range(min(len(table), 1 + MOST_IN_TABLE)):  # the first row is of all rows
         row = {name: table[name][k] for name in table}
         cells = []
         for name in measures.values():
@@ -170,6 +182,67 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
         tested = f"{joint:.3g}" if math.isfinite(joint) else ""
         rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
     return names, rows
+
+
+def group_table_rows(evaluation: _Evaluation) -> Rows:
+    """Groups in order, or the worst of very many: gap with interval, ECE and p-value."""
+    found = evaluation.groups
+    level = f"{_level(evaluation)} interval"
+    names = ("group", "n", "predicted", "observed", "gap", level, "p (gap)", "ECE", "p (Holm)")
+    if found is None or "ece" not in found.table:  # or written by an earlier version
+        return names, []
+    table, rows = found.table, list[Sequence[str]]()
+    for k in groups_shown(table):
+        each = {name: table[name][k] for name in table}
+        gap = f"{each['gap']:+.4f}"
+        low, high = f"{each['gap_low']:+.4f}", f"{each['gap_high']:+.4f}"
+        rows.append(
+            (
+                str(each["group"]),
+                f"{int(each['n']):,}",
+                f"{each['mean_score']:.4f}",
+                f"{each['mean_label']:.4f}",
+                gap.replace("-", "−"),
+                f"[{low}, {high}]".replace("-", "−"),
+                f"{each['gap_pvalue']:.2g}",
+                f"{each['ece']:.4f}",
+                f"{each['adjusted_pvalue']:.2g}",
+            )
+        )
+    return names, rows
+
+
+def group_grid_rows(evaluation: _Evaluation) -> Rows:
+    """ECE of groups that two columns or two parts of a name define, such as models and tasks."""
+    found = evaluation.groups
+    grid = (
+        None
+        if found is None or "ece" not in found.table
+        else grid_of(found.table["group"].tolist())
+    )
+    if found is None or grid is None or len(grid.rows) > MOST_IN_TABLE:
+        return (), []
+    cells = {
+        place: f"{ece:.4f}" for place, ece in zip(grid.places, found.table["ece"], strict=True)
+    }
+    names = tuple(found.columns) if found.columns is not None else ()
+    corner = " \\ ".join(names) if len(names) == 2 else ""
+    rows: list[Sequence[str]] = [
+        (str(row), *(cells.get((row, column), "") for column in grid.columns)) for row in grid.rows
+    ]
+    return (corner, *map(str, grid.columns)), rows
+
+
+def groups_shown(table: ResultTable) -> list[int]:
+    """Return the rows of the groups to print: all in order, or the worst of very many.
+
+    The worst come first, unless groups have an order of their own, as dates have.
+    """
+    if len(table) <= MOST_IN_TABLE:
+        return list(range(len(table)))
+    errors = [-math.inf if math.isnan(error) else error for error in table["error"].tolist()]
+    worst = sorted(range(len(table)), key=lambda k: -errors[k])[:MOST_IN_TABLE]
+    return sorted(worst) if have_order(table["group"].tolist()) else worst
 
 
 def group_rows(evaluation: _Evaluation) -> Rows:

@@ -15,7 +15,9 @@ from trueup.engines.blocks import row_blocks
 from trueup.errors import Argument, InputError, required
 from trueup.forecasts import probs as predictions
 from trueup.forecasts.arrays import as_floats, as_numpy
+from trueup.forecasts.group_names import group_columns, joined
 from trueup.forecasts.labels import class_numbers, soft_labels_of
+from trueup.forecasts.row_order import refuse_other_order
 from trueup.forecasts.sample_data import (
     beside,
     features_of,
@@ -47,6 +49,10 @@ class Forecasts:
         Names of the classes, or None.
     n, n_classes
         Number of samples (after dropping ignored and zero-weight rows) and of classes.
+    group_columns
+        Names of the columns that ``groups`` came from; empty without groups.
+    remarks
+        What was changed in the input or assumed about it, one clause each.
     """
 
     labels: NDArray[Any]
@@ -58,6 +64,8 @@ class Forecasts:
     n: int
     n_classes: int
     _probs: predictions.Vector | predictions.Matrix
+    group_columns: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -92,7 +100,9 @@ class Forecasts:
         weights
             Importance weights ≥ 0; rows of weight 0 are dropped.
         groups, features, clusters
-            One row per sample; kept for group-wise, local and clustered methods.
+            One row per sample; kept for group-wise, local and clustered methods. ``groups`` may
+            also be several columns, in a mapping, a frame or a list: rows that agree in all of
+            them are a group, named such as ``"gpt-4o / boolq"``.
         classes
             Names in the order of the columns.
         soft_labels
@@ -133,9 +143,13 @@ class Forecasts:
         turned = given.values.shape[1:] == raw_labels.shape[:1]
         hint = f"pass {name}.T if classes are in the rows" if turned else ""
         same_length("labels", raw_labels, n, name, hint)
+        refuse_other_order(probs, {"labels": labels, "weights": weights, "groups": groups})
         given_weights = weights_of(weights, n)
+        by = {} if groups is None else group_columns(groups, n)
+        for column in by.values():
+            same_length("groups", column, n, name)
         others = {
-            "groups": beside("groups", groups, n, name),
+            "groups": joined(list(by.values())) if by else None,
             "features": beside("features", features, n, name),
             "clusters": beside("clusters", clusters, n, name),
         }
@@ -170,6 +184,8 @@ class Forecasts:
             len(numbers),
             n_classes,
             checked,
+            tuple(by),
+            given.remarks,
         )
 
     @classmethod

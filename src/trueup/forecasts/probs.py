@@ -20,6 +20,7 @@ from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
+from trueup.forecasts.percentages import RULE, MixedError, as_fractions
 from trueup.forecasts.policy import FORECASTS, Policy
 
 LOWEST = float(np.finfo(np.float64).min)
@@ -27,6 +28,7 @@ LEAST_TOTAL = 1e-300  # one divided by it is far from infinity
 BFLOAT16 = 2.0**-8  # it has eight bits: this is how far a row may be from 1, however long
 UNKNOWN = "drop or repair rows that contain NaN or infinity"
 FLOAT16 = np.dtype(np.float16).num  # the numbers of all wider types are below it
+FROM_PERCENTAGES = "the predictions were percentages and were divided by 100"
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
 ROUNDING = float(np.finfo(np.float64).eps)  # a sum of few or K terms is 1 up to 4 or K of these
 
@@ -135,6 +137,7 @@ class Given(NamedTuple):
     are_logits: bool
     policy: Policy = FORECASTS
     half: str = ""  # the half precision they came in, if they are held in another type
+    remarks: tuple[str, ...] = ()  # what was changed before the checks
 
     @property
     def tolerance(self) -> float:
@@ -171,9 +174,19 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
         raise must_be(name, "have shape (n,) or (n, K) with K ≥ 2", describe(array), hint=hint)
     if len(array) == 0:
         raise must_be(name, "have at least one row", Verbatim("none"))
+    fractions = None if logits else _fractions_of(name, array)
+    if fractions is not None:
+        return Given(fractions, False, policy, remarks=(FROM_PERCENTAGES,))
     labels_first = array.ndim == 1 and not logits
     hint = _swapped(policy) if labels_first else "select the columns of numbers"
     return Given(as_floats(name, array, hint), bool(logits), policy, half_precision_of(probs))
+
+
+def _fractions_of(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
+    try:
+        return as_fractions(array)
+    except MixedError as mixed:
+        raise must_be(name, f"hold {RULE}", mixed.item, row=mixed.row) from None
 
 
 def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:

@@ -12,6 +12,7 @@ from trueup._typing import Floats, Ints
 from trueup.checks import is_number
 from trueup.errors import Argument, InputError, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
+from trueup.forecasts.group_names import in_order, numbered
 from trueup.forecasts.labels import to_ignore
 from trueup.forecasts.policy import FORECASTS, Policy
 
@@ -97,24 +98,30 @@ def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[An
         raise required("groups", hint or set_in)
     if groups.ndim != 1:
         raise must_be("groups", "one name or number per row", describe(groups))
-    names = groups.tolist()
-    for row, name in enumerate(names):
-        if is_missing(name):
-            raise must_be("groups", "have a value in every row", name, row=row)
-    return rows_by_name(names)
+    names, codes = numbered(groups)
+    missing = [code for code, name in enumerate(names) if is_missing(name)]
+    if missing:
+        row = int(np.argmax(np.isin(codes, missing)))
+        raise must_be("groups", "have a value in every row", groups[row], row=row)
+    return _in_order(names, codes)
 
 
 def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:
     """Every name in order, as far as names can be ordered, with its rows; None is no name."""
-    rows: dict[Any, list[int]] = {}
-    for row, name in enumerate(names):
-        if name is not None:
-            rows.setdefault(name, []).append(row)
-    try:
-        order = sorted(rows)
-    except TypeError:  # names and numbers together: in the order they come
-        order = list(rows)
-    return [(name, np.array(rows[name], np.int64)) for name in order]
+    column = np.empty(len(names), object)
+    column[:] = names
+    return _in_order(*numbered(column))
+
+
+def _in_order(names: list[Any], codes: Ints) -> list[tuple[Any, Ints]]:
+    """Return each name with the rows of its number."""
+    ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+    if len(names) < np.iinfo(np.int16).max:
+        codes = codes.astype(np.int16)  # NumPy sorts these by counting
+    rows = np.split(np.argsort(codes, kind="stable"), ends)
+    place = {name: number for number, name in enumerate(names)}
+    order = in_order([name for name in names if name is not None])
+    return [(name, rows[place[name]]) for name in order]
 
 
 def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -97,7 +98,7 @@ def compare(
     tests = [_own_test(measure, f, m, seed) for f, m in ((first, one), (second, two))]
     notes = {"n_resamples": draws, "estimator": repr(measure)}
     paired = Interval(found.low, found.high, found.value, level, "percentile", TARGET, notes)
-    sentence = _sentence(measure, found, level, tests)
+    sentence = _sentence(measure, found, level, tests, draws)
     clipped = [each.notes.get("clipped", 0) for each in own]
     if any(clipped):
         notes["clipped"] = clipped
@@ -192,7 +193,11 @@ def _own_test(
 
 
 def _sentence(
-    estimator: Estimator, found: Difference, level: float, tests: list[CalibrationTestResult]
+    estimator: Estimator,
+    found: Difference,
+    level: float,
+    tests: list[CalibrationTestResult],
+    n_resamples: float = math.inf,
 ) -> str:
     """Say which model is better, and warn where estimates and tests would mislead."""
     alpha = 1 - level
@@ -201,7 +206,8 @@ def _sentence(
     # "Lower by" is a positive number, so the interval next to it is turned to the same sign.
     better, sign = ("first", -1) if clear and found.high < 0 else ("second", 1)
     ends = sorted((sign * found.low, sign * found.high))
-    sure = f"{100 * level:g}% interval {ends[0]:.4f} to {ends[1]:.4f}, p = {found.pvalue:.3g}"
+    sure = f"{100 * level:g}% interval {ends[0]:.4f} to {ends[1]:.4f}"
+    sure += f", {_in_words(found.pvalue, 2 / (1 + n_resamples))}"
     if clear:
         how = f"has the lower {name}," if name else "is better calibrated: its error is lower"
         start = f"The {better} model {how} by {sign * found.value:.4f} ({sure})."
@@ -213,7 +219,7 @@ def _sentence(
     rejected = [test.pvalue <= alpha for test in tests]
     verdicts = [
         f"{'is miscalibrated' if no else 'shows no evidence of miscalibration'} "
-        f"(p = {test.pvalue:.3g})"
+        f"({_in_words(test.pvalue, 1 / (1 + test.notes.get('n_resamples', math.inf)))})"
         for no, test in zip(rejected, tests, strict=True)
     ]
     own = f"Tested separately, the first model {verdicts[0]}; the second {verdicts[1]}."
@@ -275,3 +281,13 @@ def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Fo
 
 def _shape(forecasts: Forecasts) -> str:
     return f"a matrix of {forecasts.n_classes} classes" if forecasts.is_matrix else "1-D"
+
+
+def _in_words(pvalue: float, least: float) -> str:
+    """Return a p-value, and say so if it is the smallest that the resamples can give.
+
+    >>> _in_words(0.002, 0.002), _in_words(0.0123, 0.002)
+    ('p ≤ 0.002', 'p = 0.0123')
+    """
+    sign = "≤" if pvalue <= least * (1 + 1e-9) else "="
+    return f"p {sign} {pvalue:.3g}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trueup.errors import Argument, Text, printable
+from trueup.errors import Argument, Text, Verbatim, must_be, printable
 from trueup.io import column_guesses
 from trueup.io.column_patterns import ColumnNames, pick, pick_one, twice
 from trueup.io.file_errors import listed, refusal, spanned
@@ -21,8 +21,10 @@ class Chosen:
     ----------
     probs
         Columns of the predictions, one a class, or one.
-    labels, prediction, weights, groups, clusters
+    labels, prediction, weights, clusters
         One column each, or None.
+    groups
+        Columns that define the groups together; none if empty.
     features
         Columns of the features; none if empty.
     guessed
@@ -35,7 +37,7 @@ class Chosen:
     labels: str | None
     prediction: str | None
     weights: str | None
-    groups: str | None
+    groups: tuple[str, ...]
     features: tuple[str, ...]
     clusters: str | None
     guessed: frozenset[str]
@@ -62,9 +64,9 @@ def choose(
     ----------
     table_names
         Names of all columns.
-    probs, features
+    probs, features, groups
         A name, a pattern such as ``'p_*'``, or several of these: a list, or one text with commas.
-    labels, weights, groups, clusters, prediction
+    labels, weights, clusters, prediction
         One column each. Weights, groups and clusters are never guessed.
     logits
         Predictions are logits, and are looked for under such names.
@@ -89,12 +91,15 @@ def choose(
     def one(option: str, asked: ColumnNames) -> str | None:
         return None if asked is None else pick_one(option, asked, names, shown)
 
-    asked = {"weights": weights, "groups": groups, "clusters": clusters, "prediction": prediction}
+    asked = {"weights": weights, "clusters": clusters, "prediction": prediction}
     beside = {option: one(option, columns) for option, columns in asked.items()}
+    by = () if groups is None else tuple(pick("groups", groups, names, shown))
     of_features = () if features is None else tuple(pick("features", features, names, shown))
     given = () if probs is None else tuple(pick("probs", probs, names, shown))
-    label = one("labels", labels)
-    used = {*beside.values(), *of_features, *column_guesses.named(names, column_guesses.INDEXES)}
+    label = None if labels is None else _label(labels, names, shown)
+    indexes = column_guesses.named(names, column_guesses.INDEXES)
+    added = () if table is None else table.added
+    used = {*beside.values(), *by, *of_features, *indexes, *added}
     free = tuple(dict.fromkeys(name for name in names if name not in used))
     guess = _Guess(shown, free, logits, table)
     found, label = guess.complete(given, label, need_labels)
@@ -110,11 +115,22 @@ def choose(
     return Chosen(
         probs=found,
         labels=label,
+        groups=by,
         features=of_features,
         guessed=frozenset(guessed),
-        text=_sentence(names, found, label, beside, of_features, logits),
+        text=_sentence(names, found, label, beside, by, of_features, logits),
         **beside,
     )
+
+
+def _label(labels: str | Sequence[str], names: tuple[str, ...], shown: str) -> str:
+    """Return the one column of labels; several are those of one-hot labels."""
+    picked = pick("labels", labels, names, shown)
+    if len(picked) > 1:
+        hint = "if labels are one-hot, write the number or name of the class into one column"
+        error = must_be("labels", "one column", Verbatim(listed(picked)), hint=hint)
+        raise error.replace(file=shown)
+    return picked[0]
 
 
 @dataclass(frozen=True)
@@ -179,7 +195,7 @@ class _Guess:
         return column_guesses.two_columns(self.table.sample(self.names))
 
     def _label(self, names: list[str]) -> str:
-        found = column_guesses.named(names, column_guesses.LABELS)
+        found = column_guesses.named(names, column_guesses.LABELS) or self._outcomes(names)
         if not found and len(self.names) == 2:
             sets = column_guesses.prob_sets(names, self.logits) if len(names) == 2 else []
             found = [name for name in names if not sets or (name,) not in sets]
@@ -194,8 +210,30 @@ class _Guess:
             hint = ("name the column of the labels with ", Argument("labels"))
         raise refusal(self.shown, told, hint=hint)
 
-    def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
+    def _outcomes(self, names: list[str]) -> list[str]:
+        """Columns of 0 and 1 that may be the labels, where one column must be the predictions."""
+        if self.table is None or self.logits:
+            return []
+        sets = self._sets(names)
+        if len(sets) != 1 or len(sets[0]) != 1:
+            return []
+        return column_guesses.outcomes([x for x in names if x != sets[0][0]], self.table)
+
+    def _sets(self, names: list[str]) -> list[tuple[str, ...]]:
+        """Sets of columns that may be the predictions, without columns of text."""
         sets = column_guesses.prob_sets(names, self.logits)
+        if self.table is None:
+            return sets
+        called = [name for columns in sets for name in columns]
+        numeric = self.table.numeric_among(called) if called else set()
+        if len(numeric) < len(called):
+            sets = column_guesses.prob_sets([x for x in names if x in numeric], self.logits)
+        if not sets and not self.logits:
+            return [(name,) for name in column_guesses.called_scores(names, self.table)]
+        return sets
+
+    def _probs(self, names: list[str], label: str | None) -> tuple[str, ...]:
+        sets = self._sets(names)
         if len(sets) == 1:
             return sets[0]
         if len(sets) > 1:
@@ -236,14 +274,18 @@ def _sentence(
     probs: tuple[str, ...],
     label: str | None,
     beside: dict[str, str | None],
+    groups: tuple[str, ...],
     features: tuple[str, ...],
     logits: bool,
 ) -> str:
     text = f"using column{'s' if len(probs) > 1 else ''} {spanned(probs)}"
     text += " as logits" if logits else ""
     text += "" if label is None else f", label {label}"
-    text += "".join(f", {option} {name}" for option, name in beside.items() if name is not None)
+    weights, *others = beside.items()
+    text += "".join(f", {option} {name}" for option, name in [weights] if name is not None)
+    text += f", groups {spanned(groups)}" if groups else ""
+    text += "".join(f", {option} {name}" for option, name in others if name is not None)
     text += f", features {spanned(features)}" if features else ""
-    used = {*probs, label, *beside.values(), *features}
+    used = {*probs, label, *beside.values(), *groups, *features}
     idle = [name for name in column_guesses.named(names, column_guesses.BESIDE) if name not in used]
     return printable(text + (f" ({listed(idle, 4)} not used)" if idle else ""))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.forecasts.percentages import PERCENT
 from trueup.io.column_patterns import ordered
+from trueup.io.number_columns import PERCENT_NAME, missing_text
+
+if TYPE_CHECKING:
+    from trueup.io.table import Table
 
 
 def _names(text: str) -> frozenset[str]:
@@ -35,6 +40,18 @@ PREDICTIONS = _names(
 BESIDE = _names("weight weights w sample_weight group groups cluster clusters fold resample")
 NO_PROBS = _names("p_value p_val p_values")
 INDEXES = _names("column_0 unnamed_0 index index_level_0 id row row_id")
+# Words in names of columns that are predictions or outcomes if their values can be.
+SCORE_WORDS = _names("prob probs proba probability conf confidence risk")
+OUTCOME_WORDS = _names(
+    "died dead death deaths deceased mortality event outcome relapse relapsed readmitted "
+    "readmission correct right acc default defaulted churn churned fraud clicked converted won win "
+    "success happened occurred observed label target truth"
+)
+# Columns of 0 and 1 that are no outcomes, or may be the opposite of what was predicted.
+NO_OUTCOMES = _names(
+    "sex male female gender treated treatment arm train test valid holdout split fold smoker "
+    "survived survival alive weight group id index prediction predicted pred"
+)
 # One column a class: these before any name, those before a number only.
 BEFORE_NAMES = "p prob probs proba probability y_prob y_proba pred_prob pred_proba softmax pred"
 BEFORE_NUMBERS = "class score scores conf"
@@ -98,10 +115,52 @@ def _prefix(name: str, logits: bool) -> str | None:
     return None
 
 
+def words_of(name: str) -> frozenset[str]:
+    """The words of a name, in lower case.
+
+    >>> sorted(words_of("stated_confidence")), sorted(words_of("Died.30d"))
+    (['confidence', 'stated'], ['30d', 'died'])
+    """
+    return frozenset(plain(parted(name)[1]).split("_"))
+
+
+def called_scores(names: Sequence[str], table: Table) -> list[str]:
+    """Columns with a word for probabilities in their name and such values: stated_confidence."""
+    taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
+    free = [name for name in names if plain(parted(name)[1]) not in taken]
+    called = [name for name in free if words_of(name) & SCORE_WORDS]
+    sample = table.sample(called) if called else {}
+    return [name for name, column in sample.items() if _kind(column, name) == "scores"]
+
+
+def outcomes(names: Sequence[str], table: Table) -> list[str]:
+    """Columns of 0 and 1 that may be the labels of one column of predictions: died_30d.
+
+    Those with a word for outcomes in their name, or else the only column of two values there is.
+    """
+    free = [name for name in names if not words_of(name) & NO_OUTCOMES]
+    sample = table.sample(names)
+    found = [name for name in free if name in sample and _kind(sample[name]) == "zeros and ones"]
+    called = [name for name in found if words_of(name) & OUTCOME_WORDS]
+    if called or len(found) != 1:
+        return called
+    others = [column for name, column in sample.items() if name != found[0]]
+    alone = len(np.unique(sample[found[0]])) == 2 and not any(map(_is_two_valued, others))
+    return found if alone else []
+
+
+def _is_two_valued(column: NDArray[Any]) -> bool:
+    if column.ndim != 1:
+        return False
+    return len({item for item in column.tolist() if item is not None and item == item}) == 2
+
+
 def two_columns(sample: dict[str, NDArray[Any]]) -> tuple[str, str] | None:
     """(probabilities, labels) of a table of two columns, whatever they are called."""
+    if len(sample) != 2:
+        return None
     (one, a), (other, b) = sample.items()
-    kinds = (_kind(a), _kind(b))
+    kinds = (_kind(a, one), _kind(b, other))
     if kinds == ("scores", "zeros and ones"):
         return one, other
     return (other, one) if kinds == ("zeros and ones", "scores") else None
@@ -125,13 +184,22 @@ def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
             yield name
 
 
-def _kind(column: NDArray[Any]) -> str:
+def _kind(column: NDArray[Any], name: str = "") -> str:
+    if column.dtype == object and column.ndim == 1:
+        return "scores" if _are_percentages(column) else ""
     if column.ndim != 1 or column.dtype.kind not in "fiub" or len(column) == 0:
         return ""
     present = column[~np.isnan(column)] if column.dtype.kind == "f" else column
     if bool(np.all((present == 0) | (present == 1))):
         return "zeros and ones"
+    if PERCENT_NAME.search(name) and bool(np.all((present >= 0) & (present <= 100))):
+        return "scores"
     return "scores" if column.dtype.kind == "f" and _inside(present) else ""
+
+
+def _are_percentages(column: NDArray[Any]) -> bool:
+    present = [item for item in column if isinstance(item, str) and not missing_text(item)]
+    return bool(present) and all(PERCENT.fullmatch(item) for item in present)
 
 
 def _inside(column: NDArray[Any]) -> bool:

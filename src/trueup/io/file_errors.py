@@ -27,6 +27,10 @@ class Place(Protocol):
     def texts_are_numbers(self) -> bool:
         """Whether the text 0.5 is how the file writes the number."""
 
+    @property
+    def percentages(self) -> set[str]:
+        """Columns that were read as percentages so far."""
+
     def where(self, row: int) -> str:
         """Say a row, counted from 0."""
 

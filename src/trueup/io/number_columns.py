@@ -9,13 +9,15 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Verbatim
+from trueup.errors import Argument, Verbatim
+from trueup.forecasts.percentages import PERCENT, RULE, MixedError, as_fractions
 from trueup.io.file_errors import Place, bad_column
 
 # What programs write where a number is missing. Compared in lower case, without spaces.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-", ".", "#n/a", "missing"})
 WHOLE_FLOATS = 2.0**53  # beyond it, not every whole number is a float64
-PERCENT = re.compile(r"\s*[+-]?[\d.,]+\s*%\s*")
+PERCENT_NAME = re.compile(r"(?i)percent|(?<![a-z])(?:pct|perc)(?![a-z])|%")
+PERCENT_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*%\s*")
 COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
@@ -121,12 +123,71 @@ def _number(table: Place, name: str, row: int, item: Any) -> float:
         raise not_a_number(table, name, row, item) from None
 
 
+def holds_numbers(array: NDArray[Any]) -> bool:
+    """Whether the first present entry is a number, a percentage or a text that is a number."""
+    if array.dtype.kind in "fiub":
+        return True
+    if array.dtype.kind not in "OU" or array.ndim != 1:
+        return False
+    present = (item for item in array if item is not None and not _is_missing_text(item))
+    first = next(present, None)
+    if isinstance(first, str):
+        return number_in(first) is not None or PERCENT.fullmatch(first) is not None
+    return first is None or hasattr(first, "__float__")
+
+
+def _is_missing_text(item: object) -> bool:
+    return isinstance(item, str) and missing_text(item)
+
+
+def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] | None:
+    """The percentages of a column of text as fractions; None if it holds none."""
+    if array.dtype.kind not in "OU" or array.ndim != 1:
+        return None
+    try:
+        return as_fractions(array)
+    except MixedError as mixed:
+        missing = [_is_missing_text(item) for item in array.tolist()]
+        if any(missing):
+            present = array.astype(object)
+            present[missing] = None  # which is not read as a text
+            return fractions_in(table, name, present)
+        raise bad_column(table, name, f"must hold {RULE}", mixed.item, row=mixed.row) from None
+
+
+def fractions_by_name(
+    table: Place, names: Sequence[str], values: NDArray[Any], guessed: bool
+) -> NDArray[Any]:
+    """Divide by 100 the numbers of columns that are called percentages and exceed 1.
+
+    Where no number exceeds 1, a column that was only guessed is refused: risks may all be below
+    1%.
+    """
+    if not all(PERCENT_NAME.search(name) for name in names) or set(names) & table.percentages:
+        return values
+    if values.dtype.kind not in "fiu" or not len(values) or np.isnan(values).all():
+        return values
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if 1 < high <= 100 and low >= 0:
+        table.percentages.update(names)
+        return values / 100
+    if guessed and high <= 1:
+        rule = "is called a percentage, but none of its numbers exceeds 1"
+        hint = ("pass ", Argument("probs", ",".join(names)), " to read them as fractions")
+        raise bad_column(table, names[0], rule, hint=hint)
+    return values
+
+
 def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
     """The numbers of a column, NaN where missing; refuse the first entry that is none."""
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:
         raise bad_column(table, name, "must hold numbers", Verbatim(f"{array.dtype}"))
+    fractions = fractions_in(table, name, array)
+    if fractions is not None:
+        table.percentages.add(name)
+        return fractions
     floats = np.empty(len(array))
     for row, item in enumerate(array):
         if item is None or (isinstance(item, str) and missing_text(item)):
@@ -143,14 +204,15 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def not_a_number(table: Place, name: str, row: int, item: object) -> Exception:
     """Build the error about an entry that is no number."""
+    item = str(item) if isinstance(item, str) else item  # not as NumPy writes its texts
     return bad_column(table, name, "must hold numbers", item, row=row, hint=_advice(item))
 
 
 def _advice(item: object) -> str:
     if not isinstance(item, str):
         return ""
-    if PERCENT.fullmatch(item):
-        return "write 50% as 0.5: take the signs away and divide by 100"
+    if PERCENT_WITH_COMMA.fullmatch(item):
+        return "write decimals with a point, not a comma"
     if COMMA.fullmatch(item):
         return "write decimals with a point, not a comma"
     if number_in(item) is not None:

@@ -1,24 +1,35 @@
-"""`open_table`: the named columns of a file, whatever its format."""
+"""`open_table`: the named columns of a file or of several, whatever their format."""
 
 from __future__ import annotations
 
 import os
-from typing import IO
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from trueup.io.file_errors import names_its_file
-from trueup.io.sources import source_of
+from trueup.io.several_files import files_of, is_path
+from trueup.io.sources import Source, source_of
 from trueup.io.table import Table
+
+if TYPE_CHECKING:
+    from trueup.io.formats.duckdb_reader import Ducks
+
+Paths = str | os.PathLike[str] | IO[bytes] | Sequence[str | os.PathLike[str]]
+BY_DUCKDB = ("csv", "tsv", "parquet")
 
 
 @names_its_file
-def open_table(path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> Table:
-    """Open a file whose columns are then read by name.
+def open_table(path: Paths, format: str | None = None) -> Table:
+    """Open a file whose columns are then read by name, or several as one table.
 
     Parameters
     ----------
     path
         A file of CSV, TSV, JSON or JSON lines (.gz too), Parquet, Arrow, Feather or NPZ, told by
-        its suffix; ``"-"`` for standard input, or a binary stream, told by the first bytes.
+        its suffix; ``"-"`` for standard input, or a binary stream, told by the first bytes. Or
+        several files: a list, a folder, or a pattern such as ``"day-*.csv"``; their rows get a
+        column ``file``.
     format
         ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"arrow"`` or ``"npz"``,
         where the suffix does not say it.
@@ -30,15 +41,42 @@ def open_table(path: str | os.PathLike[str] | IO[bytes], format: str | None = No
     CapabilityError
         If pyarrow is not there to read an Arrow file.
     """
-    source = source_of(path, format)
+    files = files_of(path, format)
+    if files is None:
+        one = path[0] if isinstance(path, list | tuple) else path
+        return _table_of(source_of(one, format))
+    if len(files) == 1:
+        return _table_of(source_of(files[0], format))
+    from trueup.io.files_table import FilesTable
+
+    sources = [source_of(file, format) for file in files]
+    by_duckdb = [source.path for source in sources if source.format in BY_DUCKDB]
+    shared = None
+    if by_duckdb:
+        from trueup.io.formats.duckdb_reader import Ducks
+
+        shared = Ducks(by_duckdb)
+    tables = [_table_of(source, shared) for source in sources]
+    return FilesTable(tables, files, _shown(path, files))
+
+
+def _shown(path: object, files: Sequence[Path]) -> str:
+    """Return what messages call several files."""
+    many = f"{len(files)} files"
+    if isinstance(path, list | tuple) and len(path) == 1:
+        path = path[0]
+    return f"{path} ({many})" if is_path(path) else many
+
+
+def _table_of(source: Source, shared: Ducks | None = None) -> Table:
     if source.format in ("csv", "tsv"):
         from trueup.io.formats.csv_files import CsvTable
 
-        return CsvTable(source)
+        return CsvTable(source, shared)
     if source.format == "parquet":
         from trueup.io.formats.parquet_files import ParquetTable
 
-        return ParquetTable(source)
+        return ParquetTable(source, shared)
     if source.format == "arrow":
         from trueup.io.formats.arrow_files import ArrowTable
 

@@ -29,7 +29,7 @@ def with_prediction(
         return chosen
     stem = column_guesses.parted(chosen.labels)[0]
     here = [name for name in table.names if column_guesses.parted(name)[0] == stem]
-    used = {*chosen.probs, chosen.labels, *chosen.features, chosen.groups, chosen.clusters}
+    used = {*chosen.probs, chosen.labels, *chosen.features, *chosen.groups, chosen.clusters}
     found = [x for x in column_guesses.named(here, column_guesses.PREDICTIONS) if x not in used]
     if len(found) != 1:
         return chosen

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import IO, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
 from trueup.io.column_patterns import ColumnNames
 from trueup.io.file_errors import Place, names_its_file, refusal, spanned
+from trueup.io.files_table import FilesTable
 from trueup.io.label_classes import Outcomes, outcomes_of
-from trueup.io.number_columns import as_numbers
-from trueup.io.opening import open_table
+from trueup.io.number_columns import as_numbers, fractions_by_name
+from trueup.io.opening import Paths, open_table
 from trueup.io.predicted_class import (
     refuse_beside_prediction,
     refuse_classes,
@@ -28,7 +28,7 @@ from trueup.io.predicted_class import (
 from trueup.io.table import Table
 from trueup.io.value_errors import fault, missing_rows, refuse_missing, refuse_nested
 
-Readable = str | os.PathLike[str] | IO[bytes] | Table
+Readable = Paths | Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,9 @@ def read(
     ----------
     path
         A file of CSV, TSV, JSON or JSON lines (.gz too), Parquet, Arrow, Feather or NPZ; ``"-"``
-        for standard input; or a binary stream.
+        for standard input; or a binary stream. Several files are a list, a folder, or a pattern
+        such as ``"daily/*.csv"``. Their rows are put together, and a column ``file`` holds the
+        name of each row's file, which is its group if ``groups`` is not given.
     probs
         Columns of the predictions: a name, a pattern such as ``'p_*'``, or several of these in a
         list or in one text with commas. Guessed from names such as p_0 … p_9 if not given.
@@ -97,7 +99,8 @@ def read(
     logits
         Predictions are logits.
     weights, groups, clusters, features
-        Columns of what goes beside the predictions; never guessed.
+        Further columns, never guessed. Several columns of groups, such as ``"model,task"``, define
+        groups together.
     prediction
         The column of the predicted class, where ``probs`` is the one column of the confidence in
         it: labels then become "was right". Guessed beside labels that are not 0 and 1.
@@ -141,7 +144,12 @@ def read_forecasts(
     format: str | None = None,
 ) -> Found:
     """Read as `read` does, and say what was taken for what."""
+    every_file = False
     table = path if isinstance(path, Table) else open_table(path, format)
+    if groups is None and isinstance(table, FilesTable):
+        groups, every_file = [table.file_column], True
+    if isinstance(table, FilesTable) and (probs is None or labels is None):
+        table.check_same_columns()
     chosen = choose(
         table.names,
         probs=probs,
@@ -155,6 +163,8 @@ def read_forecasts(
         table=table,
     )
     values, beside = _gathered(table, chosen)
+    if not logits:
+        values = fractions_by_name(table, chosen.probs, values, "probs" in chosen.guessed)
     refuse_classes(table, chosen, values)
     if ignore_label is None and classes is None and not soft_labels:
         chosen = with_prediction(table, chosen, values, beside, logits)
@@ -164,7 +174,7 @@ def read_forecasts(
     for name, column in beside.items():
         if len(column) != len(values):
             raise table.differ(chosen.probs[0], len(values), name, len(column))
-    remarks = [chosen.text]
+    remarks = [chosen.text, *_of_percentages(table, chosen)]
     place = table
     if drop_missing:
         rows, remark = _present(table, values, beside)
@@ -172,9 +182,8 @@ def read_forecasts(
             values, place = values[rows], table.counting_only(rows)
             beside = {name: column[rows] for name, column in beside.items()}
             remarks.append(remark)
-    for name in (chosen.groups, chosen.clusters):
-        if name is not None:
-            refuse_missing(place, name, beside[name])
+    for name in [*chosen.groups, *([chosen.clusters] if chosen.clusters else [])]:
+        refuse_missing(place, name, beside[name])
     assert chosen.labels is not None
     raw = beside[chosen.labels]
     if chosen.prediction is not None:
@@ -206,6 +215,11 @@ def read_forecasts(
         )
     except InputError as problem:
         raise fault(place, chosen, values, raw, problem) from problem
+    said = list(_of_percentages(table, chosen))
+    if every_file and isinstance(table, FilesTable):
+        said.append(f"the rows come from {len(table.files)} files, and each file is a group")
+        remarks.append(said[-1])
+    forecasts = replace(forecasts, remarks=(*forecasts.remarks, *map(printable, said)))
     return Found(forecasts, printable("; ".join(remarks)), chosen)
 
 
@@ -224,10 +238,14 @@ def read_scores(
     A column named as ``labels`` is only left out of the guess.
     """
     table = path if isinstance(path, Table) else open_table(path, format)
+    if isinstance(table, FilesTable):
+        table.check_same_columns()
     chosen = choose(
         table.names, probs=probs, labels=labels, logits=logits, need_labels=False, table=table
     )
     values = table.gather(chosen.probs, ())[0]
+    if not logits:
+        values = fractions_by_name(table, chosen.probs, values, "probs" in chosen.guessed)
     try:
         values = checked_values(Given(values, logits), normalize)
     except InputError as problem:
@@ -235,11 +253,18 @@ def read_scores(
     return FoundScores(values, chosen.probs)
 
 
+def _of_percentages(table: Table, chosen: Chosen) -> list[str]:
+    """Say which predictions were percentages, if any."""
+    names = [name for name in chosen.probs if name in table.percentages]
+    return [f"{spanned(names)} held percentages and was divided by 100"] if names else []
+
+
 def _gathered(table: Table, chosen: Chosen) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-    singles = (chosen.labels, chosen.prediction, chosen.weights, chosen.groups, chosen.clusters)
+    singles = (chosen.labels, chosen.prediction, chosen.weights, chosen.clusters)
     others = [name for name in singles if name is not None]
-    values, beside = table.gather(chosen.probs, [*others, *chosen.features])
-    for name in others:
+    every = dict.fromkeys([*others, *chosen.groups, *chosen.features])
+    values, beside = table.gather(chosen.probs, list(every))
+    for name in [*others, *chosen.groups]:
         refuse_nested(table, name, beside[name])
     return values, beside
 
@@ -259,10 +284,11 @@ def _present(
 
 
 def _others(place: Place, chosen: Chosen, beside: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    others: dict[str, Any] = {
-        option: None if name is None else beside[name]
-        for option, name in (("groups", chosen.groups), ("clusters", chosen.clusters))
-    }
+    others: dict[str, Any] = {}
+    if chosen.groups:
+        others["groups"] = {name: beside[name] for name in chosen.groups}
+    if chosen.clusters is not None:
+        others["clusters"] = beside[chosen.clusters]
     if chosen.weights is not None:
         others["weights"] = as_numbers(place, chosen.weights, beside[chosen.weights])
     if chosen.features:

@@ -13,14 +13,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.errors import Argument
+from trueup.errors import Argument, InputError
 from trueup.io.column_patterns import MOST_COMPARED, twice
 from trueup.io.file_errors import bad_column, listed, refusal
-from trueup.io.number_columns import as_numbers
+from trueup.io.number_columns import as_numbers, holds_numbers
 from trueup.io.sources import Source
 
 SAMPLED = 10_000
 MOST_COLUMNS = 100_000
+GLANCED = 200
 
 
 class Table(ABC):
@@ -32,17 +33,27 @@ class Table(ABC):
         Names of the columns in the order of the file.
     shown
         What messages call the file.
+    has_texts
+        Whether `texts` returns cells as they are written.
+    added
+        Columns that are in no file, and are never guessed to be anything.
+    percentages
+        Columns that were read as percentages, and hold fractions.
     """
 
     names: tuple[str, ...]
     shown: str
+    percentages: set[str]
     texts_are_numbers = False
+    has_texts = False
+    added: frozenset[str] = frozenset()
     columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
     _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
     def __init__(self, source: Source) -> None:
         self.source = source  # kept: a temporary file lives as long as this
         self.shown = source.shown
+        self.percentages = set()
 
     @cached_property
     def n(self) -> int:
@@ -70,10 +81,30 @@ class Table(ABC):
         self._check(names)
         return self._fetch(list(dict.fromkeys(names)), None)
 
-    def sample(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """The first rows of several columns, enough to tell what they hold."""
+    def sample(self, names: Sequence[str], limit: int = SAMPLED) -> dict[str, NDArray[Any]]:
+        """The first rows of several columns, enough to tell what they hold.
+
+        A column that holds what no column of predictions or labels can is left out.
+        """
         self._check(names)
-        return self._fetch(list(dict.fromkeys(names)), SAMPLED)
+        wanted = list(dict.fromkeys(names))
+        try:
+            return self._fetch(wanted, limit)
+        except InputError:
+            if len(wanted) == 1:
+                return {}
+        return {
+            name: column for one in wanted for name, column in self.sample([one], limit).items()
+        }
+
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Columns whose first rows hold numbers, percentages, or lists of numbers."""
+        found = self.sample(names, GLANCED).items()
+        return {name for name, column in found if holds_numbers(column)}
+
+    def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the cells of some columns as they are written, where ``has_texts`` holds."""
+        raise NotImplementedError
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
         """Numbers (n, K): a column each, or the one matrix of that name."""

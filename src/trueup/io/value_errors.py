@@ -65,8 +65,10 @@ def fault(
     column = problem.column
     if isinstance(column, int):
         column = _named(chosen, column)
-    elif problem.argument in ("labels", "weights", "groups", "clusters"):
+    elif problem.argument in ("labels", "weights", "clusters"):
         column = getattr(chosen, problem.argument)
+    elif problem.argument == "groups" and len(chosen.groups) == 1:
+        column = chosen.groups[0]
     hint = problem.hint
     if len(chosen.probs) > 1 and problem.mentions("normalize"):
         columns = f"; if the columns {spanned(chosen.probs)} are not the classes of one model, "

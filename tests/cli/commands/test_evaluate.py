@@ -54,10 +54,11 @@ def test_the_verdict_comes_first(wrong, capsys) -> None:
         "expected gain ",
         "Calibration errors",
         "Scores: lower is better",
-        "The 5 worst of 7 groups",
+        "All 7 groups",
         "Natural frequencies",
         "Recalibration (out-of-fold)",
-        "What next: trueup fit p.csv --method",
+        "What next (held-out.csv stands for labeled rows used for no training or test): "
+        "trueup fit held-out.csv --method",
         "trueup plot p.csv",
     )
     places = [text.index(f" {title}") for title in titles]
@@ -78,12 +79,21 @@ def test_nothing_to_find_is_not_called_calibrated(right, capsys) -> None:
 def test_commands_can_be_copied(wrong) -> None:
     columns = {"probs": "a b", "groups": "g", "classes": ["x", "y z"], "logits": True}
     lines = next_commands(wrong, "odd name.csv", {**columns, "normalize": False})
-    data = ["odd name.csv", "--probs", "a b", "--classes", "x,y z", "--logits"]
+    data = ["held-out.csv", "--probs", "a b", "--classes", "x,y z", "--logits"]
     assert shlex.split(lines[0])[1:8] == ["fit", *data]
     assert lines[1] == "trueup apply calibrator.json new.csv --probs 'a b' -o fixed.csv"
     assert "--groups g" not in lines[0]
     assert "--groups g" in lines[2]
+    assert shlex.split(lines[2])[1:3] == ["plot", "odd name.csv"]
     assert "--normalize" not in "".join(lines)
+
+
+def test_commands_name_files_of_the_format_that_was_read(wrong) -> None:
+    lines = next_commands(wrong, ["a.parquet", "b c.parquet"], {})
+    assert lines[0].startswith("trueup fit held-out.parquet --method")
+    assert lines[1] == "trueup apply calibrator.json new.parquet -o fixed.parquet"
+    assert lines[2] == "trueup plot a.parquet 'b c.parquet' -o reliability.png"
+    assert next_commands(wrong, "p.csv.gz", {})[0].startswith("trueup fit held-out.csv ")
 
 
 @pytest.mark.parametrize(

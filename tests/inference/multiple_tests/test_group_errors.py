@@ -172,7 +172,7 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="`groups` must have a value in every row"):
         group_errors(p, y, [None, *groups[1:]])
     with pytest.raises(InputError, match="`groups` must be one name"):
-        group_errors(p, y, np.column_stack([groups, groups]))
+        group_errors(p, y, np.zeros((len(p), 2, 2)))
     with pytest.raises(InputError, match="`estimator` must be"):
         group_errors(p, y, groups, estimator="ece")
     with pytest.raises(InputError, match="`statistic` must be an estimator whose lens"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -114,7 +115,7 @@ def test_damaged_arrays(tmp_path: Path, member: bytes, method: int) -> None:
     tracemalloc.stop()
     assert "array 'p' is damaged" in said
     path.write_bytes(npz(method, p=member, y=member))
-    assert "array 'p' is damaged" in refused(path)
+    assert re.search("array '[py]' is damaged", refused(path))
 
 
 def test_other_arrays_can_still_be_read(tmp_path: Path) -> None:

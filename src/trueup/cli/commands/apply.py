@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trueup.cli.data_options import FILE, check_output, data_options
+from trueup.cli.data_options import Files, check_output, data_options, files_argument, shown_files
 from trueup.cli.program import command, say
 from trueup.cli.recalibrator_options import load_calibrator
 from trueup.cli.terminal import working
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["apply"]
 
 TEXT = (".csv", ".tsv", ".tab")
+NO_LOGITS = (
+    "the recalibrator takes probabilities: name their column with ",
+    Argument("--probs"),
+    "; for logits, fit one with trueup fit --logits",
+)
 
 
 @command(
@@ -29,7 +34,7 @@ TEXT = (".csv", ".tsv", ".tab")
     "trueup apply calibrator.json new.parquet --probs 'p_*' -o fixed.parquet",
 )
 @click.argument("calibrator", type=click.Path(dir_okay=False))
-@click.argument("file", type=FILE)
+@files_argument
 @click.option(
     "-o",
     "--output",
@@ -38,7 +43,7 @@ TEXT = (".csv", ".tsv", ".tab")
     help="Where to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
 )
 @data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
-def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> None:
+def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) -> None:
     """Recalibrate the probabilities of FILE with what `trueup fit` wrote.
 
     FILE needs no labels. Its probabilities are replaced and all other columns are kept. Whether
@@ -51,24 +56,33 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
     with working("loading"):
         loaded = load_calibrator(calibrator)
     logits = loaded.logits
-    with working(f"reading {file}"):
+    with working(f"reading {shown_files(file)}"):
         table = open_table(file, columns.pop("format", None))
         if "probs" not in columns:
             columns["probs"] = _columns_of_fit(loaded, table)
         asked = {name: columns[name] for name in ("probs", "labels") if columns.get(name)}
         divided = loaded.normalize or columns["normalize"]
-        found = read_scores(table, **asked, logits=logits, normalize=divided)
+        try:
+            found = read_scores(table, **asked, logits=logits, normalize=divided)
+        except InputError as problem:
+            if logits or not problem.mentions("logits"):
+                raise
+            raise problem.replace(hint=NO_LOGITS) from problem
         beside = _beside(loaded, table, columns)
     say(f"{found.text}.")
     used = set(found.names)
     kept = _kept(table, output, [name for name in table.names if name not in used], found)
     new = _fixed(loaded, found, beside, table.shown)
     both = {**kept, **new}
-    called = {name: _called(name, table) if logits and name in new else name for name in both}
+    percent = table.percentages & set(new)
+    called = {name: name for name in both}
+    called |= {name: _called(name, table, logits) for name in new if logits or name in percent}
     write_table(output, {called[name]: both[name] for name in table.names if name in both})
-    if any(called[name] != name for name in new):
-        first = next(iter(new))
-        say(f"probabilities take the place of logits: {first} is now {called[first]}.")
+    first = next(iter(new))
+    if logits or percent:
+        old = "logits" if logits else "percentages"
+        now = "" if called[first] == first else f": {first} is now {called[first]}"
+        say(f"probabilities take the place of {old}{now}.")
     if output != "-":
         say(f"wrote {len(found.values):,} rows to {output}.")
 
@@ -91,8 +105,13 @@ def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
     raise refusal(table.shown, told, hint=hint)
 
 
-def _called(name: str, table: Table) -> str:
-    """What a column of logits is called once it holds probabilities."""
+def _called(name: str, table: Table, logits: bool) -> str:
+    """What a column of logits or percentages is called once it holds probabilities."""
+    if not logits:
+        from trueup.io.number_columns import PERCENT_NAME
+
+        new = PERCENT_NAME.sub("prob", name, count=1)
+        return new if new == name or new not in table.names else f"{new}_recalibrated"
     new = re.sub(r"(?i)logits?|(?<![a-z])z(?![a-z])", "prob", name, count=1)
     new = new if new != name else f"prob_{name}"
     return new if new not in table.names else f"{new}_recalibrated"
@@ -136,8 +155,8 @@ def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> 
         return {}
     asked = {name: columns[name] for name in ("probs", "labels", needs) if columns.get(name)}
     chosen = choose(table.names, **asked, logits=calibrator.logits, need_labels=False, table=table)
-    if chosen.groups is not None:
-        return {"groups": table.column(chosen.groups)}
+    if chosen.groups:
+        return {"groups": table.columns(chosen.groups)}
     return {"features": table.matrix(chosen.features)}
 
 
@@ -153,14 +172,12 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
 
 def _kept(table: Table, output: str, names: list[str], scores: FoundScores) -> dict[str, Any]:
     """The other columns; from text to text as they are written, so that 007 stays 007."""
-    from trueup.io.formats.csv_files import CsvTable
-
     repeated = [name for name, times in Counter(table.names).items() if times > 1]
     if repeated:
         from trueup.io.column_patterns import twice
 
         raise twice(repeated[0], table.names, table.shown)
-    if isinstance(table, CsvTable) and (output == "-" or output.lower().endswith(TEXT)):
+    if table.has_texts and (output == "-" or output.lower().endswith(TEXT)):
         return table.texts(names)
     found = table.columns(names) if names else {}
     rows = len(scores.values)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from trueup.cli.conditions import Condition, condition_option, exit_code
-from trueup.cli.data_options import FILE, data_options, json_option, read
+from trueup.cli.data_options import Files, data_options, files_argument, json_option, read
 from trueup.cli.program import command
 from trueup.cli.recalibrator_options import load_calibrator
 from trueup.cli.terminal import Screen, number, print_json
@@ -25,7 +25,7 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
     "trueup certify fixed.csv --max-error 0.05 --recalibrator calibrator.json",
     "trueup certify p.csv --max-error 0.05 --fail-if 'upper_bound > 0.05'",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option(
     "--max-error", type=float, required=True, help="The largest calibration error you accept."
 )
@@ -52,7 +52,7 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
 @condition_option
 @json_option
 def certify(
-    file: str,
+    file: Files,
     max_error: float,
     norm: int,
     outputs: str | None,

@@ -9,7 +9,7 @@ import click
 
 from trueup.cli.conditions import Condition, condition_option, exit_code
 from trueup.cli.data_options import (
-    FILE,
+    FILES,
     data_options,
     json_option,
     metric_named,
@@ -35,7 +35,7 @@ SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
     "trueup compare old.csv new.csv",
     "trueup compare p.csv --model raw='p_*' --model fixed='q_*' --labels y",
 )
-@click.argument("files", metavar="FILE...", type=FILE, nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", type=FILES, nargs=-1, required=True)
 @click.option(
     "--model",
     "models",
@@ -63,9 +63,9 @@ def compare(
 ) -> int:
     """Compare the calibration of two or more models on the same samples.
 
-    One FILE for each model, with the same rows in the same order, or one FILE with the columns of
-    several models. Numbers for --fail-if, of two models: difference, difference.low,
-    difference.high, pvalue.
+    One FILE, folder or quoted pattern for each model, with the same rows in the same order, or one
+    FILE with the columns of several models. Numbers for --fail-if, of two models: difference,
+    difference.low, difference.high, pvalue.
     """
     if conditions and len(models or files) != 2:
         raise InputError("--fail-if", "needs exactly two models to compare")

@@ -10,18 +10,20 @@ import click
 
 from trueup.cli.conditions import Condition, condition_option, exit_code
 from trueup.cli.data_options import (
-    FILE,
+    Files,
     as_typed,
     bins_option,
     check_output,
     check_outputs_differ,
     data_options,
+    files_argument,
     json_option,
     metric_named,
     read,
     seed_option,
+    typed_files,
 )
-from trueup.cli.messages import shell_word
+from trueup.cli.group_output import is_table, refuse_without_groups, write_groups
 from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, print_json, working
 
@@ -39,9 +41,11 @@ PARTS = ("low", "high", "pvalue")
     "trueup evaluate p.csv",
     "trueup evaluate p.parquet --probs 'p_*' --labels y --plot p.png -o p.json",
     "trueup evaluate p.csv --groups region --fail-if 'rmsce_debiased > 0.02'",
+    "trueup evaluate daily/ -o days.csv",
+    "trueup evaluate p.csv --groups model,task -o groups.csv",
     "cat p.csv | trueup evaluate - --json",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option(
     "--metric",
     "metrics",
@@ -60,13 +64,18 @@ PARTS = ("low", "high", "pvalue")
     "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."
 )
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="Write everything as JSON to a file."
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(dir_okay=False),
+    help="Write everything to *.json, or all groups to *.csv, *.parquet, … Repeatable.",
 )
 @data_options()
 @condition_option
 @json_option
 def evaluate(
-    file: str,
+    file: Files,
     metrics: tuple[str, ...],
     bins: int,
     confidence_level: float,
@@ -74,7 +83,7 @@ def evaluate(
     seed: int,
     quick: bool,
     picture: str | None,
-    output: str | None,
+    outputs: tuple[str, ...],
     columns: dict[str, Any],
     conditions: tuple[Condition, ...],
     as_json: bool,
@@ -86,13 +95,17 @@ def evaluate(
     the omnibus test, which decides.
     """
     wanted = _checked(metrics, conditions)
-    check_output(output, file)
+    for output in outputs:
+        check_output(output, file)
     if picture is not None:
         from trueup.cli.figures import check_picture
 
         check_picture(picture, file, option="--plot")
-    check_outputs_differ(output=output, plot=picture)
+    check_outputs_differ(output=outputs, plot=picture)
     forecasts = read(file, columns)
+    tables = [output for output in outputs if is_table(output)]
+    if tables:
+        refuse_without_groups(tables[0], forecasts)
     with working("evaluating"):
         from trueup.evaluation import evaluate as evaluated
 
@@ -107,8 +120,11 @@ def evaluate(
             rng=seed,
         )
     found = replace(found, reproduce=_as_typed(found, file, columns, metrics))
-    if output is not None:
-        found.to_json(output)
+    for output in outputs:
+        if output in tables:
+            write_groups(output, found)
+        else:
+            found.to_json(output)
     if picture is not None:
         from trueup.cli.figures import save_figure
 
@@ -121,13 +137,14 @@ def evaluate(
         show(Screen(), found, file, columns)
         if picture is not None:
             say(f"the picture is in {picture}.")
-        if output is not None:
-            say(f"the numbers are in {output}.")
+        for output in outputs:
+            what = "groups are" if output in tables else "numbers are"
+            say(f"the {what} in {output}.")
     return exit_code(conditions, numbers_of(found))
 
 
 def _as_typed(
-    found: Evaluation, file: str, columns: dict[str, Any], metrics: tuple[str, ...]
+    found: Evaluation, file: Files, columns: dict[str, Any], metrics: tuple[str, ...]
 ) -> str:
     """Return the command that gives these numbers again."""
     from trueup.evaluation.reproduce import about
@@ -135,7 +152,7 @@ def _as_typed(
 
     settings, usual = found.settings, Settings.checked()
     named = {"n_bins": "bins", "confidence_level": "confidence-level", "n_resamples": "resamples"}
-    text = f"trueup evaluate {shell_word(file)}{as_typed(columns)}"
+    text = f"trueup evaluate {typed_files(file)}{as_typed(columns)}"
     text += "".join(f" --metric {name}" for name in metrics)
     for name, option in named.items():
         if settings[name] != getattr(usual, name):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trueup.cli.data_options import (
-    FILE,
+    Files,
     as_typed,
     check_output,
     data_options,
+    files_argument,
     json_option,
+    like,
     read_found,
 )
 from trueup.cli.messages import shell_word
@@ -37,7 +39,7 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
     "trueup fit p.csv --method temperature -o calibrator.json",
     "trueup fit p.csv --method histogram --param n_bins=10 -o calibrator.json",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option(
     "--method",
     type=click.Choice(list(METHODS)),
@@ -56,7 +58,7 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
 @data_options("clusters")
 @json_option
 def fit(
-    file: str,
+    file: Files,
     method: str,
     params: tuple[str, ...],
     output: str,
@@ -107,9 +109,9 @@ def fit(
     else:
         screen = Screen()
         _show(screen, fitted, explanation, gain)
-        line = (
-            f"trueup apply {shell_word(output)} new.csv{as_typed(columns, *APPLIED)} -o fixed.csv"
-        )
+        columns_typed = as_typed(columns, *APPLIED)
+        new, fixed = like("new", file), like("fixed", file)
+        line = f"trueup apply {shell_word(output)} {new}{columns_typed} -o {fixed}"
         screen.commands(f"Written to {output}. To use it:", [line])
 
 

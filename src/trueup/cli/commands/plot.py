@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from trueup.cli.data_options import FILE, bins_option, data_options, read_found, seed_option
+from trueup.cli.data_options import (
+    Files,
+    bins_option,
+    data_options,
+    files_argument,
+    read_found,
+    seed_option,
+)
 from trueup.cli.figures import check_picture, save_figure
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
@@ -24,7 +31,7 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     "trueup plot p.csv --kind deviation -o deviation.svg",
     "trueup plot p.csv --kind classes -o classes.pdf",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option(
     "-o",
     "--output",
@@ -42,7 +49,9 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 @bins_option
 @seed_option("all chance")
 @data_options()
-def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
+def plot(
+    file: Files, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]
+) -> None:
     """Draw the reliability diagram of FILE, or another picture of it."""
     check_picture(output, file)
     read_from = read_found(file, columns)

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from trueup.cli.data_options import (
-    FILE,
+    Files,
     about_data_of,
     data_options,
+    files_argument,
     json_option,
     read,
     seed_option,
@@ -26,7 +27,7 @@ __all__ = ["power"]
     "trueup power p.csv --true-error 0.02",
     "trueup power p.csv --true-error 0.02 --n 1000",
 )
-@click.argument("file", type=FILE)
+@files_argument
 @click.option("--true-error", type=float, required=True, help="L2 calibration error to detect.")
 @click.option("--n", type=int, help="Number of rows, for the power of the omnibus test.")
 @click.option("--power", "wanted", type=float, help="Power, for the number of rows [default: 0.8].")
@@ -40,7 +41,7 @@ __all__ = ["power"]
 @data_options("groups", "features", "clusters")
 @json_option
 def power(
-    file: str,
+    file: Files,
     true_error: float,
     n: int | None,
     wanted: float | None,

@@ -16,9 +16,10 @@ from trueup.inference.confidence_intervals.interval import interval
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 from trueup.inference.hypothesis_tests.null_distribution import check_test
 from trueup.inference.multiple_tests.classes_and_bins import with_adjusted
-from trueup.inference.multiple_tests.mean_gap import gap_test
+from trueup.inference.multiple_tests.group_table import columns_of_groups
+from trueup.inference.multiple_tests.mean_gap import gap_interval, gap_test
 from trueup.lens import Pairs, chosen_lens
-from trueup.metrics import rmsce_debiased
+from trueup.metrics import ece, rmsce_debiased
 from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
@@ -33,20 +34,24 @@ class GroupErrors(FieldsShown):
     Attributes
     ----------
     table
-        One row a group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
+        One row per group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
         ``mean_label``, ``gap`` (label − score) with its standard error ``gap_se`` and p-value
-        ``gap_pvalue``, ``error``, its interval ``low`` … ``high``, and ``pvalue``,
-        ``adjusted_pvalue``, ``pvalue_bh`` of the test that the group is calibrated.
+        ``gap_pvalue`` under calibration and its interval ``gap_low`` to ``gap_high``, ``ece``,
+        ``error``, its interval ``low`` to ``high``, and ``pvalue``, ``adjusted_pvalue``,
+        ``pvalue_bh`` of the test that the group is calibrated.
     largest
         The largest error. Small groups have noisy errors, and the largest of many is too large
         on average: read it with the interval and the adjusted p-value of its group.
     group
         The group that has it; the first of several.
+    columns
+        The columns that groups came from, one row per group; None if they had no names.
     """
 
     table: ResultTable
     largest: float
     group: Any
+    columns: ResultTable | None = None
 
 
 def group_errors(
@@ -72,7 +77,8 @@ def group_errors(
     logits
         Whether the predictions are logits.
     groups
-        The group of each row: names or numbers.
+        The group of each row, names or numbers; or several columns, as for
+        `Forecasts.from_arrays`. Groups are in the order of their names: 2 before 10.
     estimator
         What is measured and tested, an estimator or a named metric; by default that of
         `rmsce_debiased`. Bins are made for each group anew.
@@ -107,10 +113,14 @@ def group_errors(
         about = {"group": name, "n": part.n, "share": weight / whole}
         error = {"error": within.estimate, "low": within.low, "high": within.high}
         pairs = _pairs(measure, part)
-        found.append((about, pairs.means, {**gap_test(pairs), **error, "pvalue": test.pvalue}))
+        gap = {**gap_test(pairs), **gap_interval(pairs, level)}
+        found.append(
+            (about, pairs.means, {**gap, "ece": ece(part), **error, "pvalue": test.pvalue})
+        )
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
-    return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"])
+    names = columns_of_groups([about["group"] for about, _, _ in found], forecasts.group_columns)
+    return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"], names)
 
 
 def _pairs(estimator: Estimator, part: Forecasts) -> Pairs:

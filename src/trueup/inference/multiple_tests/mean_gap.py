@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.inference.confidence_intervals.oe_ratio import quantile_of, wilson_ends
 from trueup.inference.hypothesis_tests.null_distribution import ENOUGH, TINY
 from trueup.lens import Pairs
 
@@ -26,6 +27,31 @@ def gap_test(pairs: Pairs) -> dict[str, float]:
         return {"gap_se": se, "gap_pvalue": frequency_pvalue(pairs.p, pairs.y, pairs.w)}
     z = float(np.sum(w * (y - p))) / math.sqrt(variance)
     return {"gap_se": se, "gap_pvalue": max(TINY, math.erfc(abs(z) / math.sqrt(2)))}
+
+
+def gap_interval(pairs: Pairs, confidence_level: float) -> dict[str, float]:
+    """Return the interval of the mean of label − score among rows like these.
+
+    It is normal, with the larger of two standard errors: that of the differences and that of
+    `gap_test`, so that it covers 0 where the normal test does not reject. With few expected
+    outcomes, where neither is reliable, it also covers Wilson's interval of the rate minus the
+    mean score. This interval counts as many rows as would make the rate as uncertain.
+    """
+    p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
+    w = np.ones(len(p)) if pairs.w is None else pairs.w / pairs.w.max()
+    total = float(w.sum())
+    score, rate = float(np.sum(w * p)) / total, float(np.sum(w * y)) / total
+    variance = float(np.sum(w * w * p * (1 - p)))
+    observed = float(np.sum((w * (y - p - (rate - score))) ** 2))
+    half = quantile_of(confidence_level, None) * math.sqrt(max(variance, observed)) / total
+    low, high = rate - score - half, rate - score + half
+    if min(variance, observed) < ENOUGH:
+        middle = rate if 0 < rate < 1 else score
+        spread = max(variance, observed, TINY)
+        count = max(total, middle * (1 - middle) * total**2 / spread)
+        ends = wilson_ends(rate, count, quantile_of(confidence_level, None))
+        low, high = min(low, ends.low - score), max(high, ends.high - score)
+    return {"gap_low": max(low, -score), "gap_high": min(high, 1 - score)}
 
 
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:

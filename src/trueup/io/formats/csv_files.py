@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.io.file_errors import refusal
-from trueup.io.formats.duckdb_reader import Duck, text
+from trueup.io.formats.duckdb_reader import Duck, Ducks, text
 from trueup.io.number_columns import (
     MISSING,
     floats_in,
@@ -40,10 +40,12 @@ class CsvTable(Table):
     """Columns of a CSV or TSV file with a header."""
 
     texts_are_numbers = True
+    has_texts = True
     columns_at_once = 256  # more than elsewhere: each time is a pass over the whole file
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, shared: Ducks | None = None) -> None:
         super().__init__(source)
+        self._shared = shared
         self._refuse_utf16()
         self._delimiter = self._find_delimiter()
         self._ends_checked = False
@@ -80,6 +82,12 @@ class CsvTable(Table):
         """The line of the file that a row is in."""
         return next((line for line, _ in islice(self._records(), row + 1, None)), None)
 
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Columns whose first rows hold numbers or percentages."""
+        known = {name for name in names if self._seem_numbers.get(name)}
+        rest = [name for name in names if name not in known]
+        return known | super().numeric_among(rest) if rest else known
+
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return the cells of some columns as they are written."""
         records = (record for _, record in islice(self._records(), 1, None))
@@ -104,7 +112,7 @@ class CsvTable(Table):
         import duckdb
 
         try:
-            duck = Duck(self.source.path)
+            duck = Duck(self.source.path, self._shared)
             found = dict(
                 zip(names, self._read(duck, names, self._seem_numbers, limit), strict=True)
             )

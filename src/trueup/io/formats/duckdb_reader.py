@@ -1,4 +1,4 @@
-"""DuckDB, shut in: it reads one file, fetches nothing from anywhere, and writes nowhere else."""
+"""DuckDB, shut in: it reads the files it is given, and writes and fetches nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,16 +23,13 @@ if TYPE_CHECKING:
 PATTERN = frozenset("*?[]{}\\")
 
 
-class Duck:
-    """A connection that may touch one file only.
+class Ducks:
+    """One connection that may touch some files only: a connection for each would take longer."""
 
-    ``path`` is the text to pass as a parameter in the place of the file's name.
-    """
-
-    def __init__(self, file: Path) -> None:
+    def __init__(self, files: Sequence[Path]) -> None:
         import duckdb
 
-        self.path = _plain_name(self, file)
+        self.paths = {file: _plain_name(self, file) for file in files}
         self.connection: duckdb.DuckDBPyConnection = duckdb.connect(
             ":memory:",
             config={
@@ -42,10 +39,23 @@ class Duck:
                 "python_enable_replacements": "false",
             },
         )
-        self.connection.execute(f"SET allowed_paths = [{text(self.path)}]")
+        allowed = ", ".join(map(text, self.paths.values()))
+        self.connection.execute(f"SET allowed_paths = [{allowed}]")
         self.connection.execute("SET enable_external_access = false")
         self.connection.execute("SET enable_progress_bar = false")
         self.connection.execute("SET lock_configuration = true")
+
+
+class Duck:
+    """A connection that reads one file.
+
+    ``path`` is the text to pass as a parameter in the place of the file's name.
+    """
+
+    def __init__(self, file: Path, shared: Ducks | None = None) -> None:
+        self._shared = Ducks([file]) if shared is None else shared  # links live as long as this
+        self.path = self._shared.paths[file]
+        self.connection = self._shared.connection
 
     def arrays(self, query: str) -> list[NDArray[Any]]:
         """The columns of an answer; in the query, ``?`` stands for the file.

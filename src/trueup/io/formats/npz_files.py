@@ -17,6 +17,7 @@ from trueup.io.file_errors import refusal
 from trueup.io.sources import Source
 from trueup.io.table import Table
 
+DAMAGED = "f"  # the kind of an array whose header is not true
 MOST_BYTES_OF_ONE = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1040}
 
 # A damaged archive or header makes zipfile and NumPy raise errors of many kinds, MemoryError and
@@ -29,12 +30,13 @@ class NpzTable(Table):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self._shapes: dict[str, tuple[int, ...] | None] = {}  # None where the array is damaged
+        self._kinds: dict[str, str] = {}
         try:
             with zipfile.ZipFile(source.path) as archive:
                 for entry in archive.infolist():
                     if entry.filename.endswith(".npy"):
                         name = entry.filename.removesuffix(".npy")
-                        self._shapes[name] = _shape(archive, entry)
+                        self._shapes[name], self._kinds[name] = _shape_and_kind(archive, entry)
         except Exception as problem:
             raise refusal(self.shown, "is not a valid NPZ file") from problem
         self.names = self._checked_names(self._shapes)
@@ -45,6 +47,10 @@ class NpzTable(Table):
         self.n = max((shape[0] for shape in self._shapes.values() if shape), default=0)
         if self.n == 0:
             raise refusal(self.shown, "has no rows")
+
+    def numeric_among(self, names: Sequence[str]) -> set[str]:
+        """Arrays of numbers, by their headers: a matrix may be large."""
+        return {name for name in names if self._kinds[name] in "fiub"}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         return {name: self._plain(name)[:limit] for name in names}
@@ -78,8 +84,14 @@ class NpzTable(Table):
         return refusal(self.shown, f"array {name!r} is damaged")
 
 
-def _shape(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, ...] | None:
-    """The shape of an array from its header alone; None if the header is not true."""
+def _shape_and_kind(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo
+) -> tuple[tuple[int, ...] | None, str]:
+    """The shape of an array and its kind of numbers from the header alone.
+
+    The shape is None if the header is not true. Such an array counts as numbers until it is read,
+    when an error says that it is damaged.
+    """
     try:
         with archive.open(entry) as file:
             version = npy.read_magic(file)
@@ -87,13 +99,15 @@ def _shape(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, ...] 
             shape, _, dtype = read(file)
             begins = file.tell()
     except Exception:
-        return None
+        return None, DAMAGED
     # Memory for the whole shape is taken before the first value is read, so it must be true.
     if not all(type(n) is int and n >= 0 for n in shape) or dtype.itemsize == 0:
-        return None
+        return None, DAMAGED
     size = math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and size != entry.file_size - begins:
-        return None
+        return None, DAMAGED
     # The size in the archive is a claim as well; other methods have no limit that is known.
     ratio = MOST_BYTES_OF_ONE.get(entry.compress_type)
-    return None if ratio and entry.file_size > ratio * entry.compress_size else tuple(shape)
+    if ratio and entry.file_size > ratio * entry.compress_size:
+        return None, DAMAGED
+    return tuple(shape), str(dtype.kind)

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from trueup.io.file_errors import refusal, told_by
-from trueup.io.formats.duckdb_reader import Duck, name as quoted
+from trueup.io.formats.duckdb_reader import Duck, Ducks, name as quoted
 from trueup.io.number_columns import unnested
 from trueup.io.sources import Source
 from trueup.io.table import Table
@@ -19,11 +19,11 @@ FROM = "FROM read_parquet(?, hive_partitioning = false)"
 class ParquetTable(Table):
     """Columns of a Parquet file; float32 stays float32."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, shared: Ducks | None = None) -> None:
         super().__init__(source)
         import duckdb
 
-        self._duck = Duck(source.path)
+        self._duck = Duck(source.path, shared)
         try:
             columns = self._duck.described(f"SELECT * {FROM}")
             names = self._names_in_file()

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
-from trueup.errors import Argument, InputError, must_be, required
+from trueup.errors import Argument, InputError, required
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import as_numpy, describe, is_missing
+from trueup.forecasts.arrays import is_missing
+from trueup.forecasts.group_names import GroupName, group_columns, joined
 from trueup.forecasts.sample_data import rows_by_name, same_length
 from trueup.recalibrate.base import (
     Recalibrator,
@@ -93,7 +94,8 @@ class GroupwiseCalibration(Recalibrator):
         X, y, sample_weight
             As for every recalibrator.
         groups
-            A name or number for each row; None or NaN where it is not known.
+            A name or number for each row, or several columns as for `Forecasts.from_arrays`; None
+            or NaN where it is not known.
         """
         data = self._read_fit(X, y, sample_weight)
         names = _names_of(X, groups, data.n, data.kept)
@@ -204,9 +206,12 @@ def _names_of(
         groups = X.groups
     if groups is None:
         return None
-    array = as_numpy("groups", groups)
-    if array.ndim != 1:
-        raise must_be("groups", "one name or number per row", describe(array))
-    same_length("groups", array, n if kept is None else len(kept), "X")
+    n_given = n if kept is None else len(kept)
+    columns = list(group_columns(groups, n_given).values())
+    for column in columns:
+        same_length("groups", column, n_given, "X")
+    array = joined(columns)
     rows = array if kept is None else array[kept]
-    return [None if is_missing(name) else name for name in rows.tolist()]
+    # Joint names as plain texts, which are what a saved recalibrator holds.
+    names = (str(name) if isinstance(name, GroupName) else name for name in rows.tolist())
+    return [None if is_missing(name) else name for name in names]

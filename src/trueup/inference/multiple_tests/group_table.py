@@ -1,0 +1,56 @@
+"""All groups in one table, with the columns that define them: what is written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup.codec import column_of
+from trueup.forecasts.group_names import GroupName
+from trueup.tables import ResultTable
+
+COLUMNS = {
+    "n": "n",
+    "mean_prediction": "mean_score",
+    "observed_rate": "mean_label",
+    "gap": "gap",
+    "gap_low": "gap_low",
+    "gap_high": "gap_high",
+    "gap_pvalue": "gap_pvalue",
+    "ece": "ece",
+    "error": "error",
+    "error_low": "low",
+    "error_high": "high",
+    "pvalue": "pvalue",
+    "adjusted_pvalue": "adjusted_pvalue",
+}
+"""Columns of the table, and what they are called among the errors of groups."""
+
+
+def columns_of_groups(names: Sequence[Any], columns: Sequence[str]) -> ResultTable | None:
+    """Return the columns that groups came from, one row per group; None if none has a name."""
+    if not columns:
+        return None
+    if len(columns) == 1:
+        return ResultTable({columns[0]: column_of(list(names))})
+    if not all(isinstance(name, GroupName) and len(name.parts) == len(columns) for name in names):
+        return None
+    return ResultTable(
+        {column: column_of([name.parts[k] for name in names]) for k, column in enumerate(columns)}
+    )
+
+
+def table_of_groups(errors: ResultTable, names: ResultTable | None) -> ResultTable:
+    """Return all groups in order: their names, each in its own column, and the main numbers.
+
+    A column of names that is called like a column of numbers is renamed: n becomes group_n.
+    """
+    by_name: dict[str, NDArray[Any]] = {"group": errors["group"]}
+    if names is not None:
+        by_name = {f"group_{name}" if name in COLUMNS else name: names[name] for name in names}
+    missing = np.full(len(errors), np.nan)
+    numbers = {name: errors.columns().get(known, missing) for name, known in COLUMNS.items()}
+    return ResultTable(by_name | numbers)
