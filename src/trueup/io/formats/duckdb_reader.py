@@ -75,7 +75,7 @@ class Duck:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise what Python raises where somebody interrupts, in place of an error of DuckDB's."""
+    """Raise KeyboardInterrupt for an interrupted query, for which DuckDB has its own error."""
     try:
         yield
     except RuntimeError as problem:
