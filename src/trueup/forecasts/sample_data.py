@@ -41,8 +41,6 @@ def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | 
     refuse(name, "finite and at least 0", given, bad, hint=hint)
     if not array.any():
         raise InputError(name, "must contain a positive value; all are zero")
-    if policy.scikit_learn:
-        return array
     with np.errstate(over="ignore", under="ignore"):
         squares = float(array @ array)
     if not np.finfo(np.float64).tiny <= squares < np.inf:

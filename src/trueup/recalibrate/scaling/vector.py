@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from trueup.recalibrate.scaling.temperature import (
     LossCurve,
     fit_inverse_temperature,
 )
-from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.recalibrate.score_forms import SMALLEST_LOGIT, FitData, Scores
 
 TOLERANCE = 1e-9
 ROUNDING = 1e-13  # of the gradient, for logits of size 1
@@ -97,6 +97,8 @@ class VectorScaling(Recalibrator):
             raise must_be("strength", "a finite number of at least 0", self.strength)
 
     def _fit(self, data: FitData) -> tuple[float, float]:
+        if data.scores.are_logits and np.abs(data.scores.values).max() < SMALLEST_LOGIT:
+            data = replace(data, scores=replace(data.scores, values=0 * data.scores.values))
         curve = LossCurve.of(data)
         start = fit_inverse_temperature(curve)
         if self.strength > 0:

@@ -18,12 +18,13 @@ from trueup.recalibrate.scaling.affine.objective import AffineObjective, Here, P
 MOST_NUMBERS = 420  # K (K + 1): up to 20 classes
 MOST_IN_DOUBT = 2000  # the same where the first descent left the answer open: up to 44 classes
 MOST_STEPS = 100
-FEW_STEPS = 30  # as many as are needed where an optimum is near
+FEW_STEPS = 10  # more than are needed where an optimum is near
 WEAKER = (1e-6, 1e-8, 1e-10)  # ridges that lead to the optimum, if there is one
 LEAST = WEAKER[-1]
 PULLED = 0.1  # log-odds: the weakest ridge moves a finite optimum by no more
 EXACT = 1e-6  # log-odds: a point so near the optimum is taken as it is
 SHORTEST = 1e-9  # log-odds: the last step
+ON_THE_WAY = 1e-2  # the same where the optimum is only a start for the next
 ROUNDING = 1e-14  # of the value, relative
 
 
@@ -48,7 +49,12 @@ def is_exact(objective: AffineObjective, here: Here) -> bool:
     return longest * float(np.linalg.norm(here.gradient)) <= least * EXACT
 
 
-def settle(objective: AffineObjective, point: Floats, steps: int = MOST_STEPS) -> Settled:
+def settle(
+    objective: AffineObjective,
+    point: Floats,
+    steps: int = MOST_STEPS,
+    shortest: float = SHORTEST,
+) -> Settled:
     """Descend until a step moves no log-odds of any row; a point at the optimum stays as it is."""
     here = objective.at(point)
     for number in range(steps):
@@ -65,26 +71,28 @@ def settle(objective: AffineObjective, point: Floats, steps: int = MOST_STEPS) -
                 break
             share /= 2
         point, here, moved = point + share * step, there, share * moved
-        if moved <= SHORTEST:
+        if moved <= shortest:
             break
     return Settled(point, here, moved)
 
 
-def finite_optimum(free: AffineObjective, target: Floats, found: Floats) -> Settled | None:
+def finite_optimum(
+    free: AffineObjective, target: Floats, held: Floats, found: Floats
+) -> Settled | None:
     """Return the optimum of an objective that may have none, or None if it is not finite.
 
     An optimum counts as finite if a ridge of `LEAST` towards ``target`` would move no log-odds of
     any row by more than `PULLED`. That is a property of the optimum, which is unique: it depends
-    neither on the way there nor on rounding errors. ``found`` is a guess that saves the way along
-    ever weaker ridges, each of which has an optimum.
+    neither on the way there nor on rounding errors. ``found`` is a guess that may save the way
+    along ever weaker ridges, each of which has an optimum; ``held`` is a guess of the first.
     """
     optimum = _if_finite(free, target, settle(free, found, FEW_STEPS))
     if optimum is not None:
         return optimum
-    point = target
+    point = held
     for amount in WEAKER:
         ridge = Penalty(free.penalty.amount + amount, target)
-        point = settle(_with(free, ridge), point).point
+        point = settle(_with(free, ridge), point, shortest=ON_THE_WAY).point
     return _if_finite(free, target, settle(free, point, FEW_STEPS))
 
 

@@ -19,7 +19,7 @@ from trueup.recalibrate.scaling.affine.exact_newton import (
 )
 from trueup.recalibrate.scaling.affine.objective import AffineObjective, Penalty
 from trueup.recalibrate.scaling.affine.trust_region import MOST_IN_STEP, Limits, Minimum, minimise
-from trueup.recalibrate.score_forms import FitData
+from trueup.recalibrate.score_forms import SMALLEST_LOGIT, FitData
 
 TOLERANCE = 1e-8
 RIDGE = 1e-4
@@ -49,7 +49,8 @@ class AffineData:
         largest = float(np.abs(features).max())
         if size <= 1e-6 * largest:  # rounding errors of what all classes have in common
             size = largest
-        size = size or 1.0
+        if largest < SMALLEST_LOGIT:
+            size = 1.0
         x = np.column_stack([features / size, np.ones(len(features))])
         return cls(x, data.labels, weight, size, _start(x[:, :-1], data.labels, weight, size))
 
@@ -164,7 +165,7 @@ def _with_ridge_if_needed(
         best = minimise(free, begin, data.norm, limits, endless)
         lost = endless(best.norms) or not best.converged or _keeps_moving(data, free, best)
         if is_affordable(free, limits.products, in_doubt=lost):
-            optimum = finite_optimum(free, start, best.point)
+            optimum = finite_optimum(free, start, begin, best.point)
             if optimum is not None:
                 return _moved_to(data, best, optimum, limits)
         elif best.spent or not lost:
