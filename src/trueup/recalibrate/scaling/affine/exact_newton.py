@@ -39,7 +39,10 @@ class Settled(NamedTuple):
 def is_affordable(objective: AffineObjective, products: int, *, in_doubt: bool = False) -> bool:
     """Whether a whole descent costs no more than so many products with the second derivative."""
     numbers = objective.penalty.amount.size
-    return numbers <= (MOST_IN_DOUBT if in_doubt else MOST_NUMBERS) and products >= MOST_STEPS * numbers / 4
+    return (
+        numbers <= (MOST_IN_DOUBT if in_doubt else MOST_NUMBERS)
+        and products >= MOST_STEPS * numbers / 4
+    )
 
 
 def is_exact(objective: AffineObjective, here: Here) -> bool:
