@@ -1,4 +1,4 @@
-"""Logits that are next to nothing, and weights that are enormous: an answer or one clear sentence."""
+"""Logits next to nothing, and enormous weights: an answer or one clear sentence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_of_logits_that_say_nothing_frequencies_are_left(model):
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("model", MODELS, ids=names)
-@pytest.mark.parametrize("weight", [1e-150, 1e16, 1e100])
+@pytest.mark.parametrize("weight", [1e-300, 1e16, 1e100])
 def test_weights_of_any_size_that_can_be_squared(model, labels, weight):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -69,7 +69,7 @@ def test_weights_of_any_size_that_can_be_squared(model, labels, weight):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=names)
-@pytest.mark.parametrize("weight", [1e-170, 1e155, 1e200, 1e308])
+@pytest.mark.parametrize("weight", [1e155, 1e200, 1e308])
 def test_weights_that_cannot_be_squared_are_named(model, weight):
     with pytest.raises(InputError, match="`sample_weight` are too large or too small to square"):
         clone(model).fit(PROBS, LABELS["mixed"], np.full(12, weight))

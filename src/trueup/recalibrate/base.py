@@ -20,10 +20,12 @@ from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.guessed_parameters import with_hints
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
 
+ONE_ROW = "the fit data are a single row"
 LISTED = 3  # classes in a note; of more it says how many
 HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
@@ -39,6 +41,7 @@ def with_parameters(kind: type[Kind]) -> type[Kind]:
         kind.__annotations__.update(COMMON)
     dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
     delattr(kind, "__dataclass_fields__")
+    with_hints(kind)
     return kind
 
 
@@ -188,8 +191,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
         copy.fit(data.scores.values, classes[data.labels], data.weights)
         if induced:
-            missing = note_of_missing_classes(data, copy.classes_)
-            copy.notes_ = [note for note in copy.notes_ if note != missing]
+            of_data = notes_of_data(data, copy.classes_)
+            copy.notes_ = [note for note in copy.notes_ if note not in of_data]
         return copy
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
@@ -207,12 +210,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return part
 
     def _stopped_early(self, note: str) -> None:
-        """Keep a note that the fit did not converge, and warn on the line that called trueup."""
+        """Keep a note that the fit did not converge, and warn of it."""
         self.notes_.append(note)
-        level, frame = 1, sys._getframe()
-        while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
-            level, frame = level + 1, frame.f_back
-        warnings.warn(f"{type(self).__name__}: {note}", ConvergenceWarning, stacklevel=level)
+        warn_caller(f"{type(self).__name__}: {note}", ConvergenceWarning)
 
     def _is_whole(self) -> bool:
         """Whether what a file says it learned fits together, beyond giving probabilities."""
@@ -233,9 +233,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
-        missing = note_of_missing_classes(data, self.classes_)
-        if missing and missing not in self.notes_:  # a part may have noted it
-            self.notes_.append(missing)
+        of_data = notes_of_data(data, self.classes_)
+        self.notes_ += [note for note in of_data if note not in self.notes_]  # parts note them too
         return {
             "n": data.n,
             "n_classes": data.n_classes,
@@ -243,6 +242,20 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             "log_loss_before": before,
             "log_loss_after": after,
         } | ({"clipped": clipped} if clipped else {})
+
+
+def warn_caller(message: str, kind: type[Warning]) -> None:
+    """Warn on the line that called trueup."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, kind, stacklevel=level)
+
+
+def notes_of_data(data: FitData, classes: NDArray[Any]) -> list[str]:
+    """Return what a user should know of the data, whatever was fitted to them."""
+    missing = note_of_missing_classes(data, classes)
+    return [ONE_ROW] * (data.n == 1) + [missing] * bool(missing)
 
 
 def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,7 +61,11 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
         beside = _beside(loaded, table, columns)
     say(f"{found.text}.")
     kept = _kept(table, output, [name for name in table.names if name not in found.names])
-    new = _fixed(loaded, found, beside)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        new = _fixed(loaded, found, beside)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"{message}.")
     both = {**kept, **new}
     called = {name: _called(name, table) if logits and name in new else name for name in both}
     write_table(output, {called[name]: both[name] for name in table.names if name in both})

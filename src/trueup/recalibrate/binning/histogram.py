@@ -151,7 +151,10 @@ class HistogramBinning(BinnedRecalibrator):
         rule = EqualMass if self.binning == "equal-mass" else EqualWidth
         inner = rule(self.n_bins).inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return {"inner_edges": inner, "values": bin_means(sums.label, sums, bin_midpoints(inner))}
+        middle, full = bin_midpoints(inner), sums.weight > 0
+        means = bin_means(sums.label, sums, middle)
+        # No row speaks for an empty bin. A value between those of its neighbors agrees with both.
+        return {"inner_edges": inner, "values": np.interp(middle, middle[full], means[full])}
 
 
 def bin_midpoints(inner_edges: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field
 from typing import Any, Self
 
@@ -10,14 +11,16 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
-from trueup.errors import Argument, InputError, must_be, required
+from trueup.errors import Argument, InputError, must_be, printable, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import as_numpy, describe, is_missing
 from trueup.forecasts.sample_data import rows_by_name, same_length
 from trueup.recalibrate.base import (
+    LISTED,
     Recalibrator,
     log_loss_of,
-    note_of_missing_classes,
+    notes_of_data,
+    warn_caller,
     with_parameters,
 )
 from trueup.recalibrate.score_forms import FitData, Scores
@@ -55,6 +58,8 @@ class GroupwiseCalibration(Recalibrator):
         Names of the groups that have a copy of their own.
     recalibrators_
         These copies, in the same order.
+    shared_groups_
+        Names of the other groups of the fit data; they share ``global_``.
 
     Notes
     -----
@@ -138,15 +143,18 @@ class GroupwiseCalibration(Recalibrator):
 
     def _fit(self, data: FitData) -> None:
         self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
-        missing = note_of_missing_classes(data, self.classes_)  # its own note, without a prefix
-        self.notes_ += [f"all rows: {note}" for note in self.global_.notes_ if note != missing]
+        of_data = notes_of_data(data, self.classes_)  # its own notes, without a prefix
+        notes = [note for note in self.global_.notes_ if note not in of_data]
+        self.notes_ += [f"all rows: {note}" for note in notes]
         self.groups_: list[Any] | None = None
+        self.shared_groups_: list[Any] = []
         self.recalibrators_: list[Recalibrator] = []
 
     def _fit_groups(self, data: FitData, names: list[Any]) -> None:
         self.groups_ = []
         for name, rows in rows_by_name(names):
             if len(rows) < self.min_rows:
+                self.shared_groups_.append(name)
                 continue
             part = data.take(rows)
             copy = self.recalibrator._fitted_copy(part, self.classes_)
@@ -154,6 +162,7 @@ class GroupwiseCalibration(Recalibrator):
             own = log_loss_of(copy._probs_of(part.scores), part)
             if own > shared + ROUNDING * (1 + shared):
                 self.notes_.append(f"group {name}: its own copy was worse than that of all rows")
+                self.shared_groups_.append(name)
                 continue
             self.groups_.append(name)
             self.recalibrators_.append(copy)
@@ -173,7 +182,24 @@ class GroupwiseCalibration(Recalibrator):
         if names is None and self.groups_ is not None:
             hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
             raise required("groups", hint)
+        if names is not None and self.groups_ is not None and (unseen := self._unseen(names)):
+            warn_caller(unseen, UserWarning)
         return scores, names
+
+    def _unseen(self, names: list[Any]) -> str:
+        """Say how many rows are of a group that was not seen in `fit`; nothing if none are."""
+        seen = {None, *(self.groups_ or []), *self.shared_groups_}
+        rows = Counter(name for name in names if name not in seen)
+        if not rows:
+            return ""
+        shown = ", ".join(printable(str(name)) for name in list(rows)[:LISTED])
+        more = f" and {len(rows) - LISTED:,} more" if len(rows) > LISTED else ""
+        several = f"{len(rows):,} groups" if len(rows) > 1 else "a group"
+        number = f"{rows.total():,} row{'s' * (rows.total() > 1)}"
+        return (
+            f"{number} of {several} not seen in fit ({shown}{more}): the recalibrator for all "
+            f"rows was used"
+        )
 
     def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
         probs = np.empty((scores.n, scores.n_classes))

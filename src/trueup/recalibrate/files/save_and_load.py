@@ -53,11 +53,8 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     if not is_recalibrator(recalibrator):
-        hint = (
-            "CalibratedModel.save writes its recalibrator"
-            if _has_recalibrator(recalibrator)
-            else ""
-        )
+        is_model = type(recalibrator).__name__ == "CalibratedModel"
+        hint = "CalibratedModel.save writes its recalibrator" if is_model else ""
         raise must_be("recalibrator", "one of trueup's recalibrators", recalibrator, hint=hint)
     check_is_fitted(recalibrator)
     content = _content(recalibrator)
@@ -83,11 +80,6 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Any:
     except UnreadableError as problem:
         got = Verbatim(f"{str(place)!r}, which {problem}")
         raise must_be("path", "a recalibrator saved by trueup", got) from None
-
-
-def _has_recalibrator(value: Any) -> bool:
-    """Whether this is a classifier with its recalibrator."""
-    return type(value).__name__ == "CalibratedModel"
 
 
 def _content(recalibrator: Any) -> bytes:

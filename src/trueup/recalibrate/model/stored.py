@@ -1,4 +1,4 @@
-"""A calibrated model on disk: its recalibrator in a file, its classifier wherever the user keeps it.
+"""A calibrated model on disk: its recalibrator in a file, its classifier where the user keeps it.
 
 A classifier is code of another library. To write it down takes a pickle, or skops, which know that
 library; the file of a recalibrator runs no code when it is read, and stays that way.

@@ -39,10 +39,8 @@ class Settled(NamedTuple):
 def is_affordable(objective: AffineObjective, products: int, *, in_doubt: bool = False) -> bool:
     """Whether a whole descent costs no more than so many products with the second derivative."""
     numbers = objective.penalty.amount.size
-    return (
-        numbers <= (MOST_IN_DOUBT if in_doubt else MOST_NUMBERS)
-        and products >= MOST_STEPS * numbers / 4
-    )
+    most = MOST_IN_DOUBT if in_doubt else MOST_NUMBERS
+    return numbers <= most and products >= MOST_STEPS * numbers / 4
 
 
 def is_exact(objective: AffineObjective, here: Here) -> bool:
@@ -114,8 +112,8 @@ def _with(objective: AffineObjective, penalty: Penalty) -> AffineObjective:
 class _Curvature(NamedTuple):
     """The second derivative, with a ridge of at least `LEAST`: K (K + 1) rows and columns.
 
-    Of the symmetric matrix only the upper half is there. The ridge is not the invariant one of `Penalty`. Steps are the same but for an addition to all
-    classes, which changes no probability.
+    Of the symmetric matrix only the upper half is there. The ridge is not the invariant one of
+    `Penalty`: steps differ by an addition to all classes, which changes no probability.
     """
 
     upper: Floats

@@ -128,9 +128,8 @@ def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -
         objective = _objective(data, Penalty(amount, identity))
         warm = data.diagonal(data.start)
         begin = min(identity, warm, key=lambda point: objective.at(point).value)
-        best = _settled_minimum(
-            data, objective, minimise(objective, begin, data.norm, limits), limits
-        )
+        found = minimise(objective, begin, data.norm, limits)
+        best = _settled_minimum(data, objective, found, limits)
     else:
         best = _with_ridge_if_needed(data, amount, limits, notes)
     point = _settled(best.point, Penalty(amount, data.diagonal(data.size)))
