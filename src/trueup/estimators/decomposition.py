@@ -230,8 +230,10 @@ class ProperScore(Estimator):
         uncertainty = self.uncertainty(base, pairs)
         score_of_fit = uncertainty - gain
         lost = max(0.0, found.value - score_of_fit)
-        terms = _without_negative_zeros(found.value, lost, gain, uncertainty, 0.0)
-        return Decomposition(*terms, fit.curve(), notes=found.notes)
+        # Adding 0.0 turns -0.0, as a sum of logarithms of 1 may be, into 0.0.
+        return Decomposition(
+            found.value, lost, gain, uncertainty + 0.0, 0.0, fit.curve(), notes=found.notes
+        )
 
     def _by_bins(
         self, pairs: Pairs, found: Estimate, binning: Binning, tiny: float
@@ -245,22 +247,18 @@ class ProperScore(Estimator):
         resolution = self._spread(weight, rate, base, tiny)
         uncertainty = self.uncertainty(base, pairs)
         remainder = math.fsum([found.value, -reliability, resolution, -uncertainty])
-        within, inner = self.within(inside, remainder)
+        within, terms = self.within(inside, remainder)
         notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
-        notes |= inner | found.notes
-        terms = _without_negative_zeros(found.value, reliability, resolution, uncertainty, within)
-        return Decomposition(*terms, table, notes=notes)
+        notes |= terms | found.notes
+        return Decomposition(
+            found.value, reliability, resolution, uncertainty + 0.0, within, table, notes=notes
+        )
 
     def _spread(self, weight: Floats, rate: Floats, base: float, tiny: float) -> float:
         """Mean divergence of the base rate from the rates of blocks or bins."""
         same = np.full(len(rate), base)
         apart = self.divergence(rate, same, 1 - same, tiny)
         return max(0.0, float(np.sum(weight * apart) / np.sum(weight)))
-
-
-def _without_negative_zeros(*terms: float) -> tuple[float, ...]:
-    """Return the terms; a sum of logarithms of 1 may be -0.0, which would print with its sign."""
-    return tuple(term + 0.0 for term in terms)
 
 
 def _rows(pairs: Pairs, start: int, stop: int) -> tuple[Floats, NDArray[Any], Floats | None]:

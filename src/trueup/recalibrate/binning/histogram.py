@@ -153,7 +153,8 @@ class HistogramBinning(BinnedRecalibrator):
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         middle, full = bin_midpoints(inner), sums.weight > 0
         means = bin_means(sums.label, sums, middle)
-        # No row speaks for an empty bin. A value between those of its neighbors agrees with both.
+        # An empty bin has no mean label. A value between those of its neighbors keeps the map
+        # monotone wherever theirs are.
         return {"inner_edges": inner, "values": np.interp(middle, middle[full], means[full])}
 
 

@@ -331,7 +331,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return answers
 
     def _check(self) -> None:
-        if not isinstance(self.chosen_recalibrator, Recalibrator):
+        if not isinstance(self.recalibrator, Recalibrator | None):
             rule = "a recalibrator, such as TemperatureScaling()"
             raise must_be("recalibrator", rule, self.recalibrator)
         if isinstance(self.cv, str) and self.cv not in FROZEN:

@@ -37,7 +37,7 @@ class Settled(NamedTuple):
 
 
 def is_affordable(objective: AffineObjective, products: int, *, in_doubt: bool = False) -> bool:
-    """Whether a whole descent costs no more than so many products with the second derivative."""
+    """Whether a whole descent costs at most this many products with the second derivative."""
     numbers = objective.penalty.amount.size
     most = MOST_IN_DOUBT if in_doubt else MOST_NUMBERS
     return numbers <= most and products >= MOST_STEPS * numbers / 4
