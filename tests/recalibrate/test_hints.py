@@ -131,9 +131,7 @@ def test_groups_not_seen_in_fit_are_reported_once():
     assert [str(warning.message) for warning in caught] == [words]
     assert caught[0].filename == __file__
     assert np.array_equal(answers[3:], model.global_.predict_proba(probs[3:4]))
-    with pytest.warns(
-        UserWarning, match=r"9 rows of 5 groups .*\(p, q, r and 2 more\)"
-    ):
+    with pytest.warns(UserWarning, match=r"9 rows of 5 groups .*\(p, q, r and 2 more\)"):
         model.predict([0.5] * 9, groups=list("pqrstpqrs"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

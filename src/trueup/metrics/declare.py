@@ -32,9 +32,7 @@ def _refuse_scikit_learn(name: str) -> None:
     """
     caller = sys._getframe(2).f_globals.get("__name__", "")
     if caller.partition(".")[0] == "sklearn":
-        rule = (
-            "must be a scorer, because scikit-learn passes arguments in its own order"
-        )
+        rule = "must be a scorer, because scikit-learn passes arguments in its own order"
         hint = f'pass scoring=trueup.make_scorer("{name}")'
         raise InputError("scoring", rule, hint=hint)
 
