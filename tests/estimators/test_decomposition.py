@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from fractions import Fraction
@@ -320,3 +321,14 @@ def test_soft_labels_of_impossible_outcomes_are_counted():
         [0.0, 1.0, 0.5, 0.0], [0.5, 0.5, 0.5, 0.0], soft_labels=True
     )
     assert tu.LogLoss().decompose(forecasts).notes["clipped"] == 2
+
+
+@pytest.mark.parametrize("binning", [None, tu.EqualWidth(2)])
+@pytest.mark.parametrize("score", [tu.LogLoss(), tu.Brier()], ids=repr)
+@pytest.mark.parametrize("label", [0, 1])
+def test_no_term_is_printed_as_minus_zero(score, binning, label: int):
+    found = score.decompose([0.3, 0.6, 0.5], [label] * 3, binning=binning)
+    assert "-0.0000" not in repr(found)
+    assert not np.signbit(found.uncertainty)
+    nearly = dataclasses.replace(found, discrimination=-1e-17, miscalibration=-1e-9)
+    assert "-0.0000" not in repr(nearly)

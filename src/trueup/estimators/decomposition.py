@@ -230,8 +230,9 @@ class ProperScore(Estimator):
         uncertainty = self.uncertainty(base, pairs)
         score_of_fit = uncertainty - gain
         lost = max(0.0, found.value - score_of_fit)
+        # Adding 0.0 turns -0.0, as a sum of logarithms of 1 may be, into 0.0.
         return Decomposition(
-            found.value, lost, gain, uncertainty, 0.0, fit.curve(), notes=found.notes
+            found.value, lost, gain, uncertainty + 0.0, 0.0, fit.curve(), notes=found.notes
         )
 
     def _by_bins(
@@ -250,7 +251,7 @@ class ProperScore(Estimator):
         notes = {"n_bins_requested": table.n_bins_requested, "n_bins": table.n_bins}
         notes |= terms | found.notes
         return Decomposition(
-            found.value, reliability, resolution, uncertainty, within, table, notes=notes
+            found.value, reliability, resolution, uncertainty + 0.0, within, table, notes=notes
         )
 
     def _spread(self, weight: Floats, rate: Floats, base: float, tiny: float) -> float:

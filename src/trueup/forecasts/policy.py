@@ -22,9 +22,9 @@ class Policy:
         The function or class that takes the options which hints propose.
     scikit_learn
         Labels may be any K different names, which are classes in sorted order; one number is the
-        weight of every row; weights may be of any size, as they are not squared; logits are
-        limited, as they are multiplied. There are neither soft nor ignored labels. Predictions
-        (n, 1) are those of the positive class, and labels (n, 1) are read as (n,), with a
+        weight of every row; weights may be as small as they like; logits are limited, as they are
+        multiplied. There are neither soft nor ignored labels. Predictions (n, 1) are those of the
+        positive class, and labels (n, 1) are read as (n,), with a
         DataConversionWarning. A sparse matrix, and an object that is neither a number nor text,
         raise a TypeError.
     """

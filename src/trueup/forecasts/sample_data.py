@@ -42,11 +42,10 @@ def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | 
     refuse(name, "finite and at least 0", given, bad, hint=hint)
     if not array.any():
         raise InputError(name, "must contain a positive value; all are zero")
-    if policy.scikit_learn:
-        return array
     with np.errstate(over="ignore", under="ignore"):
         squares = float(array @ array)
-    if not np.finfo(np.float64).tiny <= squares < np.inf:
+    least = 0.0 if policy.scikit_learn else np.finfo(np.float64).tiny
+    if not least <= squares < np.inf:
         rule = f"are too large or too small to square and sum; the largest is {array.max()}"
         raise InputError(name, rule, hint="divide them by the largest")
     return array

@@ -20,6 +20,11 @@ def ici(*, lens: Lens | None = None) -> CurveError:
     A calibrated model gets more than 0: the curve follows chance. More than two columns need a
     lens, such as ``OneVsRest(c)``. Cost: a sort and some hundred local fits.
 
+    The value equals that of R's ``loess(surface="direct")``, which fits the curve at every score.
+    R's default, ``surface="interpolate"``, blends fits at a few scores. Published code uses the
+    default. In one published example of 1,000 rows, the ICI differs by 0.6%, E50 by 0.6%, E90 by
+    0.2% and Emax by 6%.
+
     References
     ----------
     Austin & Steyerberg 2019, "The Integrated Calibration Index (ICI) and related metrics".
@@ -40,7 +45,8 @@ def ici(*, lens: Lens | None = None) -> CurveError:
 def e50(*, lens: Lens | None = None) -> CurveError:
     """Median distance of predictions from a loess curve: half of the rows are nearer.
 
-    As `ici`, with the median in place of the mean.
+    As `ici`, with the median in place of the mean. It differs from that of R's default loess as
+    `ici` does: by 0.6% in one published example.
 
     References
     ----------
@@ -63,7 +69,8 @@ def e90(*, lens: Lens | None = None) -> CurveError:
     """Distance of predictions from a loess curve that nine rows in ten do not exceed.
 
     As `ici`, with the 90th percentile in place of the mean; Emax is
-    ``CurveError(quantile=1.0)``.
+    ``CurveError(quantile=1.0)``. It differs from that of R's default loess as `ici` does: by 0.2%
+    in one published example, and Emax by 6%.
 
     References
     ----------

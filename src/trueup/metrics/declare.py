@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Any, overload
 
+from trueup.errors import InputError
 from trueup.estimators.base import Estimator
 
 NAMED: dict[str, Any] = {}
@@ -20,6 +22,19 @@ BESIDE = (
     Parameter("weights", Parameter.KEYWORD_ONLY, default=None, annotation="object"),
     Parameter("logits", Parameter.KEYWORD_ONLY, default=False, annotation="bool"),
 )
+
+
+def _refuse_scikit_learn(name: str) -> None:
+    """Raise InputError if scikit-learn calls a metric: it passes labels first, or a classifier.
+
+    Labels and predicted classes in the place of probabilities and labels can give a number, which
+    means nothing.
+    """
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    if caller.partition(".")[0] == "sklearn":
+        rule = "must be a scorer, because scikit-learn passes arguments in its own order"
+        hint = f'pass scoring=trueup.make_scorer("{name}")'
+        raise InputError("scoring", rule, hint=hint)
 
 
 @overload
@@ -54,6 +69,7 @@ def metric(
         logits: bool = False,
         **options: Any,
     ) -> float:
+        _refuse_scikit_learn(compose.__name__)
         return compose(**options)(probs, labels, weights=weights, logits=logits)
 
     options = signature(compose).parameters.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import warnings
@@ -16,16 +15,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
-from trueup.engines.blocks import row_blocks
-from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
+from trueup.recalibrate.fit_record import (
+    fingerprint,
+    log_loss_before,
+    log_loss_of,
+    notes_of_data,
+    rows_below,
+)
+from trueup.recalibrate.guessed_parameters import with_hints
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
 
-LISTED = 3  # classes in a note; of more it says how many
-HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 
 
@@ -39,12 +42,13 @@ def with_parameters(kind: type[Kind]) -> type[Kind]:
         kind.__annotations__.update(COMMON)
     dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
     delattr(kind, "__dataclass_fields__")
+    with_hints(kind)
     return kind
 
 
 @with_parameters
 class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What every recalibrator does: read and check, fit, give rows that sum to 1.
+    """Base class for recalibrators: scikit-learn classifiers of predictions.
 
     A subclass lists its parameters for `with_parameters`, or in an ``__init__`` with these among
     them, checks them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it
@@ -53,11 +57,11 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
     Parameters
     ----------
-    logits
+    logits : bool
         Whether X holds logits.
-    normalize
+    normalize : bool
         Whether to divide rows of probabilities by their sum; without it they must sum to 1.
-    classes
+    classes : sequence or None
         Names of the classes in the order of the columns; None for those of y, as `fit` says.
 
     Attributes
@@ -71,6 +75,17 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     fit_
         Rows, classes, fingerprint of the fit data, and log loss on them before and after, clipped
         as `log_loss` does; ``clipped`` counts rows whose class had probability 0, if any.
+
+    See Also
+    --------
+    CalibratedModel : A classifier with its recalibrator; use it in a `Pipeline`.
+    AutoCalibration : Chooses a recalibrator.
+
+    Examples
+    --------
+    >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+    >>> isinstance(TemperatureScaling(), Recalibrator)
+    True
     """
 
     preserves_argmax: ClassVar[bool] = False
@@ -97,42 +112,142 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     fit_: dict[str, Any] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Learn from predictions and the classes that came true.
+        """Fit to held-out predictions and their labels.
 
         Parameters
         ----------
-        X
-            (n, K) rows of probabilities (or logits, with ``logits=True``), or (n,) of the
-            positive class: NumPy, lists, pandas, polars, torch; or one `Forecasts` alone.
-        y
-            Classes: 0 … K−1, or K names in sorted order, or names listed in ``classes``.
-        sample_weight
-            Weights ≥ 0, or None.
+        X : array-like or Forecasts
+            Probabilities, shape (n, K), or those of the positive class, shape (n,); logits with
+            ``logits=True``. Lists and arrays of NumPy, pandas, polars and torch are accepted. A
+            `Forecasts` brings its own labels and weights.
+        y : array-like
+            Classes: 0 to K − 1, or K names in sorted order, or names listed in ``classes``.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+
+        Returns
+        -------
+        Recalibrator
+            The fitted recalibrator itself.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1]).classes_
+        array([0, 1])
         """
         data = self._read_fit(X, y, sample_weight)
         self.fit_ = self._record(data, self._fit(data), of_fit=True)
         return self
 
     def predict_proba(self, X: object) -> Floats:
-        """Return (n, K) recalibrated probabilities; rows sum to 1."""
+        """Return recalibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1]).predict_proba([0.3])
+        array([[0.5, 0.5]])
+        """
         return self._probs_of(self._read_scores(X))
 
     def predict(self, X: object) -> NDArray[Any]:
-        """Return the most probable class of each row."""
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Names of the predicted classes, shape (n,).
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1]).predict([0.1, 0.8])
+        array([0, 1])
+        """
         top = self._top_of(self._read_scores(X))
         return np.asarray(self.classes_[top])
 
     def transform(self, X: object) -> Floats:
-        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        """Return `predict_proba`, for use in a pipeline; `set_output` turns it into frames.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray or frame
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1]).transform([0.3])
+        array([[0.5, 0.5]])
+        """
         return self.predict_proba(X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Return the names of the columns of `transform`: the classes."""
+        """Return the column names of `transform`: the classes.
+
+        Parameters
+        ----------
+        input_features : object
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray
+            Class names as strings.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> IsotonicCalibration().fit([0.2, 0.9], ["no", "yes"]).get_feature_names_out().tolist()
+        ['no', 'yes']
+        """
         check_is_fitted(self)
         return np.array([str(name) for name in self.classes_.tolist()], dtype=object)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file that `trueup.load_recalibrator` reads."""
+        """Save the fitted recalibrator to a file without pickles.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. It is written whole or not at all.
+
+        See Also
+        --------
+        trueup.load_recalibrator : Read it again; it predicts the same, bit for bit.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from trueup.recalibrate.files.save_and_load import load_recalibrator
+        >>> from trueup.recalibrate.isotonic import IsotonicCalibration
+        >>> with TemporaryDirectory() as folder:
+        ...     IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1]).save(f"{folder}/c.json")
+        ...     load_recalibrator(f"{folder}/c.json").predict_proba([0.3])
+        array([[0.5, 0.5]])
+        """
         from trueup.recalibrate.files.save_and_load import save
 
         save(self, path)
@@ -194,8 +309,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
         copy.fit(data.scores.values, classes[data.labels], data.weights)
         if induced:
-            missing = note_of_missing_classes(data, copy.classes_)
-            copy.notes_ = [note for note in copy.notes_ if note != missing]
+            of_data = notes_of_data(data, copy.classes_)
+            copy.notes_ = [note for note in copy.notes_ if note not in of_data]
         return copy
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
@@ -213,12 +328,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return part
 
     def _stopped_early(self, note: str) -> None:
-        """Keep a note that the fit did not converge, and warn on the line that called trueup."""
+        """Keep a note that the fit did not converge, and warn of it."""
         self.notes_.append(note)
-        level, frame = 1, sys._getframe()
-        while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
-            level, frame = level + 1, frame.f_back
-        warnings.warn(f"{type(self).__name__}: {note}", ConvergenceWarning, stacklevel=level)
+        warn_caller(f"{type(self).__name__}: {note}", ConvergenceWarning)
 
     def _is_whole(self) -> bool:
         """Whether what a file says it learned fits together, beyond giving probabilities."""
@@ -239,9 +351,8 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.why_worse and after > before:
             rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
-        missing = note_of_missing_classes(data, self.classes_)
-        if missing and missing not in self.notes_:  # a part may have noted it
-            self.notes_.append(missing)
+        of_data = notes_of_data(data, self.classes_)
+        self.notes_ += [note for note in of_data if note not in self.notes_]  # parts note them too
         return {
             "n": data.n,
             "n_classes": data.n_classes,
@@ -251,71 +362,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         } | ({"clipped": clipped} if clipped else {})
 
 
-def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
-    """Return a note that names the classes that never occur, or the only one; else nothing."""
-    count = np.bincount(data.labels, minlength=data.n_classes)
-    names = [str(name) for name in classes.tolist()]
-    present = [name for name, rows in zip(names, count, strict=True) if rows]
-    if len(present) == 1:
-        return f"the labels contain only class {present[0]}"
-    missing = [name for name, rows in zip(names, count, strict=True) if not rows]
-    if not missing:
-        return ""
-    occur = "never occurs" if len(missing) == 1 else "never occur"
-    return f"{classes_in_words(missing)} {occur} in the labels"
-
-
-def classes_in_words(names: list[str]) -> str:
-    """Return the names of some classes, of many the first few and how many more there are."""
-    if len(names) == 1:
-        return f"class {names[0]}"
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return f"classes {', '.join(names[:LISTED])}{more}"
-
-
-def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are, clipped as `log_loss` does."""
-    if data.scores.are_logits:
-        rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
-        each = np.log(rows.total) + rows.gap
-    else:
-        least, each = np.finfo(data.scores.values.dtype).tiny, np.empty(data.n)
-        for at in row_blocks(data.n, data.n_classes):
-            probs = Scores(data.scores.values[at], are_logits=False).probs()
-            chosen = np.maximum(probs[np.arange(len(probs)), data.labels[at]], least)
-            each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
-    return float(np.average(each, weights=data.weights))
-
-
-def rows_below(data: FitData, least: float) -> int:
-    """Return how many rows give their class a probability below ``least``; of logits none do."""
-    if data.scores.are_logits:
-        return 0
-    values = data.scores.values
-    if values.ndim == 2:
-        chosen = values[np.arange(data.n), data.labels]
-    else:
-        chosen = np.where(data.labels == 1, values, 1 - values)
-    return int(np.count_nonzero(chosen < least))
-
-
-def fingerprint(data: FitData) -> str:
-    """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
-
-    Of a matrix of more than two million entries evenly spaced rows are taken.
-    """
-    values = data.scores.values
-    step = max(1, -(-values.size // HASHED_ENTRIES))
-    digest = hashlib.sha256(f"{values.shape} {values.dtype} {data.scores.are_logits}".encode())
-    digest.update(np.ascontiguousarray(values[::step]).data)
-    digest.update(np.ascontiguousarray(data.labels).data)
-    if data.weights is not None:
-        digest.update(np.ascontiguousarray(data.weights).data)
-    return digest.hexdigest()
-
-
-def log_loss_of(probs: Floats, data: FitData) -> float:
-    """Mean −log of the probability of the label, clipped as `log_loss` does."""
-    least = np.finfo(data.scores.values.dtype).tiny
-    chosen = np.maximum(probs[np.arange(data.n), data.labels], least)
-    return float(np.average(-np.log(chosen), weights=data.weights))
+def warn_caller(message: str, kind: type[Warning]) -> None:
+    """Warn on the line that called trueup."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, kind, stacklevel=level)

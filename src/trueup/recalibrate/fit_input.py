@@ -163,7 +163,10 @@ def _check_shape(array: NDArray[Any], columns: int) -> None:
     if len(array) == 0:
         raise must_be("X", "have at least one row", describe(array))
     if array.ndim == 1 and columns != 1:
-        hint = "Reshape your data with X.reshape(1, -1) if it is one row"
+        every = "both" if columns == 2 else f"all {columns}"
+        hint = f"pass {every} columns, one row per sample"
+        if len(array) == columns:
+            hint = "Reshape your data with X.reshape(1, -1) if it is one row"
         rule = f"have shape (n, {columns}), as in `fit`"
         raise must_be("X", rule, describe(array), hint=hint)
     if array.size == 0:

@@ -12,14 +12,15 @@ from trueup.recalibrate.score_forms import FitData, Scores
 
 
 class IdentityCalibration(Recalibrator):
-    r"""Leave probabilities as they are; of logits :math:`\mathrm{softmax}(z)`.
+    """Identity baseline: unchanged probabilities, or the softmax of logits.
 
     The baseline of `AutoCalibration`, and a place-holder in a pipeline or a grid search.
 
     Parameters
     ----------
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Examples
     --------

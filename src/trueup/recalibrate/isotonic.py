@@ -31,7 +31,7 @@ class WhereAccuracyIsKept:
 
 @with_parameters
 class IsotonicCalibration(OneVsRestRecalibrator):
-    r"""A non-decreasing map of the score, one for each class, and rows divided by their sum.
+    r"""Isotonic regression: one non-decreasing map per class, then normalized rows.
 
     For class k it minimises :math:`\sum_i w_i (q_k(p_{ik}) - y_{ik})^2`, and the log loss with it,
     over all functions :math:`q_k` that never fall: tied scores are pooled first, then neighbours
@@ -53,10 +53,11 @@ class IsotonicCalibration(OneVsRestRecalibrator):
 
     Parameters
     ----------
-    accuracy_preserving
+    accuracy_preserving : bool
         One map for all classes that keeps the order of classes in every row.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------

@@ -27,16 +27,17 @@ from trueup.local.features import (
     some_columns,
 )
 from trueup.local.neighborhood import Neighbourhood
-from trueup.recalibrate.base import Recalibrator, log_loss_of, with_parameters
+from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.blas import one_blas_thread
 from trueup.recalibrate.fit_input import check_options, read_fit
+from trueup.recalibrate.fit_record import log_loss_of
 from trueup.recalibrate.score_forms import FitData, Scores, sigmoid
 from trueup.tables import ResultTable
 
 
 @with_parameters
 class LocalCalibration(Recalibrator):
-    r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
+    r"""Local recalibration (LoRe): kernel-weighted histogram binning.
 
     With β(x) the rows of the fit set in the confidence bin of x, the new confidence is
 
@@ -59,27 +60,28 @@ class LocalCalibration(Recalibrator):
 
     Parameters
     ----------
-    bandwidth
+    bandwidth : float or None
         γ, ``math.inf`` for histogram binning, or None for the rule of thumb, 0.2 for up to 3
         dimensions and 0.4 from 50 on; see `trueup.local.bandwidth`.
-    kernel
+    kernel : {"laplacian", "gaussian"}
         ``"laplacian"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}`, or ``"gaussian"``:
         :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`.
-    n_bins
+    n_bins : int
         Bins of equal width for the confidence.
-    standardize
+    standardize : bool
         Divide each coordinate by its standard deviation in the fit set; drop those that do not
         vary there.
-    reduce
+    reduce : None, str, tuple or transformer
         None, ``"pca"`` (20 dimensions) or ``("pca", d)``, or a transformer in the manner of
         scikit-learn. It must be able to map new rows, which t-SNE cannot. With a transformer the
         recalibrator cannot be saved: transform features beforehand.
-    n_score_columns
+    n_score_columns : int or None
         If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
         others the features. This is how it goes at the end of a pipeline or through
         cross-validation.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------
@@ -134,14 +136,28 @@ class LocalCalibration(Recalibrator):
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
     ) -> Self:
-        """Keep the rows, their points and whether their predictions were right.
+        """Store the rows, their features and whether their predictions were right.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for every recalibrator.
-        features
-            (n, d) numbers, or none where X holds them.
+        X : array-like or Forecasts
+            Probabilities, shape (n, K) or (n,); logits with ``logits=True``.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        LocalCalibration
+            The fitted recalibrator itself.
+
+        Examples
+        --------
+        >>> LocalCalibration().fit([0.7, 0.6], [1, 0], features=[0.0, 9.0]).bandwidth_
+        0.2
         """
         check_options(self)
         self._check()
@@ -156,35 +172,155 @@ class LocalCalibration(Recalibrator):
         return self
 
     def predict_proba(self, X: object, features: object = None) -> Floats:
-        """Return (n, K) recalibrated probabilities; rows sum to 1."""
+        """Return recalibrated probabilities.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+        >>> lore = LocalCalibration().fit(probs, labels, features=where)
+        >>> lore.predict_proba([0.7], features=[0.0]).round(3)
+        array([[0., 1.]])
+        """
         return self._answers(*self._read(X, features))
 
     def predict_confidence(self, X: object, features: object = None) -> Floats:
-        """Return (n,) probabilities that `predict` is right."""
+        """Return the probability of each row that `predict` is right.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n,).
+
+        Examples
+        --------
+        >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+        >>> lore = LocalCalibration().fit(probs, labels, features=where)
+        >>> lore.predict_confidence([0.7], features=[0.0]).round(3)
+        array([1.])
+        """
         return self._confidence_of(*self._read(X, features))[1]
 
     def predict(self, X: object, features: object = None) -> NDArray[Any]:
-        """Return the class of the largest score as given; features change nothing."""
+        """Return the class of the largest original score; features change nothing.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ndarray
+            Names of the predicted classes, shape (n,).
+
+        Examples
+        --------
+        >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+        >>> lore = LocalCalibration().fit(probs, labels, features=where)
+        >>> lore.predict([0.7], features=[9.0])
+        array([1])
+        """
         check_is_fitted(self)
         return super().predict(_split_columns(X, features, self.n_score_columns)[0])
 
     def transform(self, X: object, features: object = None) -> Floats:
-        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        """Return `predict_proba`, for use in a pipeline; `set_output` turns it into frames.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ndarray or frame
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
+        >>> lore = LocalCalibration().fit(probs, labels, features=where)
+        >>> lore.transform([0.7], features=[0.0]).round(3)
+        array([[0., 1.]])
+        """
         return self.predict_proba(X, features)
 
     def fit_transform(
         self, X: object, y: object = None, sample_weight: object = None, features: object = None
     ) -> Floats:
-        """Fit, and return the probabilities of the same rows."""
+        """Fit, and return the probabilities of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> LocalCalibration().fit_transform([0.7, 0.7], [1, 0], features=[0.0, 9.0]).shape
+        (2, 2)
+        """
         return self.fit(X, y, sample_weight, features).predict_proba(X, features)
 
     def neighbours(self, X: object, features: object = None) -> ResultTable:
-        """Return on what each answer rests.
+        """Return the evidence behind each probability.
 
         One row each: ``bin``, ``weight`` of the fit set in it, distance of the ``nearest`` row in
         it (infinite in an empty bin), ``similarity`` to that row, and whether the row is ``far``:
         its similarity is below 0.01, so that its answer is that of the nearest rows, however
         unlike. `far.sum()` is the number of rows far from all data.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        features : array-like or None
+            Numbers, shape (n, d), or None where X holds them.
+
+        Returns
+        -------
+        ResultTable
+            Columns ``bin``, ``weight``, ``nearest``, ``similarity`` and ``far``.
+
+        Examples
+        --------
+        >>> lore = LocalCalibration().fit([0.7] * 4, [1, 1, 0, 0], features=[0.0, 0.0, 9.0, 9.0])
+        >>> lore.neighbours([0.7], features=[1.0])["weight"]
+        array([4.])
         """
         scores, points, device = self._read(X, features)
         bins = self._bins_of(scores.top_label()[1], scores.are_logits)

@@ -9,7 +9,8 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.engines.threads import run
-from trueup.recalibrate.base import Recalibrator, classes_in_words, log_loss_of
+from trueup.recalibrate.base import Recalibrator
+from trueup.recalibrate.fit_record import classes_in_words, log_loss_of
 from trueup.recalibrate.score_forms import FitData, Scores
 
 Result = TypeVar("Result")
@@ -80,10 +81,28 @@ class MarginalRecalibrator(OneVsRestRecalibrator):
     """One-vs-rest with `predict_marginals`, the probabilities before rows are normalized."""
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) probabilities before rows are normalized: of bins, finitely many values.
+        """Return the probability of each class before rows are normalized.
 
-        Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
-        rows by their sum would make values of every kind out of them.
+        Rows need not sum to 1. `certify` and checks of marginal calibration use these: with bins
+        they take finitely many values, and dividing rows by their sum would make more of them.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K).
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.binning.histogram import HistogramBinning
+        >>> probs = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
+        >>> model = HistogramBinning(n_bins=2).fit(probs, [0, 0, 1, 0, 1, 1])
+        >>> model.predict_marginals([0.25]).round(3)
+        array([[0.667, 0.333]])
         """
         return self._marginals_of(self._read_scores(X))
 

@@ -16,6 +16,8 @@ from trueup.lens import Pairs
 LEAST = 1e-12
 """Probabilities are no closer to 0 and 1 than this where a logarithm is taken of them."""
 NOTHING = 1e4  # a logit so far below the others has a probability of 0
+SMALLEST_LOGIT = 1e-100
+"""Logits that are all smaller say nothing, and their squares would be lost: they count as 0."""
 
 
 @dataclass(frozen=True, eq=False)

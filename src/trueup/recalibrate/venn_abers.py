@@ -19,7 +19,7 @@ from trueup.recalibrate.score_forms import FitData, Scores
 
 @with_parameters
 class VennAbers(OneVsRestRecalibrator):
-    r"""The inductive Venn-Abers predictor: an interval of probabilities for each row, and a point.
+    r"""Inductive Venn-Abers predictor: a probability interval and a point prediction per row.
 
     For a new score s the isotonic fit is made twice, with (s, 0) and with (s, 1) among the rows it
     is fitted to; :math:`p_0 \le p_1` are its values at s. If rows and the new one are
@@ -36,10 +36,11 @@ class VennAbers(OneVsRestRecalibrator):
 
     Parameters
     ----------
-    loss
+    loss : {"log", "squared"}
         ``"log"`` or ``"squared"`` (the Brier score): what the point is best for.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------
@@ -83,10 +84,23 @@ class VennAbers(OneVsRestRecalibrator):
     loss: str = "log"
 
     def predict_interval(self, X: object) -> Floats:
-        """Return p0 and p1 of each row.
+        """Return the probability interval of each row: p0 and p1.
 
-        (n, 2) for two classes, those of the second class; (n, K, 2) for more, each class against
-        the rest, whose points are not divided by a sum.
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Shape (n, 2) for two classes: the ends for the second class. Shape (n, K, 2) for more:
+            each class against the rest, before rows are normalized.
+
+        Examples
+        --------
+        >>> VennAbers().fit([0.1, 0.3, 0.4, 0.8], [0, 1, 0, 1]).predict_interval([0.35]).round(3)
+        array([[0.333, 0.667]])
         """
         scores = self._read_scores(X).as_probs()
         maps = self.maps_

@@ -83,9 +83,9 @@ class Decomposition(FieldsShown):
 
     def __repr__(self) -> str:
         """Print the sum, and how many rows were clipped; the terms of classes are in ``parts``."""
-        terms = f"{self.miscalibration:.4f} miscalibration − {self.discrimination:.4f} "
-        text = f"{self.score:.4f} = {terms}discrimination + {self.uncertainty:.4f} uncertainty"
+        terms = f"{self.miscalibration:z.4f} miscalibration − {self.discrimination:z.4f} "
+        text = f"{self.score:z.4f} = {terms}discrimination + {self.uncertainty:z.4f} uncertainty"
         if self.within != 0:
-            text += f" {'−' if self.within < 0 else '+'} {abs(self.within):.4f} within bins"
+            text += f" {'−' if self.within < 0 else '+'} {abs(self.within):z.4f} within bins"
         clipped = self.notes.get("clipped", 0)
         return f"{text} (probability 0 clipped in {clipped:,} rows)" if clipped else text

@@ -212,3 +212,16 @@ def test_a_calibrator_is_whole_or_not_there(run, files) -> None:
     assert (files / "c.json").read_text() == "what was there before"
     run("fit", "wrong.csv", "--method", "platt", "-o", "c.json")
     assert json.loads((files / "c.json").read_text())["format"] == "trueup recalibrator"
+
+
+def test_groups_that_fit_has_not_seen_are_named_once(run, files) -> None:
+    columns = overconfident(300)
+    columns["site"] = np.where(np.arange(300) % 2, "a", "b")
+    write_table("sites.csv", columns)
+    run("fit", "sites.csv", "--method", "platt", "--groups", "site", "-o", "c.json")
+    columns["site"] = np.where(np.arange(300) < 3, "NewHosp", columns["site"])
+    write_table("new.csv", columns)
+    result = run("apply", "c.json", "new.csv", "--groups", "site", "-o", "out.csv")
+    said = "3 rows of a group not seen in fit (NewHosp): the recalibrator for all rows was used."
+    assert result.stderr.splitlines().count(f"trueup: {said}") == 1
+    assert "Warning" not in result.stderr

@@ -15,11 +15,23 @@ SCORES = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 0.9, 1.0])
 
 
 def literal_equal_width(p, y, w, n_bins: int, at: float) -> float:
-    """The mean label of the right-closed bin that holds ``at``; its middle if it is empty."""
+    """The mean label of the right-closed bin that holds ``at``.
+
+    An empty bin lies on the straight line between the nearest bins that are not, or has the value
+    of the only one.
+    """
     edges = np.arange(1, n_bins) / n_bins
     here, bins = np.searchsorted(edges, at), np.searchsorted(edges, p)
-    inside = bins == here
-    return np.average(y[inside], weights=w[inside]) if inside.any() else (here + 0.5) / n_bins
+
+    def mean(b: int) -> float:
+        return float(np.average(y[bins == b], weights=w[bins == b]))
+
+    below = max((b for b in bins if b <= here), default=None)
+    above = min((b for b in bins if b >= here), default=None)
+    if below is None or above is None or below == above:
+        return mean(above if below is None else below)
+    share = (here - below) / (above - below)
+    return (1 - share) * mean(below) + share * mean(above)
 
 
 @given(
@@ -133,3 +145,19 @@ def test_refuses() -> None:
         HistogramBinning(lens="top-label").fit(p, y).predict_marginals(p)
     with pytest.raises(InputError, match="predict_confidence requires lens='top-label'"):
         HistogramBinning().fit(p, y).predict_confidence(p)
+
+
+def test_an_empty_bin_does_not_make_the_map_decrease() -> None:
+    p, y = [0.05, 0.05, 0.05, 0.05, 0.55, 0.55, 0.55, 0.55], [0, 0, 0, 1, 0, 0, 0, 1]
+    found = HistogramBinning(n_bins=10, binning="equal-width").fit(p, y)
+    # The middle of the second bin is 0.15, below both its neighbors.
+    assert found.maps_[0]["values"].tolist() == [0.25] * 10
+    rng = np.random.default_rng(0)
+    scores = rng.choice([0.02, 0.31, 0.33, 0.72, 0.95], 400)
+    rising = HistogramBinning(n_bins=20, binning="equal-width").fit(
+        scores, rng.random(400) < scores
+    )
+    values = rising.maps_[0]["values"]
+    filled = np.unique(np.searchsorted(np.arange(1, 20) / 20, scores))
+    assert (np.diff(values[filled]) > 0).all()
+    assert (np.diff(values) >= 0).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,10 @@ from sklearn.svm import SVC
 from trueup import InputError
 from trueup.engines.select import engine
 from trueup.metrics import log_loss
+from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.compose.groupwise import GroupwiseCalibration
 from trueup.recalibrate.compose.wrappers import TopLabelCalibration
+from trueup.recalibrate.files.save_and_load import load_recalibrator, save
 from trueup.recalibrate.identity import IdentityCalibration
 from trueup.recalibrate.model.calibrated_model import CalibratedModel
 from trueup.recalibrate.model.parts import scores_of
@@ -346,3 +349,115 @@ def test_folds_of_one_row_raise_as_in_scikit_learn(cv: object, ensemble: bool) -
     assert f"got {single} folds with one row" in str(refused.value)
     pairs = CalibratedModel(GaussianNB(), PlattScaling(), cv=KFold(100)).fit(X, y)
     assert pairs.recalibrators_[0].fit_["n"] == 200
+
+
+class Recorder(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that keeps the parameters of its fit."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Recorder:
+        self.inner_ = GaussianNB().fit(X, y, sample_weight)
+        self.classes_, self.given_ = self.inner_.classes_, given
+        self.rows_ = len(y)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.inner_.predict_proba(X)
+
+
+def test_a_classifier_alone_gets_automatic_calibration() -> None:
+    X, y = draw()
+    found = CalibratedModel(GaussianNB()).fit(X, y)
+    by_name = CalibratedModel(GaussianNB(), AutoCalibration()).fit(X, y)
+    assert isinstance(found.recalibrators_[0], AutoCalibration)
+    assert found.recalibrator is None
+    assert np.array_equal(found.predict_proba(X), by_name.predict_proba(X))
+
+
+def test_parameters_of_fit_go_to_the_classifier() -> None:
+    X, y = draw()
+    margin = np.arange(240.0)
+    evaluation = [(X[:3], y[:3])]
+    model = CalibratedModel(Recorder(), PlattScaling(), ensemble=True, cv=3)
+    model.fit(X, y, eval_set=evaluation, base_margin=margin, early_stopping=2, tag="a" * 240)
+    for classifier in model.classifiers_:
+        given = classifier.given_
+        assert given["eval_set"] is evaluation
+        assert (given["early_stopping"], given["tag"]) == (2, "a" * 240)
+        assert len(given["base_margin"]) == classifier.rows_ == 160
+    whole = CalibratedModel(Recorder(), PlattScaling())
+    whole.fit(X, y, 1 + y, base_margin=margin.tolist())
+    assert whole.classifiers_[0].given_["base_margin"] == margin.tolist()
+    piped = CalibratedModel(make_pipeline(StandardScaler(), Recorder()), PlattScaling())
+    piped.fit(X, y, recorder__eval_set=evaluation)
+    assert piped.classifiers_[0][-1].given_["eval_set"] is evaluation
+
+
+def test_parameters_of_fit_that_nobody_takes() -> None:
+    X, y = draw()
+    with pytest.raises(TypeError, match="eval_set"):
+        CalibratedModel(GaussianNB(), PlattScaling()).fit(X, y, eval_set=[])
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(InputError, match="`eval_set` cannot be used, because the classifier is"):
+        CalibratedModel(frozen, PlattScaling()).fit(X, y, eval_set=[])
+
+
+def test_parameters_of_fit_by_metadata_routing() -> None:
+    X, y = draw()
+    margin = np.arange(240.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = LogisticRegression().set_fit_request(sample_weight=True)
+        found = CalibratedModel(asks, PlattScaling()).fit(X, y, sample_weight=1 + margin)
+        plain = LogisticRegression().fit(X, y, sample_weight=1 + margin)
+        assert np.array_equal(found.classifiers_[0].coef_, plain.coef_)
+        with pytest.raises(TypeError, match="base_margin"):
+            CalibratedModel(asks, PlattScaling()).fit(X, y, base_margin=margin)
+
+
+@pytest.mark.parametrize("classifier", [GaussianNB(), RidgeClassifier(), None], ids=str)
+def test_what_is_saved_joins_its_classifier_again(classifier: Any, tmp_path: Path) -> None:
+    X, y = draw()
+    names = np.array(["ant", "bee", "cat"])[y]
+    rows = GaussianNB().fit(X, y).predict_proba(X) if classifier is None else X
+    model = CalibratedModel(classifier, PlattScaling()).fit(rows, names)
+    model.save(tmp_path / "platt.json")
+    again = CalibratedModel.load(tmp_path / "platt.json", model.classifiers_[0])
+    assert np.array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    assert again.predict(rows).tolist() == model.predict(rows).tolist()
+    assert (again.n_features_in_, again.notes_) == (model.n_features_in_, model.notes_)
+    assert again.is_frozen
+    alone = load_recalibrator(tmp_path / "platt.json")
+    assert alone.classes_.tolist() == ["ant", "bee", "cat"]
+    again.fit(rows, names)
+
+
+def test_what_cannot_be_saved_or_joined(tmp_path: Path) -> None:
+    X, y = draw()
+    path = tmp_path / "platt.json"
+    ensemble = CalibratedModel(GaussianNB(), PlattScaling(), cv=3, ensemble=True).fit(X, y)
+    with pytest.raises(InputError, match="got 3 recalibrators, each of a classifier of its own"):
+        ensemble.save(path)
+    with pytest.raises(NotFittedError):
+        CalibratedModel(GaussianNB(), PlattScaling()).save(path)
+    assert not path.exists()
+    model = CalibratedModel(GaussianNB(), PlattScaling()).fit(X, y)
+    with pytest.raises(InputError, match=r"CalibratedModel\.save writes its recalibrator"):
+        save(model, path)
+    model.save(path)
+    with pytest.raises(InputError, match=r"have the classes that .* fitted to, \[0, 1, 2\]"):
+        CalibratedModel.load(path, GaussianNB().fit(X, y == 1))
+    with pytest.raises(InputError, match="has no predict_proba, but the recalibrator was fitted"):
+        CalibratedModel.load(path, RidgeClassifier().fit(X, y))
+    with pytest.raises(NotFittedError):
+        CalibratedModel.load(path, GaussianNB())
+
+
+def test_a_class_that_a_copy_does_not_know_may_get_a_probability() -> None:
+    # One row of class 3: its fold's copy gives the class 0, and Platt's smoothed labels more.
+    X, y = draw()
+    y = np.append(y[:-2], [3, 3])
+    model = CalibratedModel(GaussianNB(), PlattScaling(), cv=KFold(2), ensemble=True).fit(X, y)
+    unaware = next(c for c in model.classifiers_ if 3 not in c.classes_)
+    at = model.classifiers_.index(unaware)
+    scores = scores_of(unaware, X, model.classes_, logits=False)
+    assert (scores[:, 3] == 0).all()
+    assert model.recalibrators_[at].predict_proba(scores)[:, 3].max() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,11 @@ def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) ->
     say(f"{found.text}.")
     used = set(found.names)
     kept = _kept(table, output, [name for name in table.names if name not in used], found)
-    new = _fixed(loaded, found, beside, table.shown)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        new = _fixed(loaded, found, beside, table.shown)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"{message}.")
     both = {**kept, **new}
     percent = table.percentages & set(new)
     called = {name: name for name in both}

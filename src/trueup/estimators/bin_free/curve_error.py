@@ -50,7 +50,8 @@ class CurveError(PairsEstimator):
 
     The curve is that of R's ``loess(y ~ p)`` with ``surface = "direct"``; how ties, weights and
     more than 2048 different scores are handled is said in `Loess.of`. R's default surface
-    interpolates from a few fits and is a little off that. Quantiles are R's type 7 (NumPy's
+    interpolates from a few fits: in one published example of 1,000 rows its ICI differs by 0.6%
+    and its Emax by 6%. Quantiles are R's type 7 (NumPy's
     "linear"), of rows counted in the largest unit that divides the weights of all scores, so that
     a weight of 3 is three rows and scaling all weights changes nothing; with weights of no common
     unit, the smallest error that the share ``quantile`` of the weight does not exceed.

@@ -89,7 +89,8 @@ def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
     share = weight / weight.sum(axis=-1, keepdims=True)
     gap = sums.score / weight - sums.label / weight
     variance = _residual_variance(sums, gap) if residual else _label_variance(sums)
-    q = sums.weight2 / (weight * weight)
+    with np.errstate(invalid="ignore"):  # squares of tiny weights next to others are 0
+        q = sums.weight2 / (weight * weight)
     if norm == 2:
         with np.errstate(invalid="ignore", divide="ignore"):
             noise = np.where(q < 1, variance * q / (1 - q), 0.0)

@@ -26,7 +26,7 @@ Folds = list[tuple[Ints, Ints]]
 
 @with_parameters
 class AutoCalibration(Recalibrator):
-    """Try several recalibrators by cross-fitting, and keep the simplest that is good enough.
+    """Choose a recalibrator by cross-validation and the one-standard-error rule.
 
     Every candidate is fitted on all folds but one and predicts that one, for each fold. Candidates
     are ranked by the mean log loss (or Brier score) of these out-of-fold predictions. The first in
@@ -41,19 +41,20 @@ class AutoCalibration(Recalibrator):
 
     Parameters
     ----------
-    candidates
+    candidates : list, dict or None
         Recalibrators, *the simplest first*, in a list or by name in a dictionary;
         `IdentityCalibration` is always the first. None: those that the number of rows and classes
         allows (`default_candidates`).
-    cv
+    cv : int, splitter or iterable of splits
         A number of folds (stratified, drawn by ``random_state``; fewer where there are fewer
         rows), or a splitter or iterable of splits that puts no row into two test sets.
-    rank_by
+    rank_by : {"log_loss", "brier"}
         ``"log_loss"`` or ``"brier"``.
-    random_state
+    random_state : int, generator or None
         The seed of the folds: a whole number, a generator, or None for others each time.
-    logits, normalize, classes
-        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. The first two also hold for the inner recalibrators.
 
     Attributes
     ----------
@@ -100,12 +101,27 @@ class AutoCalibration(Recalibrator):
     random_state: RandomState = 0
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Compare the candidates on predictions and classes, and fit the chosen one.
+        """Compare the candidates on held-out predictions, and fit the chosen one to all rows.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for every recalibrator.
+        X : array-like or Forecasts
+            Probabilities, shape (n, K) or (n,); logits with ``logits=True``.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+
+        Returns
+        -------
+        AutoCalibration
+            The fitted recalibrator itself.
+
+        Examples
+        --------
+        >>> probs, labels = [0.2, 0.4, 0.7, 0.9] * 10, [0, 0, 1, 1] * 10
+        >>> AutoCalibration().fit(probs, labels).best_name_ in default_candidates(40, 2)
+        True
         """
         data = self._read_fit(X, y, sample_weight)
         if is_whole(self.cv, 2):

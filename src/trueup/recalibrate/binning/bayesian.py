@@ -29,7 +29,7 @@ MOST_ROWS = 10**8  # more do not make more bins
 
 @with_parameters
 class BayesianBinning(MarginalRecalibrator):
-    r"""BBQ: equal-mass binnings with different numbers of bins, weighted by how likely they are.
+    r"""Bayesian binning into quantiles: a posterior-weighted average of equal-mass binnings.
 
     In a binning M of B bins each bin has a probability with a Beta prior of mean :math:`c_b`, the
     middle of the bin, that counts for :math:`\nu` rows: :math:`\alpha_b = \nu c_b`,
@@ -52,10 +52,11 @@ class BayesianBinning(MarginalRecalibrator):
 
     Parameters
     ----------
-    prior_weight
+    prior_weight : float
         :math:`\nu`, rows that the prior of a bin counts for.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------

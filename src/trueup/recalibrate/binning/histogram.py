@@ -43,10 +43,27 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return each[0] if len(each) == 1 else each
 
     def predict_marginals(self, X: object) -> Floats:
-        """Return (n, K) probabilities before rows are normalized: finitely many values.
+        """Return the probability of each class before rows are normalized.
 
-        Rows need not sum to 1. `certify` and checks of marginal calibration use these; dividing
-        rows by their sum would make values of every kind out of them.
+        Rows need not sum to 1. `certify` and checks of marginal calibration use these: with bins
+        they take finitely many values, and dividing rows by their sum would make more of them.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K).
+
+        Examples
+        --------
+        >>> probs = [0.1, 0.2, 0.3, 0.6, 0.7, 0.8]
+        >>> model = HistogramBinning(n_bins=2).fit(probs, [0, 0, 1, 0, 1, 1])
+        >>> model.predict_marginals([0.25]).round(3)
+        array([[0.667, 0.333]])
         """
         if self.lens == "top-label":
             rule = ("predict_marginals requires ", Argument("lens", "one-vs-rest"))
@@ -54,7 +71,24 @@ class BinnedRecalibrator(MarginalRecalibrator):
         return super().predict_marginals(X)
 
     def predict_confidence(self, X: object) -> Floats:
-        """Return (n,) probabilities of the top label: that `predict` is right."""
+        """Return the probability of each row that `predict` is right.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+
+        Returns
+        -------
+        ndarray
+            Probabilities of the top label, shape (n,).
+
+        Examples
+        --------
+        >>> model = HistogramBinning(n_bins=1, lens="top-label")
+        >>> model.fit([0.2, 0.9], [0, 1]).predict_confidence([0.7])
+        array([1.])
+        """
         if self.lens != "top-label":
             rule = ("predict_confidence requires ", Argument("lens", "top-label"))
             raise InputError("lens", rule, self.lens, hint="use predict_marginals")
@@ -91,10 +125,11 @@ class BinnedRecalibrator(MarginalRecalibrator):
 
 @with_parameters
 class HistogramBinning(BinnedRecalibrator):
-    r"""Answer with the mean label of the bin that the score falls into.
+    r"""Histogram binning: replace each score by the mean label of its bin.
 
     :math:`q(p) = \sum_{i \in b(p)} w_i y_i / \sum_{i \in b(p)} w_i`, where b(p) is the bin of p.
-    An empty bin of equal width answers with its midpoint.
+    An empty bin of equal width has no mean label. It gets a value between those of its neighbors,
+    on the straight line between them, so it cannot make the map decrease.
 
     Use it for an error that can be certified, whatever the true curve is, with many rows: the
     squared error of B bins is about B · 0.15/n, for each class. Few bins lose resolution, and with
@@ -104,16 +139,17 @@ class HistogramBinning(BinnedRecalibrator):
 
     Parameters
     ----------
-    n_bins
+    n_bins : int
         Bins for each class; of equal mass there are fewer where many scores are tied.
-    binning
+    binning : {"equal-mass", "equal-width"}
         ``"equal-mass"`` or ``"equal-width"``.
-    lens
+    lens : {"one-vs-rest", "top-label"}
         ``"one-vs-rest"`` recalibrates every class separately and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------
@@ -156,7 +192,11 @@ class HistogramBinning(BinnedRecalibrator):
         rule = EqualMass if self.binning == "equal-mass" else EqualWidth
         inner = rule(self.n_bins).inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
-        return {"inner_edges": inner, "values": bin_means(sums.label, sums, bin_midpoints(inner))}
+        middle, full = bin_midpoints(inner), sums.weight > 0
+        means = bin_means(sums.label, sums, middle)
+        # An empty bin has no mean label. A value between those of its neighbors keeps the map
+        # monotone wherever theirs are.
+        return {"inner_edges": inner, "values": np.interp(middle, middle[full], means[full])}
 
 
 def bin_midpoints(inner_edges: Floats) -> Floats:

@@ -24,7 +24,7 @@ HALF = 1 << 19  # half the step between numbers of 32 bits behind the first, in 
 
 @with_parameters
 class ScalingBinning(BinnedRecalibrator):
-    r"""Fit a curve g to the labels, then answer with the mean of g in bins of equal mass.
+    r"""Scaling-binning: fit a curve, then use its mean in each equal-mass bin.
 
     :math:`q(p) = \sum_{i \in b(g(p))} w_i\, g(p_i) / \sum_{i \in b(g(p))} w_i`: means of fitted
     *values*, not of labels as in `HistogramBinning`. They vary far less within a bin, so that
@@ -38,24 +38,25 @@ class ScalingBinning(BinnedRecalibrator):
 
     Parameters
     ----------
-    scaling
+    scaling : Recalibrator or None
         The recalibrator of two classes that is g; copies of it are fitted. None is
         ``PlattScaling()``, the sigmoid of the paper's experiments fitted by log loss. Its step 1
         is written with squares, ``PlattScaling(loss="squared")``: of sharp scores some fits are
         then so steep that they carry over worse.
-    n_bins
+    n_bins : int
         Bins for each class; there are fewer where many values of g are tied.
-    lens
+    lens : {"one-vs-rest", "top-label"}
         ``"one-vs-rest"`` recalibrates every class by itself and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
-    split
+    split : bool
         Whether g, bins and means come from three different thirds of the rows, as the theory has
         it. With all rows for each, the default, it "worked out better" (App. E).
-    random_state
+    random_state : int, generator or None
         The seed of the split: a whole number, a generator, or None for another each time.
-    logits, normalize, classes
-        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. The first two also hold for the inner recalibrators.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field
 from typing import Any, ClassVar, Self
 
@@ -10,17 +11,13 @@ from numpy.typing import NDArray
 
 from trueup._typing import Floats, Ints
 from trueup.checks import check_whole
-from trueup.errors import Argument, InputError, required
+from trueup.errors import Argument, InputError, printable, required
 from trueup.forecasts import Forecasts
 from trueup.forecasts.arrays import is_missing
 from trueup.forecasts.group_names import GroupName, group_columns, joined
 from trueup.forecasts.sample_data import rows_by_name, same_length
-from trueup.recalibrate.base import (
-    Recalibrator,
-    log_loss_of,
-    note_of_missing_classes,
-    with_parameters,
-)
+from trueup.recalibrate.base import Recalibrator, warn_caller, with_parameters
+from trueup.recalibrate.fit_record import LISTED, log_loss_of, notes_of_data
 from trueup.recalibrate.score_forms import FitData, Scores
 
 ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so much
@@ -28,7 +25,7 @@ ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so muc
 
 @with_parameters
 class GroupwiseCalibration(Recalibrator):
-    """Fit one copy of a recalibrator for each group, and one for all rows.
+    """Recalibrate each group separately; fall back to a shared recalibrator.
 
     A model can be calibrated on the whole and for no group, where errors cancel (`group_errors`
     shows it). Rows of a group that was not seen, that had fewer than ``min_rows`` rows, or that is
@@ -40,13 +37,14 @@ class GroupwiseCalibration(Recalibrator):
 
     Parameters
     ----------
-    recalibrator
+    recalibrator : Recalibrator
         What is copied; it stays as it is.
-    min_rows
+    min_rows : int
         Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
         a method of one or two parameters; methods with bins want a few times more.
-    logits, normalize, classes
-        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. The first two also hold for the inner recalibrators.
 
     Attributes
     ----------
@@ -56,6 +54,8 @@ class GroupwiseCalibration(Recalibrator):
         Names of the groups that have a copy of their own.
     recalibrators_
         These copies, in the same order.
+    shared_groups_
+        Names of the other groups of the fit data; they share ``global_``.
 
     Notes
     -----
@@ -87,15 +87,31 @@ class GroupwiseCalibration(Recalibrator):
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Self:
-        """Learn from predictions, classes and groups; without groups one copy for all rows.
+        """Fit one copy per group and one for all rows; without groups, only the latter.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for every recalibrator.
-        groups
-            A name or number for each row, or several columns as for `Forecasts.from_arrays`; None
-            or NaN where it is not known.
+        X : array-like or Forecasts
+            Probabilities, shape (n, K) or (n,); logits with ``logits=True``.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        groups : array-like or None
+            Name or number of the group of each row, or several columns as for
+            `Forecasts.from_arrays`; None or NaN if unknown.
+
+        Returns
+        -------
+        GroupwiseCalibration
+            The fitted recalibrator itself.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit([0.9, 0.8, 0.3, 0.1], [1, 0, 0, 0], groups=["a"] * 4).groups_
+        ['a']
         """
         data = self._read_fit(X, y, sample_weight)
         names = _names_of(X, groups, data.n, data.kept)
@@ -108,11 +124,53 @@ class GroupwiseCalibration(Recalibrator):
         return self
 
     def predict_proba(self, X: object, groups: object = None) -> Floats:
-        """Return (n, K) probabilities, each row by the copy of its group."""
+        """Return the probabilities that the copy of each row's group gives.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        groups : array-like or None
+            Group of each row; None or NaN if unknown.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> probs, labels, sites = [0.9, 0.8, 0.3, 0.1] * 5, [1, 0, 0, 0] * 5, ["a"] * 20
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit(probs, labels, groups=sites).predict_proba([0.5], groups=["a"])
+        array([[0.5, 0.5]])
+        """
         return self._answers(*self._read(X, groups))
 
     def predict(self, X: object, groups: object = None) -> NDArray[Any]:
-        """Return the class that the copy of each row's group predicts."""
+        """Return the class that the copy of each row's group predicts.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        groups : array-like or None
+            Group of each row; None or NaN if unknown.
+
+        Returns
+        -------
+        ndarray
+            Names of the predicted classes, shape (n,).
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> probs, labels, sites = [0.9, 0.8, 0.3, 0.1] * 5, [1, 0, 0, 0] * 5, ["a"] * 20
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit(probs, labels, groups=sites).predict([0.9, 0.1], groups=["a", "a"])
+        array([1, 0])
+        """
         scores, names = self._read(X, groups)
         chosen = np.empty(scores.n, np.int64)
         for copy, rows in self._shared_out(scores.n, names):
@@ -120,19 +178,90 @@ class GroupwiseCalibration(Recalibrator):
         return np.asarray(self.classes_[chosen])
 
     def transform(self, X: object, groups: object = None) -> Floats:
-        """Return `predict_proba`, for use inside a pipeline; `set_output` makes frames of it."""
+        """Return `predict_proba`, for use in a pipeline; `set_output` turns it into frames.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        groups : array-like or None
+            Group of each row; None or NaN if unknown.
+
+        Returns
+        -------
+        ndarray or frame
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> probs, labels, sites = [0.9, 0.8, 0.3, 0.1] * 5, [1, 0, 0, 0] * 5, ["a"] * 20
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit(probs, labels, groups=sites).transform([0.5], groups=["a"])
+        array([[0.5, 0.5]])
+        """
         return self.predict_proba(X, groups)
 
     def fit_transform(
         self, X: object, y: object = None, sample_weight: object = None, groups: object = None
     ) -> Floats:
-        """Fit, and return the probabilities of the same rows."""
+        """Fit, and return the probabilities of the same rows.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        groups : array-like or None
+            Group of each row; None or NaN if unknown.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> probs, labels, sites = [0.9, 0.8, 0.3, 0.1] * 5, [1, 0, 0, 0] * 5, ["a"] * 20
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit_transform(probs, labels, groups=sites).shape
+        (20, 2)
+        """
         return self.fit(X, y, sample_weight, groups).predict_proba(X, groups)
 
     def score(
         self, X: object, y: object, sample_weight: object = None, groups: object = None
     ) -> float:
-        """Return the share of rows whose class is predicted."""
+        """Return the accuracy: the fraction of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like or Forecasts
+            Probabilities or logits, as in `fit`.
+        y : array-like
+            Class of each row.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        groups : array-like or None
+            Group of each row; None or NaN if unknown.
+
+        Returns
+        -------
+        float
+            Accuracy, from 0 to 1.
+
+        Examples
+        --------
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> probs, labels, sites = [0.9, 0.8, 0.3, 0.1] * 5, [1, 0, 0, 0] * 5, ["a"] * 20
+        >>> model = GroupwiseCalibration(TemperatureScaling(), min_rows=4)
+        >>> model.fit(probs, labels, groups=sites).score(probs, labels, groups=sites)
+        0.75
+        """
         from sklearn.metrics import accuracy_score
 
         return float(accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight))
@@ -143,15 +272,18 @@ class GroupwiseCalibration(Recalibrator):
 
     def _fit(self, data: FitData) -> None:
         self.global_ = self.recalibrator._fitted_copy(data, self.classes_)
-        missing = note_of_missing_classes(data, self.classes_)  # its own note, without a prefix
-        self.notes_ += [f"all rows: {note}" for note in self.global_.notes_ if note != missing]
+        of_data = notes_of_data(data, self.classes_)  # its own notes, without a prefix
+        notes = [note for note in self.global_.notes_ if note not in of_data]
+        self.notes_ += [f"all rows: {note}" for note in notes]
         self.groups_: list[Any] | None = None
+        self.shared_groups_: list[Any] = []
         self.recalibrators_: list[Recalibrator] = []
 
     def _fit_groups(self, data: FitData, names: list[Any]) -> None:
         self.groups_ = []
         for name, rows in rows_by_name(names):
             if len(rows) < self.min_rows:
+                self.shared_groups_.append(name)
                 continue
             part = data.take(rows)
             copy = self.recalibrator._fitted_copy(part, self.classes_)
@@ -159,6 +291,7 @@ class GroupwiseCalibration(Recalibrator):
             own = log_loss_of(copy._probs_of(part.scores), part)
             if own > shared + ROUNDING * (1 + shared):
                 self.notes_.append(f"group {name}: its own copy was worse than that of all rows")
+                self.shared_groups_.append(name)
                 continue
             self.groups_.append(name)
             self.recalibrators_.append(copy)
@@ -178,7 +311,24 @@ class GroupwiseCalibration(Recalibrator):
         if names is None and self.groups_ is not None:
             hint = "the recalibrator was fitted with groups; pass groups=[None] * n if unknown"
             raise required("groups", hint)
+        if names is not None and self.groups_ is not None and (unseen := self._unseen(names)):
+            warn_caller(unseen, UserWarning)
         return scores, names
+
+    def _unseen(self, names: list[Any]) -> str:
+        """Say how many rows are of a group that was not seen in `fit`; nothing if none are."""
+        seen = {None, *(self.groups_ or []), *self.shared_groups_}
+        rows = Counter(name for name in names if name not in seen)
+        if not rows:
+            return ""
+        shown = ", ".join(printable(str(name)) for name in list(rows)[:LISTED])
+        more = f" and {len(rows) - LISTED:,} more" if len(rows) > LISTED else ""
+        several = f"{len(rows):,} groups" if len(rows) > 1 else "a group"
+        number = f"{rows.total():,} row{'s' * (rows.total() > 1)}"
+        return (
+            f"{number} of {several} not seen in fit ({shown}{more}): the recalibrator for all "
+            f"rows was used"
+        )
 
     def _answers(self, scores: Scores, names: list[Any] | None) -> Floats:
         probs = np.empty((scores.n, scores.n_classes))

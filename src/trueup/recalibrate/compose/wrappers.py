@@ -19,7 +19,7 @@ OUTCOMES = np.arange(2)
 
 @with_parameters
 class OneVsRestCalibration(MarginalRecalibrator):
-    r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
+    r"""Recalibrate each class one-vs-rest, then normalize the rows.
 
     :math:`q_k(x) = g_k(p_k)`, row :math:`q / \sum_j q_j`, each :math:`g_k` a copy of the
     recalibrator fitted to "is it class k?". Of logits each copy gets the log-odds of its class,
@@ -33,10 +33,11 @@ class OneVsRestCalibration(MarginalRecalibrator):
 
     Parameters
     ----------
-    recalibrator
+    recalibrator : Recalibrator
         What is copied; it stays as it is.
-    logits, normalize, classes
-        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. The first two also hold for the inner recalibrators.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class OneVsRestCalibration(MarginalRecalibrator):
 
 @with_parameters
 class TopLabelCalibration(Recalibrator):
-    r"""Recalibrate the probability of the predicted class as a binary problem.
+    r"""Recalibrate only the top-label probability, as a binary problem.
 
     With t the largest probability of a row, :math:`t' = g(t)`, g a copy of the recalibrator fitted
     to "was the prediction right?"; the others are multiplied by :math:`(1 - t')/(1 - t)`. Of
@@ -96,10 +97,11 @@ class TopLabelCalibration(Recalibrator):
 
     Parameters
     ----------
-    recalibrator
+    recalibrator : Recalibrator
         What is copied; it stays as it is.
-    logits, normalize, classes
-        As for every `Recalibrator`; the first two hold for the inner recalibrators too.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. The first two also hold for the inner recalibrators.
 
     Attributes
     ----------

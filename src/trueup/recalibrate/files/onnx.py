@@ -32,7 +32,26 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     the same float32 rows to 1e-6, and does not check what it is given. The metadata hold the names
     of the classes as JSON (``classes``) and the class of the recalibrator (``recalibrator``).
 
-    Needs the package onnx (``pip install trueup[onnx]``). The file is written whole or not at all.
+    Needs the package onnx, the extra ``onnx`` of trueup. The file is written whole or not at all.
+
+    Parameters
+    ----------
+    recalibrator : Recalibrator
+        A fitted recalibrator of one of these classes.
+    path : str or path-like
+        File to write.
+
+    See Also
+    --------
+    save : Save a recalibrator of any class, for `load_recalibrator`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from trueup.recalibrate import TemperatureScaling
+    >>> fitted = TemperatureScaling().fit([0.2, 0.4, 0.9], [0, 1, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     to_onnx(fitted, f"{folder}/temperature.onnx")  # doctest: +SKIP
     """
     try:
         import onnx

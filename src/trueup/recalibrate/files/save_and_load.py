@@ -45,15 +45,38 @@ NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted recalibrator to a file, whole or not at all.
+    """Save a fitted recalibrator to a file, whole or not at all.
 
     `set_output` and metadata requests are not part of it. What is written has been read back
     first, so a file that was saved can be loaded.
+
+    Parameters
+    ----------
+    recalibrator : Recalibrator
+        A fitted recalibrator of trueup.
+    path : str or path-like
+        File to write.
+
+    See Also
+    --------
+    load_recalibrator : Read it again.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from trueup.recalibrate import IsotonicCalibration
+    >>> fitted = IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     save(fitted, f"{folder}/isotonic.json")
+    ...     load_recalibrator(f"{folder}/isotonic.json").predict_proba([0.3])
+    array([[0.5, 0.5]])
     """
     from sklearn.utils.validation import check_is_fitted
 
     if not is_recalibrator(recalibrator):
-        raise must_be("recalibrator", "one of trueup's recalibrators", recalibrator)
+        is_model = type(recalibrator).__name__ == "CalibratedModel"
+        hint = "CalibratedModel.save writes its recalibrator" if is_model else ""
+        raise must_be("recalibrator", "one of trueup's recalibrators", recalibrator, hint=hint)
     check_is_fitted(recalibrator)
     content = _content(recalibrator)
     try:
@@ -65,12 +88,37 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_recalibrator(path: str | os.PathLike[str]) -> Any:
-    """Read a recalibrator that `save` wrote; it predicts the same, to the bit.
+    """Read a recalibrator that `save` wrote; it predicts the same, bit for bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File that `save` wrote.
+
+    Returns
+    -------
+    Recalibrator
+        The fitted recalibrator.
 
     Raises
     ------
     InputError
         If the file is damaged, made by a newer version, or no such file at all.
+
+    See Also
+    --------
+    save : Write such a file.
+    CalibratedModel.load : Read the recalibrator of a model together with its classifier.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from trueup.recalibrate import IsotonicCalibration
+    >>> fitted = IsotonicCalibration().fit([0.2, 0.4, 0.9], [0, 1, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     fitted.save(f"{folder}/isotonic.json")
+    ...     load_recalibrator(f"{folder}/isotonic.json")
+    IsotonicCalibration()
     """
     place = checked_path(path)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import field
 from typing import Any, Self
 
@@ -16,67 +17,86 @@ from trueup._typing import Floats
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, must_be, required
 from trueup.forecasts.arrays import as_numpy
+from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.base import Recalibrator, with_parameters
 from trueup.recalibrate.fit_input import check_options
 from trueup.recalibrate.model.parts import Metadata, at, cross_fitted, scores_of, takes_logits
+from trueup.recalibrate.model.stored import (
+    copy_features,
+    save_recalibrator_of,
+    stored_recalibrator,
+)
 
 FROZEN = ("frozen", "prefit")
 
 
 @with_parameters
 class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Fit a classifier and recalibrate it on predictions of rows it has not seen.
+    """A classifier with a recalibrator fitted on its held-out predictions.
 
-    Predictions of the rows a classifier was trained on are too sure; a recalibrator fitted to them
-    learns the wrong thing. So the rows are cut into folds, each predicted by a copy of the
-    classifier trained on the others, the recalibrator is fitted to these out-of-fold predictions,
-    and the classifier then to all rows.
+    Use it as the last step of a `Pipeline`, where a recalibrator alone cannot follow a classifier.
+    A classifier is too confident on the rows it was trained on, and a recalibrator fitted to those
+    predictions learns the wrong map. `fit` therefore splits the rows into folds. A copy of the
+    classifier trained on the other folds predicts each fold, the recalibrator is fitted to these
+    out-of-fold predictions, and the classifier is then fitted to all rows.
 
     Parameters
     ----------
-    classifier
-        Any classifier of scikit-learn's kind with `predict_proba` or `decision_function`. None:
-        X holds its stored predictions, and only the recalibrator is fitted.
-    recalibrator
-        Any recalibrator. It is given `predict_proba`, or, with ``logits=True`` or where there
-        is no `predict_proba`, `decision_function`.
-    cv
-        A number of (stratified) folds, a splitter, or an iterable of splits, for cross-fitting.
-        ``"frozen"`` (or ``"prefit"``): the classifier is fitted already, and X and y are rows that
-        it has *not* seen. A `FrozenEstimator` is always taken so, and unlike a bare classifier it
-        keeps its fit when scikit-learn makes copies of the model.
-    ensemble
-        False: one classifier, fitted on all rows. True: the mean of the classifiers of all folds,
-        each with a recalibrator fitted on its fold alone: steadier for classifiers that vary much,
-        K times the cost of a prediction, and fewer rows for each recalibrator.
-    n_jobs
-        Folds at a time, as everywhere in scikit-learn.
+    classifier : classifier or None
+        Any scikit-learn classifier with `predict_proba` or `decision_function`. None: X holds
+        stored predictions, and only the recalibrator is fitted.
+    recalibrator : Recalibrator or None
+        The recalibrator (default None: `AutoCalibration`, which chooses one by cross-validation).
+        It is given `predict_proba`, or `decision_function` with ``logits=True`` or if there is no
+        `predict_proba`.
+    cv : int, splitter, iterable of splits, "frozen" or "prefit"
+        Number of stratified folds, or the splits, for cross-fitting (default 5). ``"frozen"`` or
+        ``"prefit"``: the classifier is already fitted, and X and y are rows that it has *not*
+        seen. A `FrozenEstimator` is always treated this way. Unlike a bare classifier, it keeps
+        its fit when scikit-learn copies the model.
+    ensemble : bool
+        False: one classifier, fitted on all rows (the default). True: the mean of the classifiers
+        of all folds, each with a recalibrator fitted on its own fold. That is more stable for
+        classifiers that vary much, costs K times as much per prediction, and leaves fewer rows
+        for each recalibrator.
+    n_jobs : int or None
+        Number of folds fitted in parallel, as in scikit-learn.
 
     Attributes
     ----------
-    classes_
+    classes_ : ndarray
         Names of the classes.
-    classifiers_, recalibrators_
-        Fitted classifiers with their recalibrators: one of each, or one for each fold.
-    notes_
-        Sentences about the fit that a user should read; mostly none.
+    classifiers_ : list
+        Fitted classifiers: one, or one for each fold.
+    recalibrators_ : list
+        Their fitted recalibrators, in the same order.
+    notes_ : list of str
+        Sentences about the fit that you should read; usually none.
+
+    See Also
+    --------
+    AutoCalibration : The default recalibrator.
+    trueup.load_recalibrator : Reads the file that `save` writes.
 
     Notes
     -----
     A test fold of one row has one class alone, so `LeaveOneOut` and other splits with such a fold
     raise an error, as in scikit-learn.
 
-    A row whose class no other fold holds cannot be predicted by a copy that knows the class; such
-    rows fit the classifier but not the recalibrator, and a note says how many there were. A class
-    that a copy does not know has probability 0 there.
+    If no other fold holds the class of a row, no copy that knows the class can predict the row.
+    Such rows fit the classifier but not the recalibrator, and a note gives their number. A copy
+    that does not know a class gives it the score 0; for logits, the logit of a probability of
+    1e-12. The recalibrator may raise that probability, so it need not be 0 in the end.
 
-    ``sample_weight`` goes to the recalibrator and to the classifier; one that takes none is
-    refused, unless metadata routing says that it wants none. ``groups`` go to the splitter (for
-    `GroupKFold` and the like) and to a recalibrator that takes them (`GroupwiseCalibration`,
-    which needs them in `predict_proba` too).
+    ``sample_weight`` goes to the recalibrator and to the classifier. A classifier that takes none
+    raises an error, unless metadata routing says that it wants none. ``groups`` go to the splitter
+    (such as `GroupKFold`) and to a recalibrator that takes them (`GroupwiseCalibration`, which
+    needs them in `predict_proba` too). All other parameters of `fit` go to the classifier, such as
+    ``eval_set``; with metadata routing, ask for them with ``set_fit_request`` of the classifier.
+    Parameters with one entry per row are cut with the rows.
 
-    With cross-fitting the recalibrator learns about classifiers trained on a little less than all
-    rows: with 5 folds, and little data, it corrects slightly too much.
+    With cross-fitting, the recalibrator learns from classifiers trained on slightly fewer rows.
+    With 5 folds and few rows, it therefore corrects slightly too much.
 
     References
     ----------
@@ -98,26 +118,46 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     """
 
     classifier: Any = field(kw_only=False)
-    recalibrator: Any = field(kw_only=False)
+    recalibrator: Any = field(default=None, kw_only=False)
     cv: Any = 5
     ensemble: bool = False
     n_jobs: int | None = None
 
     def fit(
-        self, X: Any, y: object = None, sample_weight: object = None, groups: object = None
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: object = None,
+        groups: object = None,
+        **fit_params: Any,
     ) -> Self:
-        """Fit both; a frozen classifier is left as it is.
+        """Fit the classifier and its recalibrator; a frozen classifier stays as it is.
 
         Parameters
         ----------
-        X
+        X : array-like
             What the classifier takes.
-        y
-            Classes, of any names.
-        sample_weight
-            Weights ≥ 0, or None.
-        groups
-            A group for each row, for a splitter or recalibrator that wants them.
+        y : array-like
+            Class of each row, of any names.
+        sample_weight : array-like or None
+            Weights of at least 0, or None.
+        groups : array-like or None
+            Group of each row, for a splitter or recalibrator that uses groups.
+        **fit_params : dict
+            Passed on to the ``fit`` of the classifier. Values with one entry per row are cut with
+            the rows of a fold; all others, such as ``eval_set``, are passed on unchanged.
+
+        Returns
+        -------
+        CalibratedModel
+            The fitted model itself.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 9, [0, 0, 1, 1] * 8 + [0, 1, 0, 1]
+        >>> CalibratedModel(GaussianNB()).fit(X, y).predict([[0.5], [2.5]])
+        array([0, 1])
         """
         self._check()
         if y is None:
@@ -126,31 +166,157 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         labels = column_or_1d(as_numpy("y", y), warn=True)
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
-        beside = Metadata.of(self, len(labels), sample_weight, groups)
+        beside = Metadata.of(self, len(labels), sample_weight, groups, fit_params)
         self.notes_: list[str] = []
         if self.is_frozen:
             self._fit_frozen(X, labels, beside)
         else:
             self._fit_folds(X, labels, beside)
         first = self.recalibrators_[0] if self.classifiers_[0] is None else self.classifiers_[0]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(first, name):
-                setattr(self, name, getattr(first, name))
+        copy_features(first, self)
         found = [note for recalibrator in self.recalibrators_ for note in recalibrator.notes_]
         self.notes_ += dict.fromkeys(found)  # folds may have the same
         return self
 
     def predict_proba(self, X: Any, groups: object = None) -> Floats:
-        """Return (n, K) recalibrated probabilities of the classifier; rows sum to 1."""
+        """Return recalibrated probabilities of the classifier.
+
+        Parameters
+        ----------
+        X : array-like
+            What the classifier takes.
+        groups : array-like or None
+            Group of each row, for a recalibrator that was fitted with groups.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (n, K); rows sum to 1.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 9, [0, 0, 1, 1] * 8 + [0, 1, 0, 1]
+        >>> CalibratedModel(GaussianNB()).fit(X, y).predict_proba([[0.5]]).shape
+        (1, 2)
+        """
         answers: list[Floats] = self._answers("predict_proba", X, groups)
         return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
     def predict(self, X: Any, groups: object = None) -> NDArray[Any]:
-        """Return the class of each row: what the recalibrator predicts, of several the mean's."""
+        """Return the predicted class of each row: of an ensemble, that of the mean.
+
+        Parameters
+        ----------
+        X : array-like
+            What the classifier takes.
+        groups : array-like or None
+            Group of each row, for a recalibrator that was fitted with groups.
+
+        Returns
+        -------
+        ndarray
+            Names of the predicted classes, shape (n,).
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X = [[0.0], [1.0], [2.0], [3.0]] * 9
+        >>> y = ["no", "no", "yes", "yes"] * 8 + ["no", "yes"] * 2
+        >>> CalibratedModel(GaussianNB()).fit(X, y).predict([[0.5], [2.5]]).tolist()
+        ['no', 'yes']
+        """
         check_is_fitted(self)
         if len(self.classifiers_) > 1:
             return np.asarray(self.classes_[self.predict_proba(X, groups).argmax(axis=1)])
         return np.asarray(self._answers("predict", X, groups)[0])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted recalibrator to a file; the classifier is not part of it.
+
+        The classifier belongs to another library: keep it with skops or joblib, and bring both
+        together with `load`. The file is that of the recalibrator alone, so `load_recalibrator`
+        and the command ``trueup apply`` read it too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. It is written whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If the model has several recalibrators (``ensemble=True``), or one that cannot be
+            saved.
+
+        See Also
+        --------
+        load : Read it again, together with the classifier.
+        trueup.load_recalibrator : Read the recalibrator alone.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from trueup.recalibrate.scaling.beta import BetaCalibration
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = CalibratedModel(GaussianNB(), BetaCalibration()).fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/beta.json")
+        ...     again = CalibratedModel.load(f"{folder}/beta.json", model.classifiers_[0])
+        >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+        True
+        """
+        save_recalibrator_of(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], classifier: Any) -> Self:
+        """Join a saved recalibrator with its fitted classifier.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File that `save` wrote.
+        classifier : classifier or None
+            The fitted classifier the recalibrator belongs to, ``classifiers_[0]`` of the saved
+            model. None if the recalibrator was fitted to stored predictions.
+
+        Returns
+        -------
+        CalibratedModel
+            Fitted model with ``cv="frozen"``; it predicts the same as the saved one, bit for bit.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or the classifier has other classes or other scores.
+
+        See Also
+        --------
+        save : Save the recalibrator of a fitted model.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from trueup.recalibrate.scaling.temperature import TemperatureScaling
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 9, [0, 0, 1, 1] * 8 + [0, 1, 0, 1]
+        >>> classifier = GaussianNB().fit(X, y)
+        >>> model = CalibratedModel(classifier, TemperatureScaling(), cv="frozen").fit(X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/temperature.json")
+        ...     again = CalibratedModel.load(f"{folder}/temperature.json", classifier)
+        >>> again.predict([[0.5], [2.5]])
+        array([0, 1])
+        """
+        recalibrator = stored_recalibrator(path, classifier)
+        model = cls(classifier, clone(recalibrator), cv="frozen")
+        model.classes_ = recalibrator.classes_
+        model.classifiers_, model.recalibrators_ = [classifier], [recalibrator]
+        model.notes_ = list(recalibrator.notes_)
+        copy_features(recalibrator if classifier is None else classifier, model)
+        return model
 
     def _answers(self, method: str, X: Any, groups: object) -> list[Any]:
         """What each recalibrator answers to the scores of its classifier."""
@@ -165,15 +331,21 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return answers
 
     def _check(self) -> None:
-        if not isinstance(self.recalibrator, Recalibrator):
+        if not isinstance(self.recalibrator, Recalibrator | None):
             rule = "a recalibrator, such as TemperatureScaling()"
             raise must_be("recalibrator", rule, self.recalibrator)
         if isinstance(self.cv, str) and self.cv not in FROZEN:
             raise must_be("cv", 'a number of folds, a splitter or "frozen"', self.cv)
-        check_options(self.recalibrator)
+        check_options(self.chosen_recalibrator)
         check_flag("ensemble", self.ensemble)
         if self.classifier is not None:
-            takes_logits(self.classifier, self.recalibrator)
+            takes_logits(self.classifier, self.chosen_recalibrator)
+
+    @property
+    def chosen_recalibrator(self) -> Recalibrator:
+        """The recalibrator to fit: the one given, or `AutoCalibration`."""
+        given: Recalibrator = AutoCalibration() if self.recalibrator is None else self.recalibrator
+        return given
 
     @property
     def is_frozen(self) -> bool:
@@ -186,12 +358,13 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def _fit_frozen(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
         """Fit the recalibrator to what the classifier says of rows that it has not seen."""
         if self.classifier is None:
-            recalibrator = clone(self.recalibrator).fit(X, labels, **beside.for_recalibrator)
+            recalibrator = clone(self.chosen_recalibrator)
+            recalibrator.fit(X, labels, **beside.for_recalibrator)
             self.classes_ = recalibrator.classes_
         else:
             check_is_fitted(self.classifier)
             self.classes_ = np.asarray(self.classifier.classes_)
-            logits = takes_logits(self.classifier, self.recalibrator)
+            logits = takes_logits(self.classifier, self.chosen_recalibrator)
             recalibrator = self._recalibrator(logits)
             scores = scores_of(self.classifier, X, self.classes_, logits=logits)
             recalibrator.fit(scores, labels, **beside.for_recalibrator)
@@ -199,7 +372,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def _fit_folds(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
         self.classes_ = np.unique(labels)
-        logits = takes_logits(self.classifier, self.recalibrator)
+        logits = takes_logits(self.classifier, self.chosen_recalibrator)
         folds = cross_fitted(self, X, labels, beside, logits=logits)
         unknown = sum(len(fold.left_out) for fold in folds)
         if unknown:
@@ -220,7 +393,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             scored = [(scores[order], rows[order])]
         self.recalibrators_ = [
             self._recalibrator(logits).fit(
-                scores, labels[rows], **at(rows, beside.for_recalibrator)
+                scores, labels[rows], **at(rows, beside.for_recalibrator, len(labels))
             )
             for scores, rows in scored
         ]
@@ -230,12 +403,12 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     def _recalibrator(self, logits: bool) -> Recalibrator:
         """An unfitted copy that knows what it is given, and the names of the classes."""
-        copy: Recalibrator = clone(self.recalibrator)
+        copy: Recalibrator = clone(self.chosen_recalibrator)
         copy.set_params(logits=logits, classes=self.classes_.tolist())
         return copy
 
     def get_metadata_routing(self) -> Any:
-        """Say to scikit-learn what goes where: see Notes."""
+        """Tell scikit-learn where metadata go; see Notes."""
         from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
         router = MetadataRouter(owner=self).add_self_request(self)

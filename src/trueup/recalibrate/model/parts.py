@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from trueup._typing import Ints
 from trueup.errors import Argument, InputError, Verbatim, must_be
@@ -20,20 +21,29 @@ from trueup.recalibrate.base import Recalibrator
 from trueup.recalibrate.fit_input import policy_of
 from trueup.recalibrate.score_forms import LEAST, log_sum_exp
 
-ByRow = dict[str, NDArray[Any]]
+ByRow = dict[str, Any]
+"""Keyword arguments; what has an entry for each row is cut as the rows are."""
 
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """Keyword arguments of the parts of a model, one entry for each row."""
+    """Keyword arguments of the parts of a model: those of the classifier may be of any kind."""
 
     for_classifier: ByRow
     for_splitter: ByRow
     for_recalibrator: ByRow
 
     @classmethod
-    def of(cls, model: Any, n: int, sample_weight: object, groups: object) -> Metadata:
-        """Check, and share out: as metadata routing says where it is on."""
+    def of(
+        cls, model: Any, n: int, sample_weight: object, groups: object, of_fit: dict[str, Any]
+    ) -> Metadata:
+        """Check, and share out: as metadata routing says where it is on.
+
+        ``of_fit`` has further parameters, for the ``fit`` of the classifier.
+        """
+        if of_fit and model.is_frozen:
+            name = next(iter(of_fit))
+            raise InputError(name, "cannot be used, because the classifier is not fitted again")
         given: ByRow = {}
         if (weights := weights_of(sample_weight, n, policy_of(model))) is not None:
             given["sample_weight"] = weights
@@ -41,18 +51,31 @@ class Metadata:
             given["groups"] = as_numpy("groups", groups)
             same_length("groups", given["groups"], n, "X")
         learns = dict(given)
-        if not has_fit_parameter(model.recalibrator, "groups"):
+        if not has_fit_parameter(model.chosen_recalibrator, "groups"):
             learns.pop("groups", None)
         if get_config()["enable_metadata_routing"]:
-            routed = process_routing(model, "fit", **given)
+            routed = process_routing(model, "fit", **given, **of_fit)
             fits = routed.get("classifier", {"fit": {}})["fit"]
             return cls(dict(fits), dict(routed.splitter.split), learns)
-        return cls(_fits(model, given), _splits(model, given), learns)
+        return cls(_fits(model, given) | of_fit, _splits(model, given), learns)
 
 
-def at(rows: Ints, given: ByRow) -> ByRow:
-    """Arguments for some of the rows."""
-    return {name: values[rows] for name, values in given.items()}
+def at(rows: Ints, given: ByRow, n: int) -> ByRow:
+    """Arguments for some of n rows; what does not have an entry for each row stays whole."""
+    return {
+        name: _safe_indexing(value, rows) if _is_by_row(value, n) else value
+        for name, value in given.items()
+    }
+
+
+def _is_by_row(value: Any, n: int) -> bool:
+    """Whether a value has an entry for each row, as scikit-learn sees it."""
+    if isinstance(value, (str, bytes, dict)):
+        return False
+    try:
+        return int(_num_samples(value)) == n
+    except TypeError:
+        return False
 
 
 def _fits(model: Any, given: ByRow) -> ByRow:
@@ -74,7 +97,7 @@ def _splits(model: Any, given: ByRow) -> ByRow:
     silent = hasattr(splitter, "split") and not hasattr(splitter, "get_metadata_routing")
     if silent or get_routing_for_object(splitter).consumes("split", {"groups"}):
         return {"groups": given["groups"]}
-    if not has_fit_parameter(model.recalibrator, "groups"):
+    if not has_fit_parameter(model.chosen_recalibrator, "groups"):
         rule = "cannot be used: neither the folds nor the recalibrator take them"
         hint = "pass cv=GroupKFold() to keep groups together"
         raise InputError("groups", rule, hint=hint)
@@ -140,14 +163,14 @@ def cross_fitted(
 ) -> list[Fold]:
     """Fit a clone of the classifier on all folds but one, and let it score that one; for each."""
     from sklearn.model_selection import check_cv
-    from sklearn.utils import _safe_indexing
     from sklearn.utils.parallel import Parallel, delayed
 
     classifier, classes = model.classifier, model.classes_
 
     def fold(train: Ints, test: Ints) -> Fold:
         copy = clone(classifier)
-        copy.fit(_safe_indexing(X, train), labels[train], **at(train, beside.for_classifier))
+        given = at(train, beside.for_classifier, len(labels))
+        copy.fit(_safe_indexing(X, train), labels[train], **given)
         known = np.isin(labels[test], copy.classes_)
         rows, left_out = test[known], test[~known]
         if not len(rows):

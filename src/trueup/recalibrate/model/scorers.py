@@ -74,11 +74,16 @@ def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
 
     Parameters
     ----------
-    metric
+    metric : callable, str or Estimator
         A metric of `trueup` or its name, such as ``tu.ece`` or ``"log_loss"``, or an estimator,
         such as ``BinnedError(norm=2)``.
-    **options
-        Passed to the named metric: ``n_bins=10``.
+    **options : dict
+        Passed to the named metric, such as ``n_bins=10``.
+
+    Returns
+    -------
+    CalibrationScorer
+        Callable ``scorer(estimator, X, y)``: the metric with its sign changed.
 
     Notes
     -----

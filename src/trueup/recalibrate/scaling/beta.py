@@ -16,7 +16,7 @@ from trueup.recalibrate.score_forms import Scores
 
 @with_parameters
 class BetaCalibration(SigmoidRecalibrator):
-    r"""Fit the curve that is right when scores of each outcome have a beta distribution.
+    r"""Beta calibration: the correct map if the scores of each class are beta-distributed.
 
     :math:`q = \sigma(a \log p - b \log(1 - p) + c)`, :math:`a, b \ge 0`: two slopes, one for each
     end of [0, 1], with probabilities cut at 1e-12. It has the identity, sigmoids and their
@@ -30,11 +30,12 @@ class BetaCalibration(SigmoidRecalibrator):
 
     Parameters
     ----------
-    parameters
+    parameters : {"abm", "ab", "am"}
         ``"abm"`` fits all three. ``"ab"`` holds the curve at 1/2 where p is 1/2, by
         :math:`c = (a - b) \log 2`. ``"am"`` has :math:`a = b`: Platt scaling.
-    logits, normalize, classes
-        As for every `Recalibrator`. Of logits, p is the probability that each stands for.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns. For logits, p is the probability of each.
 
     Attributes
     ----------

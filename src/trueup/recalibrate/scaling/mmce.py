@@ -29,7 +29,7 @@ FURTHEST = 60  # doublings
 
 @with_parameters
 class MMCEScaling(TemperatureScaling):
-    r"""Divide logits by one number, chosen for log loss and calibration error together.
+    r"""Temperature scaling fitted to log loss plus λ·MMCE.
 
     :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss :math:`+\,λ\,\mathrm{MMCE}` on
     the fit data, where MMCE is the maximum mean calibration error of the predicted class (`MMCE`,
@@ -40,13 +40,14 @@ class MMCEScaling(TemperatureScaling):
 
     Parameters
     ----------
-    mmce_weight
+    mmce_weight : float
         λ ≥ 0. The default 1 is a choice of ours; Luo et al. do not say what they used. With 0 it
         is `TemperatureScaling`.
-    bandwidth
+    bandwidth : float
         Of the kernel, by default the 0.4 of the paper.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------

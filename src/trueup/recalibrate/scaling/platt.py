@@ -15,7 +15,7 @@ from trueup.recalibrate.score_forms import Scores
 
 @with_parameters
 class PlattScaling(SigmoidRecalibrator):
-    r"""Fit a slope and an intercept to the log-odds of each class.
+    r"""Platt scaling: a slope and an intercept on the log-odds of each class.
 
     :math:`q = \sigma(a z + b)`, :math:`a \ge 0`, where :math:`z = \log(p/(1-p))` of probabilities
     (cut at 1e-12) and the log-odds :math:`z_k - \log\sum_{j \ne k} e^{z_j}` of logits. A single
@@ -30,14 +30,15 @@ class PlattScaling(SigmoidRecalibrator):
 
     Parameters
     ----------
-    target
+    target : {"labels", "platt"}
         ``"labels"`` fits the labels. ``"platt"`` fits :math:`(N_+ + 1)/(N_+ + 2)` for positive
         ones and :math:`1/(N_- + 2)` for others, where N adds up the weights: some shrinkage.
-    loss
+    loss : {"log", "squared"}
         ``"log"``, which is convex, or ``"squared"``, for which the fit by log loss is the start:
         the nearest valley, not the deepest for certain.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------

@@ -22,6 +22,7 @@ STEP_FUNCTION = 1e-5  # all rows nearer than this to 0 or 1: the slope has run a
 ROUNDED = 1e-12  # of the range of the scores: no further apart, they could as well be the same
 MANY_ROWS = 1 << 13  # above it some of the rows are fitted first, to start from there
 SOME_ROWS = 1 << 11
+NEXT_TO_ONE = 2.0**-53  # a smoothed label of enormous weight would round to 1
 
 ONE_CLASS = "all outcomes are the same and no intercept is far enough"
 SEPARATED = "the scores order the outcomes perfectly and no slope is large enough"
@@ -116,7 +117,8 @@ class SigmoidProblem:
         weights = np.ones(len(self.outcomes)) if self.weights is None else self.weights
         positive, negative = weights[self.outcomes].sum(), weights[~self.outcomes].sum()
         high, low = (positive + 1) / (positive + 2), 1 / (negative + 2)
-        return np.where(self.outcomes, float(high), float(low))
+        high, low = min(float(high), 1 - NEXT_TO_ONE), float(low)
+        return np.where(self.outcomes, high, low)
 
     def rows(self, step: int) -> SigmoidProblem:
         """Every so many-th row."""
@@ -139,7 +141,9 @@ class SigmoidProblem:
         """Return the best point with all slopes 0, whatever the loss."""
         point = np.zeros(len(self.covariates) + 1)
         if self.has_intercept:
-            point[-1] = math.log(self.mean(targets)) - math.log(self.mean(1 - targets))
+            means = self.mean(targets), self.mean(1 - targets)
+            positive, negative = (max(mean, np.finfo(float).tiny) for mean in means)
+            point[-1] = math.log(positive) - math.log(negative)
         return point
 
     def line(self, point: Floats) -> Floats:

@@ -44,7 +44,7 @@ NOT_BETTER = (
 
 
 class TemperatureScaling(Recalibrator):
-    r"""Divide logits by one number (Guo, Pleiss, Sun & Weinberger 2017).
+    r"""Temperature scaling: divide all logits by one temperature.
 
     :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss on the fit data; of
     probabilities, z are their logarithms. The first thing to try on a neural network: one
@@ -54,8 +54,9 @@ class TemperatureScaling(Recalibrator):
 
     Parameters
     ----------
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from trueup.recalibrate.scaling.temperature import (
     LossCurve,
     fit_inverse_temperature,
 )
-from trueup.recalibrate.score_forms import FitData, Scores
+from trueup.recalibrate.score_forms import SMALLEST_LOGIT, FitData, Scores
 
 TOLERANCE = 1e-9
 ROUNDING = 1e-13  # of the gradient, for logits of size 1
@@ -39,7 +39,7 @@ SHORTEST = 1e-9  # share of a step
 
 @with_parameters
 class VectorScaling(Recalibrator):
-    r"""A factor and a shift for the logits of every class (Guo et al. 2017; Nixon et al. 2019).
+    r"""Vector scaling: a slope and an intercept per class logit.
 
     :math:`\mathrm{softmax}(w \circ z + b)` with the w and b of least log loss on the fit data; of
     probabilities, z are their logarithms. Use it where some classes are predicted too often or
@@ -48,10 +48,11 @@ class VectorScaling(Recalibrator):
 
     Parameters
     ----------
-    strength
+    strength : float
         λ ≥ 0: adds :math:`\frac{λ}{2K}\sum_k (w_k - 1)^2 + b_k^2` to the mean log loss.
-    logits, normalize, classes
-        As for every `Recalibrator`.
+    logits, normalize, classes : bool, bool, sequence or None
+        Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
+        classes in the order of the columns.
 
     Attributes
     ----------
@@ -102,6 +103,8 @@ class VectorScaling(Recalibrator):
             raise must_be("strength", "a finite number of at least 0", self.strength)
 
     def _fit(self, data: FitData) -> tuple[float, float]:
+        if data.scores.are_logits and np.abs(data.scores.values).max() < SMALLEST_LOGIT:
+            data = replace(data, scores=replace(data.scores, values=0 * data.scores.values))
         curve = LossCurve.of(data)
         start = fit_inverse_temperature(curve)
         if self.strength > 0:

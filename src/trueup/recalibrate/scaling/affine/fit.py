@@ -10,9 +10,16 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.engines.select import engine
+from trueup.recalibrate.scaling.affine.exact_newton import (
+    Settled,
+    finite_optimum,
+    is_affordable,
+    is_exact,
+    settle,
+)
 from trueup.recalibrate.scaling.affine.objective import AffineObjective, Penalty
 from trueup.recalibrate.scaling.affine.trust_region import MOST_IN_STEP, Limits, Minimum, minimise
-from trueup.recalibrate.score_forms import FitData
+from trueup.recalibrate.score_forms import SMALLEST_LOGIT, FitData
 
 TOLERANCE = 1e-8
 RIDGE = 1e-4
@@ -42,7 +49,8 @@ class AffineData:
         largest = float(np.abs(features).max())
         if size <= 1e-6 * largest:  # rounding errors of what all classes have in common
             size = largest
-        size = size or 1.0
+        if largest < SMALLEST_LOGIT:
+            size = 1.0
         x = np.column_stack([features / size, np.ones(len(features))])
         return cls(x, data.labels, weight, size, _start(x[:, :-1], data.labels, weight, size))
 
@@ -120,7 +128,8 @@ def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -
         objective = _objective(data, Penalty(amount, identity))
         warm = data.diagonal(data.start)
         begin = min(identity, warm, key=lambda point: objective.at(point).value)
-        best = minimise(objective, begin, data.norm, limits)
+        found = minimise(objective, begin, data.norm, limits)
+        best = _settled_minimum(data, objective, found, limits)
     else:
         best = _with_ridge_if_needed(data, amount, limits, notes)
     point = _settled(best.point, Penalty(amount, data.diagonal(data.size)))
@@ -155,7 +164,12 @@ def _with_ridge_if_needed(
     if not reason:
         free = _objective(data, Penalty(amount, start))
         best = minimise(free, begin, data.norm, limits, endless)
-        if not (endless(best.norms) or _keeps_moving(data, free, best)):
+        lost = endless(best.norms) or not best.converged or _keeps_moving(data, free, best)
+        if is_affordable(free, limits.products, in_doubt=lost):
+            optimum = finite_optimum(free, start, begin, best.point)
+            if optimum is not None:
+                return _moved_to(data, best, optimum, limits)
+        elif best.spent or not lost:
             return best
         reason = "some classes are told apart without error"
     notes.append(
@@ -164,7 +178,25 @@ def _with_ridge_if_needed(
     )
     ridged = _objective(data, Penalty(amount + RIDGE, start))
     begin = min(start, begin, key=lambda point: ridged.at(point).value)
-    return minimise(ridged, begin, data.norm, limits)
+    return _settled_minimum(data, ridged, minimise(ridged, begin, data.norm, limits), limits)
+
+
+def _settled_minimum(
+    data: AffineData, objective: AffineObjective, best: Minimum, limits: Limits
+) -> Minimum:
+    """Take the last digits of an optimum that exists, if they are affordable."""
+    if is_exact(objective, best.here) or not is_affordable(objective, limits.products):
+        return best
+    return _moved_to(data, best, settle(objective, best.point), limits)
+
+
+def _moved_to(data: AffineData, best: Minimum, optimum: Settled, limits: Limits) -> Minimum:
+    """Return where the descent ended, moved to the optimum."""
+    norm = data.norm(optimum.here.gradient)
+    norms = [*best.norms, norm]
+    return best._replace(
+        point=optimum.point, here=optimum.here, norms=norms, converged=norm <= limits.gradient
+    )
 
 
 def _falls_by_e(norms: list[float]) -> bool:
@@ -233,6 +265,6 @@ def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> f
     if slope(largest) <= 0:
         return largest
     try:
-        return float(brentq(slope, 0.0, largest, xtol=1e-9, rtol=1e-6, maxiter=1000))
+        return float(brentq(slope, 0.0, largest, xtol=1e-13, rtol=1e-13, maxiter=1000))
     finally:
         held.clear()  # SciPy's wrapper of a function refers to itself, and lives on for a while

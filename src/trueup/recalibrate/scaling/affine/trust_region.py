@@ -27,13 +27,17 @@ class Limits(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """Where the descent ended, with norms of gradients on the way, and the step that led there."""
+    """Where the descent ended, with norms of gradients on the way, and the step that led there.
+
+    ``spent`` says that it ended because all products were used up.
+    """
 
     point: Floats
     here: Here
     norms: list[float]
     converged: bool
     last: Floats
+    spent: bool = False
 
     @property
     def norm(self) -> float:
@@ -92,7 +96,8 @@ def minimise(
             norms.append(new_norm)
         elif unseen and not step.at_edge:  # the gradient is as small as rounding lets it be
             break
-    return Minimum(point, here, norms, norms[-1] <= limits.gradient, last)
+    spent = products >= limits.products
+    return Minimum(point, here, norms, norms[-1] <= limits.gradient, last, spent)
 
 
 def _step(

@@ -1,0 +1,94 @@
+"""What is known of the data of a fit: log loss before and after, a fingerprint, what to note."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueup._typing import Floats
+from trueup.engines.blocks import row_blocks
+from trueup.engines.select import engine
+from trueup.recalibrate.score_forms import FitData, Scores
+
+ONE_ROW = "the fit data are a single row"
+LISTED = 3  # classes or groups in a note; of more it says how many
+HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
+
+
+def notes_of_data(data: FitData, classes: NDArray[Any]) -> list[str]:
+    """Return what a user should know of the data, whatever was fitted to them."""
+    missing = note_of_missing_classes(data, classes)
+    return [ONE_ROW] * (data.n == 1) + [missing] * bool(missing)
+
+
+def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
+    """Return a note that names the classes that never occur, or the only one; else nothing."""
+    count = np.bincount(data.labels, minlength=data.n_classes)
+    names = [str(name) for name in classes.tolist()]
+    present = [name for name, rows in zip(names, count, strict=True) if rows]
+    if len(present) == 1:
+        return f"the labels contain only class {present[0]}"
+    missing = [name for name, rows in zip(names, count, strict=True) if not rows]
+    if not missing:
+        return ""
+    occur = "never occurs" if len(missing) == 1 else "never occur"
+    return f"{classes_in_words(missing)} {occur} in the labels"
+
+
+def classes_in_words(names: list[str]) -> str:
+    """Return the names of some classes, of many the first few and how many more there are."""
+    if len(names) == 1:
+        return f"class {names[0]}"
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"classes {', '.join(names[:LISTED])}{more}"
+
+
+def log_loss_before(data: FitData) -> float:
+    """Mean log loss of the scores as they are, clipped as `log_loss` does."""
+    if data.scores.are_logits:
+        rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
+        each = np.log(rows.total) + rows.gap
+    else:
+        least, each = np.finfo(data.scores.values.dtype).tiny, np.empty(data.n)
+        for at in row_blocks(data.n, data.n_classes):
+            probs = Scores(data.scores.values[at], are_logits=False).probs()
+            chosen = np.maximum(probs[np.arange(len(probs)), data.labels[at]], least)
+            each[at] = np.log(probs.sum(axis=1)) - np.log(chosen)
+    return float(np.average(each, weights=data.weights))
+
+
+def rows_below(data: FitData, least: float) -> int:
+    """Return how many rows give their class a probability below ``least``; of logits none do."""
+    if data.scores.are_logits:
+        return 0
+    values = data.scores.values
+    if values.ndim == 2:
+        chosen = values[np.arange(data.n), data.labels]
+    else:
+        chosen = np.where(data.labels == 1, values, 1 - values)
+    return int(np.count_nonzero(chosen < least))
+
+
+def fingerprint(data: FitData) -> str:
+    """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
+
+    Of a matrix of more than two million entries evenly spaced rows are taken.
+    """
+    values = data.scores.values
+    step = max(1, -(-values.size // HASHED_ENTRIES))
+    digest = hashlib.sha256(f"{values.shape} {values.dtype} {data.scores.are_logits}".encode())
+    digest.update(np.ascontiguousarray(values[::step]).data)
+    digest.update(np.ascontiguousarray(data.labels).data)
+    if data.weights is not None:
+        digest.update(np.ascontiguousarray(data.weights).data)
+    return digest.hexdigest()
+
+
+def log_loss_of(probs: Floats, data: FitData) -> float:
+    """Mean −log of the probability of the label, clipped as `log_loss` does."""
+    least = np.finfo(data.scores.values.dtype).tiny
+    chosen = np.maximum(probs[np.arange(data.n), data.labels], least)
+    return float(np.average(-np.log(chosen), weights=data.weights))
