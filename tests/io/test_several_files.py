@@ -186,7 +186,9 @@ def test_refusals(daily: Path) -> None:
     with pytest.raises(tu.InputError, match=r"Hint: data in memory need no `read`; pass columns"):
         tu.read(np.zeros(3))  # type: ignore[arg-type]
     write_table(daily / "all.parquet", a_day(1))
-    with pytest.raises(tu.InputError, match=r"several formats: csv \(4\), parquet \(1\)\. Hint: ch"):
+    with pytest.raises(
+        tu.InputError, match=r"several formats: csv \(4\), parquet \(1\)\. Hint: ch"
+    ):
         tu.read(daily)
     assert tu.read(daily, format="csv").n == 8
 

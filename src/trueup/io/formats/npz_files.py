@@ -42,7 +42,7 @@ class NpzTable(Table):
         return {name for name in names if self._kind(name) in "fiub"}
 
     def _kind(self, name: str) -> str:
-        """The kind of an array from its header; "f" if that is damaged, which is said later."""
+        """The kind of an array from its header; "f" if it is damaged, which reading reports."""
         try:
             with zipfile.ZipFile(self.source.path) as archive, archive.open(f"{name}.npy") as file:
                 version = npy.read_magic(file)
