@@ -134,6 +134,17 @@ def test_groups_named_by_days(kind) -> None:
     assert type(again.groups.group) is type(found.groups.group)
 
 
-def test_groups_of_several_columns_are_refused() -> None:
-    with pytest.raises(tu.InputError, match="`groups` must be"):
-        tu.evaluate([0.5, 0.2], [0, 1], groups=[("a", 1), ("b", 2)])
+def test_groups_of_several_columns_come_back() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    groups = {"model": ["a", "b"] * 30, "task": [1] * 30 + [2] * 30}
+    fast = {"metrics": [], "recalibrate": False, "advice": False, "n_resamples": 99}
+    found = tu.evaluate(p, rng.random(60) < p, groups=groups, **fast)
+    again = tu.Evaluation.from_json(found.to_json())
+    assert differences(found, again) == []
+    table = again.group_table
+    assert table is not None
+    assert list(table)[:3] == ["model", "task", "n"]
+    assert table["task"].tolist() == [1, 2, 1, 2]
+    with pytest.raises(tu.InputError, match="`groups` must be one name"):
+        tu.evaluate(p, rng.random(60) < p, groups=np.zeros((60, 2, 2)))

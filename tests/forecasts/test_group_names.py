@@ -118,13 +118,18 @@ def test_a_grid_of_names() -> None:
     assert grid is not None
     assert (grid.rows, grid.columns) == (["gpt-4o", "llama"], ["boolq", "mmlu"])
     assert grid_of(["a_x", "a_y", "b_x"]) is None  # a text may hold a sign by chance
-    assert grid_of(joined([np.array(MODELS), np.array(TASKS)]).tolist()) is not None
+    some = grid_of(JOINED, [MODELS, TASKS])
+    assert some is not None
+    assert some.places == [("a", "x"), ("a", "y"), ("b", "x")]
+    wide = grid_of(["-"] * 18, [["a"] * 9 + ["b"] * 9, list(range(9)) * 2])
+    assert wide is not None
+    assert (wide.rows, wide.columns, wide.turned) == (list(range(9)), ["a", "b"], True)
     assert grid_of([f"2024-0{m}-0{d}" for m in (1, 2) for d in (1, 2)]) is None
     assert grid_of([1, 2]) is None
 
 
 def test_percentages() -> None:
-    found = tu.Forecasts.from_arrays(["85%", "12.3 %", "+0%"], [1, 0, 0])
+    found = tu.Forecasts.from_arrays(["85%", "12.3\t%", "+0%"], [1, 0, 0])
     assert found.scores.tolist() == [0.85, 0.123, 0.0]
     assert found.remarks == ("the predictions were percentages and were divided by 100",)
     matrix = tu.Forecasts.from_arrays([["85%", "15%"], ["20%", "80%"]], [0, 1])

@@ -215,17 +215,16 @@ def group_table_rows(evaluation: _Evaluation) -> Rows:
 def group_grid_rows(evaluation: _Evaluation) -> Rows:
     """ECE of groups that two columns or two parts of a name define, such as models and tasks."""
     found = evaluation.groups
-    grid = (
-        None
-        if found is None or "ece" not in found.table
-        else grid_of(found.table["group"].tolist())
-    )
-    if found is None or grid is None or len(grid.rows) > MOST_IN_TABLE:
+    if found is None or "ece" not in found.table:
+        return (), []
+    by_name = {} if found.columns is None else found.columns.columns()
+    grid = grid_of(found.table["group"].tolist(), [each.tolist() for each in by_name.values()])
+    if grid is None or len(grid.rows) > MOST_IN_TABLE:
         return (), []
     cells = {
         place: f"{ece:.4f}" for place, ece in zip(grid.places, found.table["ece"], strict=True)
     }
-    names = tuple(found.columns) if found.columns is not None else ()
+    names = list(by_name)[:: -1 if grid.turned else 1]
     corner = " \\ ".join(names) if len(names) == 2 else ""
     rows: list[Sequence[str]] = [
         (str(row), *(cells.get((row, column), "") for column in grid.columns)) for row in grid.rows

@@ -74,7 +74,10 @@ def group_columns(groups: object, n: int) -> dict[str, NDArray[Any]]:
         if array.ndim == 1:
             columns = {_own_name(groups) or NAME: array}
         else:
-            columns = {f"{NAME}_{k + 1}": array[:, k] for k in range(array.shape[1])}
+            many = array.shape[1] > 1
+            columns = {
+                f"{NAME}_{k + 1}" if many else NAME: array[:, k] for k in range(array.shape[1])
+            }
     return {name: _with_days(column) for name, column in columns.items()}
 
 
@@ -166,12 +169,13 @@ class Grid(NamedTuple):
     rows: list[Any]
     columns: list[Any]
     places: list[tuple[Any, Any]]
+    turned: bool = False  # rows are the second parts
 
 
-def grid_of(names: Sequence[Any]) -> Grid | None:
+def grid_of(names: Sequence[Any], columns: Sequence[Sequence[Any]] = ()) -> Grid | None:
     """Return the rows and columns of groups whose names have two parts; None if they have not.
 
-    The parts are those of two columns, or what a separator splits each name into, if the names
+    The parts are those of two ``columns``, or what a separator splits each name into, if the names
     are all pairs of a row and a column.
 
     >>> grid = grid_of(["a_x", "a_y", "b_x", "b_y"])
@@ -179,8 +183,8 @@ def grid_of(names: Sequence[Any]) -> Grid | None:
     (['a', 'b'], ['x', 'y'], ('a', 'y'))
     """
     names = list(names)
-    if all(isinstance(name, GroupName) and len(name.parts) == 2 for name in names):
-        return _grid([name.parts for name in names], full=False)
+    if len(columns) == 2:
+        return _grid(list(zip(*columns, strict=True)), full=False)
     if not all(isinstance(name, str) for name in names) or have_order(names):
         return None
     for sign in SEPARATORS:
@@ -192,14 +196,15 @@ def grid_of(names: Sequence[Any]) -> Grid | None:
     return None
 
 
-def _grid(parts: list[tuple[Any, Any]], *, full: bool) -> Grid | None:
+def _grid(parts: list[tuple[Any, ...]], *, full: bool) -> Grid | None:
     rows, columns = (in_order(list(dict.fromkeys(side))) for side in zip(*parts, strict=True))
-    if len(columns) > MOST_COLUMNS >= len(rows):
+    turned = len(columns) > MOST_COLUMNS >= len(rows)
+    if turned:
         rows, columns, parts = columns, rows, [(b, a) for a, b in parts]
     few = min(len(rows), len(columns)) < 2 or len(columns) > MOST_COLUMNS
     if few or (full and len(parts) != len(rows) * len(columns)):
         return None
-    return Grid(rows, columns, parts)
+    return Grid(rows, columns, parts, turned)
 
 
 def _key(name: Any) -> Any:
@@ -225,11 +230,11 @@ def _with_days(column: NDArray[Any]) -> NDArray[Any]:
 
 def _is_frame(value: object) -> bool:
     homes = {base.__module__.partition(".")[0] for base in type(value).__mro__}
-    return bool(homes & FRAMES) and (hasattr(value, "columns") or hasattr(value, "column_names"))
+    return bool(homes & FRAMES) and len(getattr(value, "shape", ())) == 2
 
 
 def _columns_of(frame: Any) -> list[Any]:
-    return list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    return list(getattr(frame, "column_names", None) or frame.columns)
 
 
 def _is_list_of_columns(value: object, n: int) -> bool:

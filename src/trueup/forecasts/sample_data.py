@@ -12,7 +12,7 @@ from trueup._typing import Floats, Ints
 from trueup.checks import is_number
 from trueup.errors import Argument, InputError, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, is_missing, refuse
-from trueup.forecasts.group_names import in_order, numbered
+from trueup.forecasts.group_names import GroupName, in_order, numbered
 from trueup.forecasts.labels import to_ignore
 from trueup.forecasts.policy import FORECASTS, Policy
 
@@ -102,7 +102,11 @@ def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[An
     if missing:
         row = int(np.argmax(np.isin(codes, missing)))
         raise must_be("groups", "have a value in every row", groups[row], row=row)
-    return _in_order(names, codes)
+    # Joint names as plain texts, which are what a stored result holds.
+    return [
+        (str(name) if isinstance(name, GroupName) else name, rows)
+        for name, rows in _in_order(names, codes)
+    ]
 
 
 def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:

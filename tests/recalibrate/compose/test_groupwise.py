@@ -138,7 +138,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="`groups` must be as long as `X`"):
         GroupwiseCalibration(PlattScaling()).fit(probs, labels, groups=groups[:-1])
     with pytest.raises(InputError, match="one name or number per row"):
-        found.predict_proba(probs, groups=groups[:, None])
+        found.predict_proba(probs, groups=groups[:, None, None])
     with pytest.raises(InputError, match="`min_rows` must be a whole number of at least 1"):
         GroupwiseCalibration(PlattScaling(), min_rows=0).fit(probs, labels)
 

@@ -119,7 +119,7 @@ def group_errors(
         )
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
-    names = columns_of_groups([about["group"] for about, _, _ in found], forecasts.group_columns)
+    names = columns_of_groups([about["group"] for about, _, _ in found], forecasts)
     return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"], names)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.codec import column_of
-from trueup.forecasts.group_names import GroupName
+from trueup.forecasts import Forecasts
+from trueup.forecasts.group_names import numbered
 from trueup.tables import ResultTable
 
 COLUMNS = {
@@ -30,16 +31,16 @@ COLUMNS = {
 """Columns of the table, and what they are called among the errors of groups."""
 
 
-def columns_of_groups(names: Sequence[Any], columns: Sequence[str]) -> ResultTable | None:
-    """Return the columns that groups came from, one row per group; None if none has a name."""
-    if not columns:
+def columns_of_groups(names: Sequence[Any], forecasts: Forecasts) -> ResultTable | None:
+    """Return the columns that groups came from, one row per name; None if none is known."""
+    columns = forecasts.group_columns
+    if forecasts.groups is None or not columns:
         return None
     if len(columns) == 1:
         return ResultTable({columns[0]: column_of(list(names))})
-    if not all(isinstance(name, GroupName) and len(name.parts) == len(columns) for name in names):
-        return None
+    parts = {str(name): name.parts for name in numbered(forecasts.groups)[0]}
     return ResultTable(
-        {column: column_of([name.parts[k] for name in names]) for k, column in enumerate(columns)}
+        {column: column_of([parts[name][k] for name in names]) for k, column in enumerate(columns)}
     )
 
 

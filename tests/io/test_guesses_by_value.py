@@ -1,0 +1,124 @@
+"""Guesses that look at values: percentages, outcomes of 0 and 1, and never texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import trueup as tu
+from trueup.io import read, read_forecasts
+
+Make = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hospital,age,sex,risk,died_30d\nA,60,0,0.3,1\nB,61,1,0.1,0\n", "risk, label died_30d"),
+        (
+            "model,task,stated_confidence,is_right\na,b,0.5,1\na,b,0.6,0\n",
+            "stated_confidence, label is_right",
+        ),
+        ("p,n,flag\n0.5,17,1\n0.2,13,0\n0.3,12,0\n", "p, label flag"),
+        ("score,p,y\nhigh,0.5,1\nlow,0.2,0\n", "p, label y"),
+        ("p,note,event,flag\n0.5,u,1,1\n0.2,v,0,1\n", "p, label event"),
+        ("confidence,acc\n0.5,1.0\n0.25,0.0\n", "confidence, label acc"),
+    ],
+)
+def test_guessed(make_file: Make, text: str, said: str) -> None:
+    assert read_forecasts(make_file("p.csv", text)).text == f"using column {said}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("age,sex,risk\n60,0,0.5\n61,1,0.2\n", "no column name looks like labels"),
+        ("risk,survived,age\n0.5,1,60\n0.2,0,61\n", "no column name looks like labels"),
+        ("age,flag,status,risk\n60,0,dead,0.5\n61,1,alive,0.2\n", "no column name looks like lab"),
+        ("p,a,b\n0.5,1,0\n0.2,0,1\n", "no column name looks like labels"),
+        ("p,n,flag\n0.5,9,1\n0.2,8,1\n", "no column name looks like labels"),
+        ("p,died,event,n\n0.5,1,0,7\n0.2,0,1,8\n", "in any of the columns died, event"),
+        ("risk,stated_prob,y\n0.5,0.4,1\n0.2,0.1,0\n", "in any of: risk; stated_prob"),
+        ("risk_group,y,n\nlow,1,7\nhigh,0,8\n", "no column name looks like a prediction"),
+    ],
+)
+def test_not_guessed(make_file: Make, text: str, message: str) -> None:
+    with pytest.raises(tu.InputError, match=message):
+        read(make_file("p.csv", text))
+
+
+def test_a_text_column_is_no_class(make_file: Make) -> None:
+    found = read_forecasts(make_file("p.csv", "p_id,p_0,p_1,y\nx,0.5,0.5,1\nz,0.2,0.8,0\n"))
+    assert found.text == "using columns p_0, p_1, label y"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_percentages(make_file: Make, kind: str) -> None:
+    rows = [("85%", 1), ("12.3%", 0)]
+    lines = [json.dumps({"confidence": p, "correct": y}) for p, y in rows]
+    csv = ["confidence,correct", *(f"{p},{y}" for p, y in rows)]
+    found = read_forecasts(
+        make_file(f"p.{kind}", "\n".join(csv if kind == "csv" else lines) + "\n")
+    )
+    assert found.forecasts.scores.tolist() == [0.85, 0.123]
+    said = "confidence held percentages and was divided by 100"
+    assert found.text == f"using column confidence, label correct; {said}"
+    assert found.forecasts.remarks == (said,)
+
+
+def test_two_columns_of_which_one_holds_percentages(make_file: Make) -> None:
+    found = read_forecasts(make_file("p.csv", "guess,won\n85%,1\n,0\n3%,0\n"), drop_missing=True)
+    assert found.forecasts.scores.tolist() == [0.85, 0.03]
+
+
+def test_mixed_percentages(make_file: Make) -> None:
+    path = make_file("p.csv", "p,y\n85%,1\n,1\n0.3,0\n")
+    with pytest.raises(
+        tu.InputError, match=r"'p' must hold percentages .* got '0\.3' in row 2 \(line 4\)"
+    ):
+        read(path)
+
+
+def test_a_column_that_is_called_percent(make_file: Make) -> None:
+    path = make_file("p.csv", "risk_percent,died_30d\n30,1\n1.5,0\n")
+    found = read_forecasts(path)
+    assert found.forecasts.scores.tolist() == [0.3, 0.015]
+    assert "risk_percent held percentages" in found.text
+    small = make_file("q.csv", "risk_percent,died_30d\n0.3,1\n0.9,0\n")
+    with pytest.raises(
+        tu.InputError, match=r"none of its numbers exceeds 1\. Hint: pass probs='ri"
+    ):
+        read(small)
+    assert read(small, probs="risk_percent").scores.tolist() == [0.3, 0.9]
+    large = make_file("r.csv", "risk_percent,died_30d\n30,1\n300,0\n")
+    with pytest.raises(tu.InputError, match="must be between 0 and 1; got 30"):
+        read(large, probs="risk_percent", labels="died_30d")
+
+
+def test_nested_columns_of_an_evaluation_harness(make_file: Make) -> None:
+    row = {
+        "target": "0",
+        "arguments": [["text", " a"], ["text", " b"]],
+        "tags": ["u", "v"],
+        "filtered_resps": [[-1.2, 0.1], [-2.3, 0.2]],
+        "doc": {"q": "?"},
+        "acc": 1.0,
+    }
+    path = make_file("s.jsonl", f"{json.dumps(row)}\n" * 3)
+    with pytest.raises(tu.InputError, match="no column name looks like a prediction; columns: tar"):
+        read(path)
+    with pytest.raises(tu.InputError, match=r"column 'tags' must hold numbers; got 'u' in row 0"):
+        read(path, probs="tags")
+    with pytest.raises(
+        tu.InputError, match="a number or a list of numbers per row; got lists of l"
+    ):
+        read(path, probs="filtered_resps")
+
+
+def test_one_hot_labels_get_a_hint(make_file: Make) -> None:
+    path = make_file("p.csv", "p_0,p_1,y_0,y_1\n0.5,0.5,1,0\n")
+    with pytest.raises(tu.InputError, match=r"got y_0, y_1\. Hint: if labels are one-hot, write"):
+        read(path, probs="p_*", labels="y_*")
