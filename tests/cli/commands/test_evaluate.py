@@ -139,7 +139,7 @@ def test_standard_input(run, files) -> None:
         (["--fail-if", "acuracy > 0.02"], "There are: ace, brier"),
         (["--fail-if", "ece.median > 0.02"], "no number 'ece.median'"),
         (["--metric", "f1"], "one of ace"),
-        (["--plot", "p.gif"], "*.png"),
+        (["--plot", "p.gif"], ".png"),
         (["-o", "none/e.json"], "There is no directory"),
     ],
 )

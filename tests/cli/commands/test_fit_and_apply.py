@@ -32,7 +32,7 @@ def test_fit_for_machines(run, files) -> None:
 
 def test_nothing_to_mend(run, files) -> None:
     result = run("fit", "right.csv", "-o", "c.json")
-    assert "no recalibration is worth it" in result.stdout
+    assert "recalibration brings no clear gain" in result.stdout
     run("apply", "c.json", "right.csv", "-o", "same.csv")
     assert (files / "same.csv").read_bytes() == (files / "right.csv").read_bytes()
 
@@ -140,7 +140,7 @@ def test_logits(run, files) -> None:
     run("fit", "z.csv", "--logits", "--method", "temperature", "-o", "c.json")
     assert load_recalibrator("c.json").temperature_ == pytest.approx(3, rel=0.25)
     told = run("apply", "c.json", "z.csv", "-o", "p.csv").stderr
-    assert "probabilities take the place of logits: logit_0 is now prob_0." in told
+    assert "column logit_0 (logits) was replaced by prob_0 (probabilities)." in told
     fixed = open_table("p.csv").matrix(["prob_0", "prob_1", "prob_2"])
     np.testing.assert_allclose(fixed.sum(axis=1), 1)
 
