@@ -34,7 +34,7 @@ def over_confident(n: int = 4000, n_classes: int = 10, seed: int = 0) -> tu.Fore
 
 
 def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Two regions, over- and under-confident, that cancel on the whole."""
+    """Two regions, over- and underconfident, that cancel on the whole."""
     rng = np.random.default_rng(seed)
     features = rng.random((n, 2))
     probs = rng.uniform(0.6, 0.8, n)

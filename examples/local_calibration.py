@@ -1,4 +1,4 @@
-"""Is a model calibrated for everyone? Local errors, groups and decisions on two public data sets.
+"""Is a model calibrated for everyone? Local errors, groups and decisions on two public datasets.
 
 Settings 1 and 4 of Luo et al. 2022, "Local calibration: metrics and recalibration": a network is
 trained, its confidences are recalibrated in several ways on rows it has not seen, and held against
@@ -39,7 +39,7 @@ LARGE = 50  # rows of a group: the worst bin of a smaller one is mostly chance
 
 @dataclass(frozen=True)
 class Table:
-    """Inputs, labels and groups of one data set, and how many rows learn, recalibrate and test."""
+    """Inputs, labels and groups of one dataset, and how many rows learn, recalibrate and test."""
 
     name: str
     inputs: np.ndarray

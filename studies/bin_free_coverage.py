@@ -47,7 +47,7 @@ CLUSTERED = [tu.BinnedError(), tu.CumulativeError()]
 
 
 class Cell(NamedTuple):
-    """A world and the rows of a data set."""
+    """A world and the rows of a dataset."""
 
     world: str
     n: int
@@ -138,10 +138,10 @@ def main() -> None:
     text = [
         "# Coverage without bins, with weights and with clusters",
         "",
-        f"`python -m studies.bin_free_coverage`: nominal 95 % intervals over {SETS} data sets a "
+        f"`python -m studies.bin_free_coverage`: nominal 95% intervals over {SETS} datasets a "
         f"cell ({SETS // 2} with clusters),",
         f"{RESAMPLES} resamples where there are any. Each cell: coverage, and mean width. The "
-        "standard error of 95 % is "
+        "standard error of 95% is "
         f"{100 * np.sqrt(0.0475 / SETS):.1f} points.",
     ]
     for part in PARTS:

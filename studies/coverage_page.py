@@ -8,15 +8,15 @@ Cells = dict[str, dict[int, list[float]]]
 
 ABOUT = """# Coverage of the intervals
 
-A nominal {level:.0%} interval should hold its target in {level:.0%} of all data sets. Here is how
-often it does, over {repetitions:,} data sets for each world and n, in the ten worlds of Roelofs
+A nominal {level:.0%} interval should hold its target in {level:.0%} of all datasets. Here is how
+often it does, over {repetitions:,} datasets for each world and n, in the ten worlds of Roelofs
 et al. 2022 and in their calibrated twins (`python -m studies.coverage`). The target is the binned
 error of the scores and bins at hand, labels being random; for the sweep, of the bins it chose. It
 is a lower bound of the true calibration error of these scores. Before an interval in norm 2, or
 of a debiased error, bins of one row are merged, and the target with them.
 
 *Naive* is a percentile bootstrap ({resamples} resamples of rows) of the plug-in error in the same
-bins, for the same target, over {naive:,} of the data sets. The plug-in error is biased upwards, and
+bins, for the same target, over {naive:,} of the datasets. The plug-in error is biased upwards, and
 resampling adds the bias once more. The standard error is that of a coverage of {level:.0%}.
 """
 

@@ -82,9 +82,9 @@ def squared_error(answers: Floats, truth: Floats, place: Any = None) -> float:
 
 
 def well_specified(name: str, sets: int, by_bin: bool = False) -> dict[tuple[int, int], Floats]:
-    """Squared errors in world (A), for each number of rows and of bins, over the same data sets.
+    """Squared errors in world (A), for each number of rows and of bins, over the same datasets.
 
-    The data sets of 1,000 rows are the first halves of those of 2,000. ``by_bin`` is for histogram
+    The datasets of 1,000 rows are the first halves of those of 2,000. ``by_bin`` is for histogram
     binning, where small bins often have the same answer by chance.
     """
     world = PUBLISHED["kumar_a"]

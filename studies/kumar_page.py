@@ -12,7 +12,7 @@ measures (`make studies`). "±" is what the paper prints, and one standard error
 ## Rows and bins (App. E (A))
 
 Scores are uniform and P(Y = 1 | z) = σ(2 logit z + 1). An answer is held against P(Y = 1 | answer),
-known on a grid of 5,000 scores, over {sets:,} data sets, the same for every number of bins. Small
+known on a grid of 5,000 scores, over {sets:,} datasets, the same for every number of bins. Small
 bins often have the same mean label by chance. As one answer their errors average out, which is
 what calibration means; *by bin* each is held
 against P(Y = 1 | bin).
@@ -27,7 +27,7 @@ NETWORK = """
 {drawn} drawn with replacement from the 10,000 predictions of the paper's own network, all 10,000 of
 which are the truth; {resamples} repetitions. *Error* is the squared marginal calibration error, the
 mean over ten classes; *MSE* the mean squared error, averaged likewise (the figure's is on another
-scale). Both are × 10⁴. *Bins* are those of each class. Brackets hold 90 % intervals of the means.
+scale). Both are × 10⁴. *Bins* are those of each class. Brackets hold 90% intervals of the means.
 
 | bins | error: histogram | scaling-binning | lower by | MSE: histogram | scaling-binning |
 |---|---|---|---|---|---|
@@ -100,7 +100,7 @@ def _within(histogram: Any, ours: Any, most: float = 0.02) -> str:
         words.append(f"{name} can have {b} bins (MSE {1e4 * best[-1]:.1f} × 10⁻⁴)")
     return (
         f"\nFor a calibration error of at most {most} (root of the mean above) {words[0]},\n"
-        f"{words[1]}: {1 - best[1] / best[0]:.0%} lower MSE (published: 9 %).\n"
+        f"{words[1]}: {1 - best[1] / best[0]:.0%} lower MSE (published: 9%).\n"
     )
 
 

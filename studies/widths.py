@@ -43,8 +43,8 @@ ABOUT = """# Widths beside Sun et al. 2024
 
 Sun, Chaudhari, Barnett & Dobriban 2024 ("A confidence interval for the ℓ₂ expected calibration
 error") have an interval for the same error as `tu.interval(tu.rmsce_debiased, …)`. Here are both,
-at 95 %, over {repetitions:,} data sets a cell and the same 15 bins of equal size: how often each
-holds its target, and its mean width (`python -m studies.widths`). The standard error of 95 % is
+at 95%, over {repetitions:,} datasets a cell and the same 15 bins of equal size: how often each
+holds its target, and its mean width (`python -m studies.widths`). The standard error of 95% is
 {error:.1f} points. *These scores*: the error of the scores at hand in their bins, labels being
 random. *New rows*: that of {population:,} other rows of the world in the same bins, so scores are
 random too; theirs is made for this one.
@@ -57,7 +57,7 @@ random too; theirs is made for this one.
 
 
 class Cell(NamedTuple):
-    """A world, the rows of a data set, and how many data sets."""
+    """A world, the rows of a dataset, and how many datasets."""
 
     world: str
     n: int

@@ -1,4 +1,4 @@
-"""trueup: are your model's probabilities true? Measure it, prove it, fix it."""
+"""Measure, test and fix the calibration of probabilistic classifiers."""
 
 from __future__ import annotations
 

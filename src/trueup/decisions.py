@@ -35,8 +35,8 @@ def abstention_rewards(
 
     A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
     answers where w(1 − c) ≤ u, that is for :math:`c \ge 1 - u/w`. That is the best one can do with
-    calibrated confidences, and costs on average what they promise. Over-confident ones cost more
-    than they promise, under-confident ones less; neither less than if they were calibrated.
+    calibrated confidences, and costs on average what they predict. Overconfident ones cost more
+    than they predict, underconfident ones less; neither costs less than calibrated ones would.
 
     Parameters
     ----------

@@ -152,7 +152,7 @@ def test_d10_labels_of_any_kind_and_missing_classes() -> None:
 
 
 def test_d11_fewer_bins_than_asked_are_reported() -> None:
-    """uncertainty-calibration: 15 bins asked, 90 % zeros, 3 bins made, and not a word."""
+    """uncertainty-calibration: 15 bins asked, 90% zeros, 3 bins made, and not a word."""
     p = np.r_[np.zeros(90), np.linspace(0.1, 1, 10)]
     found = tu.BinnedError(binning=tu.EqualMass(15)).measure(p, np.r_[np.zeros(90), np.ones(10)])
     assert found.table.n_bins_requested == found.notes["n_bins_requested"] == 15

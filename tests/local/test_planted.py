@@ -1,4 +1,4 @@
-"""Two regions, one over- and one under-confident, that cancel on the whole: found, and mended."""
+"""Two regions, one over- and one underconfident, that cancel on the whole: found, and mended."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ def test_own_estimators_and_a_matrix():
     "name", ["resnet110_c10", "resnet152_imgnet", "densenet40_c100_calibrated"]
 )
 def test_advice_holds_in_the_true_world(name):
-    """What is advised from one data set is nearer to the best than to the worst where it came from.
+    """What is advised from one dataset is nearer to the best than to the worst where it came from.
 
-    Not always the best: a world fitted to one data set of a calibrated model is not calibrated.
+    Not always the best: a world fitted to one dataset of a calibrated model is not calibrated.
     """
     world = PUBLISHED[name]
     ones = {key: value for key, value in CANDIDATES.items() if value.norm == 1}

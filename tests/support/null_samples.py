@@ -1,4 +1,4 @@
-"""Data sets of calibrated models, and a short way to run a test on them by its name."""
+"""Datasets of calibrated models, and a short way to run a test on them by its name."""
 
 from __future__ import annotations
 

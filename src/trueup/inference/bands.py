@@ -37,7 +37,7 @@ def consistency_band(
     table
         A table of bins, as of ``estimator.table(probs, labels)``.
     confidence_level
-        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
     simultaneous
         Whether all bins together keep the level.
 
@@ -71,7 +71,7 @@ def confidence_band(
     table
         A table of bins, as of ``estimator.table(probs, labels)``.
     confidence_level
-        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
     simultaneous
         Whether all bins together keep the level.
     method

@@ -19,13 +19,13 @@ class Chosen:
     Attributes
     ----------
     probs
-        Columns of the predictions, one a class, or one.
+        Columns of the predictions, one per class, or a single one.
     labels, prediction, weights, groups, clusters
         One column each, or None.
     features
         Columns of the features; none if empty.
     guessed
-        The options among probs, labels and prediction that nobody gave.
+        The options among probs, labels and prediction that were not passed.
     text
         All this in words, such as "using columns p_0 … p_9, label y".
     """

@@ -11,7 +11,7 @@ MOST_NAMED = 12
 
 
 class Place(Protocol):
-    """A file as messages speak of it."""
+    """A file as messages refer to it."""
 
     @property
     def shown(self) -> str:

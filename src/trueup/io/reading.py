@@ -97,10 +97,10 @@ def read(
     logits
         Predictions are logits.
     weights, groups, clusters, features
-        Columns of what goes beside the predictions; never guessed.
+        Columns of data next to the predictions; never guessed.
     prediction
         The column of the predicted class, where ``probs`` is the one column of the confidence in
-        it: labels then become "was right". Guessed beside labels that are not 0 and 1.
+        it: labels then become "was right". Guessed if the labels are not 0 and 1.
     classes
         Names of the classes in the order of the columns; (negative, positive) for one column.
     normalize, soft_labels, ignore_label

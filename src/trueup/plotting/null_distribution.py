@@ -1,4 +1,4 @@
-"""What chance alone gives: the statistic of calibrated models, and the one observed."""
+"""Null distribution: the statistic of calibrated models, and the observed one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plot_null(
     observed
         The statistic of the model.
     pvalue
-        Of the test, written beside it.
+        The p-value of the test, written next to the observed value.
     measure
         What the statistic is, for the axis.
     ax

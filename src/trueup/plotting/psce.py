@@ -40,8 +40,8 @@ def plot_psce(
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
     how much data each point rests on. The curve is dotted beyond the lowest and the highest score,
-    and where it rests on less than 30 rows and 5 % of the most. Near 0 and 1 it leaves the diagonal
-    even for calibrated models, because all neighbours of a score lie on one side.
+    and where it rests on less than 30 rows and 5% of the most. Near 0 and 1 it leaves the diagonal
+    even for calibrated models, because all neighbors of a score lie on one side.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def plot_psce(
         ``score``, ``mean_label`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
         with a column ``class`` one curve for each class.
     only
-        Classes to tell apart; the others are thin grey lines. By default all, if they are seven
-        or fewer.
+        Classes with colors of their own; the others are thin gray lines. By default all, if there
+        are seven or fewer.
     ax
         Axes to draw on; by default those of a new figure.
 

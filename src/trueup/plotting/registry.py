@@ -83,14 +83,14 @@ FIGURES = (
         ("reliability_mass",),
         ("band_mass",),
         DEVIATION,
-        title="Bins of equal size: observed less predicted",
+        title="Observed − predicted (equal-mass bins)",
     ),
     Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",)),
     Entry(
         "errors",
         "row_charts.comparison.of_estimates",
         ("estimates",),
-        title="Errors, but for that of the worst bin",
+        title="Calibration errors (except MCE)",
     ),
     Entry(
         "null", "null_distribution.of_test", ("null", "test"), title="If the model were calibrated"

@@ -62,7 +62,7 @@ def plot_reliability(
         Where the truth may be, from ``inference.confidence_band(table)``: a whisker on each point.
     form
         ``"classical"``: mean label against mean score, with the diagonal. ``"deviation"``: mean
-        label − mean score against mean score, with the zero line; points below are over-confident.
+        label − mean score against mean score, with the zero line; points below are overconfident.
     histogram
         Whether a strip below shows the share of rows: a bar for each bin where all are equally
         wide, otherwise a stem at the mean score of each bin.
@@ -139,7 +139,7 @@ def _reference(axes: Axes, deviation: bool) -> None:
 
 
 def _bars(axes: Axes, score: Floats, low: Floats, high: Floats) -> None:
-    """Bars as wide as their neighbours leave room for."""
+    """Bars as wide as their neighbors leave room for."""
     left, right = axes.get_xlim()
     gap = np.diff(score, prepend=-np.inf, append=np.inf)
     nearest = np.minimum(gap[:-1], gap[1:]) / (right - left)

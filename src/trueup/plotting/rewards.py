@@ -33,8 +33,8 @@ def plot_rewards(
 ) -> Axes:
     """Draw what models earn that may say "unsure", against the cost of a wrong answer.
 
-    Of a single table, what its confidences promised and what perfect knowledge of its own
-    mistakes would earn are drawn as well. "Always unsure" earns −1 a row.
+    For a single table, the reward that its confidences predict and the reward of oracle abstention
+    are plotted as well. "Always unsure" earns −1 per row.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def plot_coverage(
 ) -> Axes:
     """Draw how accurate models are on the share of rows they are surest of.
 
-    Of a single curve its mean confidence is drawn too: above the accuracy, the model promises
-    more than it keeps.
+    For a single curve the mean confidence is plotted too: above the accuracy, the model is
+    overconfident.
 
     Parameters
     ----------

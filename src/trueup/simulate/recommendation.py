@@ -1,4 +1,4 @@
-"""Which estimator can be trusted here? A world like the data, and what each makes of it."""
+"""Recommend an estimator, from simulated data like yours with a known true error."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def recommend_estimator(
     """Rank estimators by how close they come to the truth for data like this.
 
     Fits a world to the scores (of the top label, for a matrix) and their outcomes, draws many
-    data sets of the same size from it, and compares each estimator with the world's true error
+    datasets of the same size from it, and compares each estimator with the world's true error
     in its own norm. The ranking is by root mean squared error, bias and noise together; ranks
     are comparable within a norm, since errors of different norms have different truths.
 
@@ -108,12 +108,12 @@ def recommend_estimator(
     Parameters
     ----------
     probs, labels, logits
-        As everywhere; or one `Forecasts`.
+        Predictions and labels, or one `Forecasts`.
     estimators
         What to compare, by name; by default the named errors of both norms, with bins of equal
         width and of equal mass.
     n_datasets
-        Data sets to draw; fewer where they are long (10 million draws in all, or 20 sets).
+        Datasets to draw; fewer where they are long (10 million draws in all, or 20 sets).
     rng
         Seed.
 

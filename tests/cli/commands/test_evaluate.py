@@ -135,7 +135,7 @@ def test_standard_input(run, files) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--fail-if", "rmsce > 0.02 %"], "a name, one of"),
+        (["--fail-if", "rmsce > 0.02 %"], "a name, one of"),  # prose: ok
         (["--fail-if", "acuracy > 0.02"], "There are: ace, brier"),
         (["--fail-if", "ece.median > 0.02"], "no number 'ece.median'"),
         (["--metric", "f1"], "one of ace"),

@@ -197,7 +197,7 @@ def test_both_numbers_of_a_choice_are_the_same(run, files) -> None:
     found = json.loads(run("fit", "wrong.csv", "-o", "c.json", "--json").stdout)
     lowered, error = found["gain"]["lowered"], found["gain"]["error"][1]["estimate"]
     assert f"lowers the log loss by {lowered:.4f} ± " in found["explanation"]
-    assert f" to {error:.4f} (95 % interval" in found["explanation"]
+    assert f" to {error:.4f} (95% interval" in found["explanation"]
 
 
 def test_one_outcome_alone_is_noted(run, files) -> None:

@@ -238,10 +238,10 @@ def test_no_ridge_where_an_optimum_is_and_a_note_where_none_is():
     told = MatrixScaling(logits=True).fit(z, z.argmax(axis=1))
     assert "every row can be told right" in told.notes_[0]
     assert told.converged_
-    # One class can be told apart, the others cannot.
+    # One class is separable, the others are not.
     z[y == 2, 2] += 100
     some = MatrixScaling(logits=True).fit(z, y)
-    assert "told apart without error" in some.notes_[0]
+    assert "perfectly separated" in some.notes_[0]
     assert some.converged_
     assert some.predict_proba(z)[y == 2, 2].min() > 0.99
 

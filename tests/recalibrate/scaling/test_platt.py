@@ -1,4 +1,4 @@
-"""Platt scaling against its definition, minimised by SciPy and fitted by scikit-learn."""
+"""Platt scaling against its definition, minimized by SciPy and fitted by scikit-learn."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_a_class_told_apart_by_its_own_logits():
     z, y = draw(3, 300, 4)
     z[:, 2] = np.where(y == 2, 5.0, -1.0) + np.abs(z[:, 2]) / 10
     fitted = VectorScaling(logits=True).fit(z, y)
-    assert "1 of 4 classes are told apart by their own logits" in fitted.notes_[0]
+    assert "1 of 4 classes are perfectly separated by their own logits" in fitted.notes_[0]
     assert fitted.gradient_norm_ <= 1e-8
     assert (fitted.predict_proba(z) > 0).all()
     backwards = z.copy()
@@ -168,13 +168,13 @@ def test_told_apart_by_the_definition():
 
 
 def test_two_classes_told_apart_only_together():
-    """No class is told apart by its own logit, but w∘z + b has the label on top in every row."""
+    """No class is separated by its own logit, but w∘z + b has the label on top in every row."""
     rng = np.random.default_rng(5)
     z = rng.standard_normal((200, 3)) * 3
     y = z.argmax(axis=1)
     assert not _told_apart(z, y).any()
     fitted = VectorScaling(logits=True).fit(z, y)
-    assert "told apart without error" in fitted.notes_[0]
+    assert "perfectly separated" in fitted.notes_[0]
     assert fitted.fit_["log_loss_after"] < 0.1
     assert np.abs(fitted.coefficients_).max() < 1000
 

@@ -181,7 +181,7 @@ BATCHES = 10
 
 
 def command(path: Path, seconds: float) -> list[str]:
-    """Run the script, whose measure takes so long for each data set."""
+    """Run the script, whose measure takes so long for each dataset."""
     return [sys.executable, "-c", SCRIPT, str(path), str(seconds)]
 
 

@@ -67,7 +67,7 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         (
             {"measures": {"m": lambda p, y: {"x": 1.0}, "m.x": WIDTH}},
             "`measures` must be functions whose numbers each have a name of their own, the same in "
-            "every data set; got ['m.x', 'm.x'].",
+            "every dataset; got ['m.x', 'm.x'].",
         ),
     ],
 )

@@ -151,11 +151,11 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
     screen.paragraph(f"First: {names[0]}; second: {names[1]}. {found.text}", strong=True)
     both = (found.first, found.second)
     tests = (found.first_test, found.second_test)
-    level = f"{100 * found.interval.confidence_level:g}% interval"
+    level = f"{100 * found.interval.confidence_level:g}%"
     table = {
         "model": [*names, "difference"],
         metric or "rmsce_debiased": [*(number(i.estimate) for i in both), number(found.difference)],
-        level: [
+        f"{level} interval": [
             *(span(i.low, i.high) for i in both),
             span(found.interval.low, found.interval.high),
         ],

@@ -38,7 +38,7 @@ def interval(
     logits: bool = False,
     rng: Seed = 0,
 ) -> Interval:
-    r"""Return an estimate with the range that holds the truth, and say which truth.
+    r"""Estimate a metric with a confidence interval.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ def interval(
     logits
         Whether the predictions are logits.
     confidence_level
-        How often the interval should hold its target.
+        How often the interval should cover its target.
     method
         ``"analytic"``: from the bins, for `BinnedError` and `SweepError`, and the normal interval
         of a mean for `Brier` and `LogLoss`; no chance is involved. ``"percentile"``, ``"basic"``
         or ``"bca"``: bootstrap. ``"auto"``: analytic where there is one, else, for an error,
         ``"widest"``: above the percentile or the basic end, below the basic end or the estimate
-        less what calibrated labels would show; for any other function ``"percentile"``.
+        minus what calibrated labels would show; for any other function ``"percentile"``.
     target
         Of an analytic interval over bins. ``"conditional"``: the error of these scores in these
         bins, labels being random. ``"population"``: that of new rows in these bins, scores being
-        random too. Every other interval speaks of the population.
+        random too. Every other interval is for the population.
     n_resamples
         Resamples of a bootstrap; at least 39 for a level of 0.95.
     rng
@@ -70,20 +70,20 @@ def interval(
     Notes
     -----
     Bins hide errors that cancel within them, so what is covered is never more than the true
-    calibration error of the same scores: the lower end is a bound of that too, the upper end is
-    none. Of the model on new scores it says less, and with a rare bad region much less: ask for
+    calibration error of the same scores: the lower end is a bound on that too, the upper end is
+    not. It says less about the model on new scores, and with a rare bad region much less: ask for
     the population then. Plug-in errors are biased upwards, and may lie above the interval of what
     they estimate; ``notes`` say so. docs/coverage.md has the coverage of the analytic intervals
     of five named errors.
 
-    Bins of equal mass, of a tree or of a sweep are taken as given. Before an interval of norm 2,
-    or of a debiased error, bins of one row are merged with the nearest one. With class-wise
+    Equal-mass bins and bins of a tree or a sweep are treated as fixed. Before an interval for an L2
+    or a debiased error, bins of one row are merged with the nearest one. With class-wise
     lenses the variance is at most doubled by the dependence of classes, and is doubled here. The
-    bootstrap of a binned error draws its bins anew.
+    bootstrap of a binned error makes the bins of each resample.
 
     Plug-in errors are biased upwards, most where there is none, and resampling adds the bias once
-    more: of a calibrated model ``"percentile"`` and ``"bca"`` as good as never hold the truth 0,
-    and ``"basic"`` too seldom. They are here to be compared with. One row alone, or one cluster,
+    more: for a calibrated model ``"percentile"`` and ``"bca"`` almost never cover the true value 0,
+    and ``"basic"`` too seldom. They are here for comparison. One row alone, or one cluster,
     tells a bootstrap nothing: then the interval is all values that there can be, and is noted.
 
     References
@@ -212,7 +212,7 @@ def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts)
 
 def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
     name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
-    return f"the value of {name} on ever more rows like these"
+    return f"the population value of {name} (its limit as the number of rows grows)"
 
 
 def _alone(forecasts: Forecasts) -> dict[str, Any]:

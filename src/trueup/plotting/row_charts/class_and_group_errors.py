@@ -59,8 +59,8 @@ def plot_class_errors(
 ) -> Axes:
     """Draw the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
 
-    Of more than 40 classes the 20 worst are drawn with their names, and all of them as a curve in
-    a strip below. Classes without an error (NaN) are left out.
+    With more than 40 classes, the 20 worst are plotted with their names, and all of them as a curve
+    in a strip below. Classes without an error (NaN) are omitted.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def plot_group_errors(
 ) -> Axes:
     """Draw the error of every group, the largest first, with its interval.
 
-    Of more than 40 groups the 20 worst are drawn with their names, and all of them as a curve in
-    a strip below.
+    With more than 40 groups, the 20 worst are plotted with their names, and all of them as a curve
+    in a strip below.
 
     Parameters
     ----------

@@ -161,4 +161,4 @@ def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
 
 def _shown(trial: Trial) -> str:
     found = trial.errors["error"]
-    return f"{found.estimate:.4f} (95 % interval {found.low:.4f} to {found.high:.4f})"
+    return f"{found.estimate:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

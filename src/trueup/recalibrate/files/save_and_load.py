@@ -38,7 +38,7 @@ FORMAT = "trueup recalibrator"
 SCHEMA = 2
 MOST_INSIDE = 1 << 16
 MOST_JSON = 1 << 25
-"""Bytes of JSON that are read or written; arrays beside it may be of any size."""
+"""Bytes of JSON that are read or written; arrays outside it may be of any size."""
 TOO_LONG = f"holds more than {MOST_JSON >> 20} MiB of JSON"
 MOST_BRACKETS = 4 * DEEPEST  # a level of values takes at most three of JSON
 NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
@@ -65,7 +65,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_recalibrator(path: str | os.PathLike[str]) -> Any:
-    """Read a recalibrator that `save` wrote; it predicts the same, to the bit.
+    """Read a recalibrator that `save` wrote; its predictions are bit-for-bit identical.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def _recalibrator_in(content: bytes) -> Any:
 
 
 def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """The JSON, and the arrays beside it."""
+    """Return the JSON, and the arrays outside it."""
     if not _is_container(content):
         return content, {}
     from safetensors import SafetensorError

@@ -46,7 +46,7 @@ NOT_BETTER = (
 class TemperatureScaling(Recalibrator):
     r"""Divide logits by one number (Guo, Pleiss, Sun & Weinberger 2017).
 
-    :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss on the fit data; of
+    :math:`\mathrm{softmax}(z/T)` with the T > 0 that minimizes log loss on the fit data; for
     probabilities, z are their logarithms. The first thing to try on a neural network: one
     parameter needs a few hundred rows and can hardly be overfitted. It keeps the order of classes
     in every row, so accuracy stays what it was, and corrects only a confidence that is too high
@@ -237,7 +237,7 @@ def _descend(curve: LossCurve, here: Point, bend: float) -> tuple[Point, float]:
         if not low < inverse < high:
             inverse = math.sqrt(low) * math.sqrt(high)
         if not low < inverse < high:
-            break  # the bound, or two neighbouring numbers
+            break  # the bound, or two neighboring numbers
         before, here = here, curve.at(inverse)
         apart = here.inverse - before.inverse
         if abs(apart) > ROUNDED_AWAY * here.inverse:

@@ -189,8 +189,8 @@ def _words(
             )
     said.append(
         f"The curve {best.family} (b0 = {best.b0:.3g}, b1 = {best.b1:.3g}) has the smallest AIC "
-        f"and fits the outcomes {curve.grade} (mean difference {curve.distance:.3f}; chance alone "
-        f"gives {curve.chance:.3f})."
+        f"and fits the outcomes {curve.grade} (mean difference {curve.distance:.3f}; "
+        f"{curve.chance:.3f} is expected by chance)."
     )
     if not best.converged:
         said.append(
