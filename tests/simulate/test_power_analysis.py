@@ -87,7 +87,8 @@ def test_answers_are_the_seed_s_and_ready_for_json():
     assert one == again != other
     assert one.miss_rate == 1 - one.power
     assert json.loads(json.dumps(one.to_dict()))["n"] == 100
-    assert one.text.startswith("A true error of 0.1 is found with probability 0.")
+    start = "With 100 rows, the omnibus test at the 5% level detects a true error of 0.1 with"
+    assert one.text.startswith(f"{start} probability 0.")
 
 
 TESTED = {

@@ -141,7 +141,7 @@ def _reach(errors: Floats) -> tuple[float, bool]:
 def plot_lce_cdf(
     landscapes: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
 ) -> Axes:
-    """Draw what share of rows has a local calibration error of at most so much.
+    """Plot the cumulative distribution of the local calibration error.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def plot_lce_cdf(
     ax.set_xlim(left=-0.01 * ax.get_xlim()[1])  # room for half a marker
     ax.set_ylim(-0.01, 1.02)
     ax.set_xlabel("local calibration error")
-    ax.set_ylabel("share of rows with at most this error")
+    ax.set_ylabel("cumulative fraction of rows")
     percent_axis(ax.yaxis)
     legend_of_series(ax)
     return ax

@@ -66,7 +66,7 @@ def plot_null(
     axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
     _say(axes, observed, 1.09 * top, pvalue)
     axes.set_xlabel(measure)
-    axes.set_ylabel("resamples of a\ncalibrated model")
+    axes.set_ylabel("resamples under\ncalibration")
     axes.locator_params(axis="x", nbins=7)
     number_axis(axes.xaxis)
     tidy(axes, grid="y")

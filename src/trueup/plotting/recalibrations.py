@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["plot_recalibrations"]
 
 MEASURES = {
-    "difference": "score above that of the best, ± one standard error",
-    "score": "score (lower is better), ± one standard error",
-    "error": "debiased calibration error, with its 95% interval",
-    "marginal_error": "debiased calibration error of all classes, with its 95% interval",
+    "difference": "score − best score (± 1 SE)",
+    "score": "score (lower is better, ± 1 SE)",
+    "error": "debiased calibration error (95% interval)",
+    "marginal_error": "debiased class-wise error (95% interval)",
 }
 FAR = 3.0  # times the reach of most candidates: what is farther is written, not drawn
 

@@ -206,7 +206,7 @@ class LocalCalibration(Recalibrator):
         self._transformer, self.bandwidth_, self.feature_map_ = None, None, None
         self.points_ = np.zeros((data.n, 1))
         if features is None:
-            self.notes_.append("there were no features: this is histogram binning of the top label")
+            self.notes_.append("no features were given, so this is top-label histogram binning")
             return
         with self._products():
             found, self.points_ = fit_map(

@@ -70,7 +70,7 @@ class VennAbers(OneVsRestRecalibrator):
 
     monotone: ClassVar[bool] = True
     why_worse: ClassVar[str] = (
-        "the row that is thought of draws scores that were sharp and right towards the middle"
+        "the hypothetical extra row shrinks confident, correct scores toward the middle"
     )
 
     loss: str = "log"

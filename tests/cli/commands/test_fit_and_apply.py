@@ -26,7 +26,7 @@ def test_fit_for_machines(run, files) -> None:
     found = json_of(run("fit", "wrong.csv", "-o", "c.json", "--json"))
     assert found["gain"]["log_loss"][1] < found["gain"]["log_loss"][0]
     assert found["gain"]["lowered"] > 2 * found["gain"]["lowered_se"]
-    assert "candidates were compared" in found["explanation"]
+    assert "candidates by out-of-fold log loss" in found["explanation"]
     assert found["path"] == "c.json"
 
 

@@ -126,9 +126,9 @@ def test_the_explanation_names_what_was_chosen_and_why() -> None:
     found = AutoCalibration({"line": PlattScaling(), "curve": BetaCalibration()}).fit(*draw())
     words = found.explanation_
     assert found.best_name_ in ("line", "curve")
-    assert words.startswith("3 candidates were compared by the log loss")
+    assert words.startswith("Compared 3 candidates by out-of-fold log loss (")
     assert "600 rows in 5 folds" in words
-    assert "Against IdentityCalibration it lowers the log loss by " in words
+    assert "Compared with no recalibration, it lowers the log loss by " in words
     assert found.best_name_ in words
     alone = AutoCalibration(CANDIDATES).fit(*draw(power=1.0, seed=1))
     assert isinstance(alone.best_, IdentityCalibration)

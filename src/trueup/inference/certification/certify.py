@@ -184,7 +184,7 @@ def _certificate(
     notes: dict[str, Any] = {
         "n": int(tally.n),
         "norm": norm,
-        "target": "the calibration error of all predictions to come",
+        "target": "the population calibration error",
         "debiased_error": math.sqrt(tally.debiased),
     }
     if tally.binned:

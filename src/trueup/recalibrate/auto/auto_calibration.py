@@ -148,7 +148,9 @@ class AutoCalibration(Recalibrator):
             self.best_name_ = ranking.trials[ranking.chosen].name
         else:
             self.results_ = {"candidate": np.array(list(candidates)[:1])}
-            self.explanation_ = "One row cannot be cut into folds: probabilities stay as they are."
+            self.explanation_ = (
+                "A single row cannot be split into folds, so the probabilities are left unchanged."
+            )
             self.best_name_ = next(iter(candidates))
         self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
         self.notes_ += self.best_.notes_

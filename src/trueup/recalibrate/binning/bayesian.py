@@ -87,7 +87,7 @@ class BayesianBinning(MarginalRecalibrator):
     """
 
     why_worse: ClassVar[str] = (
-        "bins draw sharp scores that were right to their mean, and priors to their middle"
+        "binning and the prior shrink confident, correct scores toward the middle"
     )
 
     prior_weight: float = 2.0

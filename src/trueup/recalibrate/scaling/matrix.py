@@ -164,8 +164,8 @@ class MatrixScaling(Recalibrator):
         fold = folds_of(features, data.labels, self.n_folds)
         if fold.max() == 0:
             self.notes_.append(
-                "all rows are the same, so that cross-validation cannot choose a penalty: the "
-                "strongest was taken"
+                "all rows are the same, so cross-validation cannot choose a penalty; the "
+                "strongest was used"
             )
         return search_strengths(affine, fold, self.penalty, strength, mu)
 

@@ -137,7 +137,7 @@ def _free(curve: LossCurve, start: InverseTemperature) -> tuple[Minimum, str]:
     # Near chance T can be huge and says nothing about the size of weights.
     unit = max(start.best.inverse, 1 / curve.largest if curve.largest > 0 else 1.0)
     pull = Penalty(amount, amount / unit**2, start.best.inverse)
-    note = f"{why}, so that no finite weights and intercepts are best: they were pulled towards "
+    note = f"{why}, so no finite optimum exists; weights and intercepts were shrunk toward "
     return _minimise(curve, pull, warm), note + "those of the best temperature"
 
 

@@ -159,8 +159,8 @@ def _with_ridge_if_needed(
             return best
         reason = "some classes are perfectly separated"
     notes.append(
-        f"{reason}, so that no finite matrix, or only a huge one, is best: a ridge of {RIDGE:g} "
-        "(for logits of unit size) was added; a stronger penalty gives a more cautious answer"
+        f"{reason}, so no finite optimum exists, or only a huge one; a ridge of {RIDGE:g} "
+        "(for logits of unit size) was added, and a stronger penalty is more cautious"
     )
     ridged = _objective(data, Penalty(amount + RIDGE, start))
     begin = min(start, begin, key=lambda point: ridged.at(point).value)
