@@ -107,7 +107,7 @@ def test_power(run, files) -> None:
     args = ("power", "wrong.csv", "--true-error", "0.1", "--n-datasets", "50")
     text = " ".join(run(*args, "--n", "300").stdout.split())
     assert "detects a true error of" in text
-    assert "by the omnibus test" in text
+    assert "the omnibus test at the 5% level" in text
     assert "rows" in run(*args).stdout
     found = json_of(run(*args, "--n", "300", "--json"))
     assert 0 <= found["power"] <= 1

@@ -144,7 +144,7 @@ def test_the_three_verdicts(method):
     assert wrong.lower_bound > 0.05
     few = certify(probs[:200], labels[:200], max_error=0.05, outputs=outputs, method=method)
     assert few.verdict == "not enough data"
-    assert f"about {few.n_additional:,} more rows" in few.text
+    assert f"About {few.n_additional:,} more rows" in few.text
     for answer in (good, wrong, few):
         assert json.loads(json.dumps(answer.to_dict()))["verdict"] == answer.verdict
 

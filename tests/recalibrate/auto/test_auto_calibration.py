@@ -127,7 +127,7 @@ def test_the_explanation_names_what_was_chosen_and_why() -> None:
     words = found.explanation_
     assert found.best_name_ in ("line", "curve")
     assert words.startswith("Compared 3 candidates by out-of-fold log loss (")
-    assert "600 rows in 5 folds" in words
+    assert "(600 rows, 5 folds)" in words
     assert "Compared with no recalibration, it lowers the log loss by " in words
     assert found.best_name_ in words
     alone = AutoCalibration(CANDIDATES).fit(*draw(power=1.0, seed=1))

@@ -229,7 +229,7 @@ def test_a_class_without_rows_keeps_a_positive_probability(penalty):
     model = MatrixScaling(penalty=penalty).fit(softmax(z), np.where(y == 2, 1, y))
     assert model.predict_proba(softmax(z))[:, 2].min() > 0
     assert model.converged_
-    assert "no finite matrix" in model.notes_[0]
+    assert "no finite optimum" in model.notes_[0]
 
 
 def test_no_ridge_where_an_optimum_is_and_a_note_where_none_is():
