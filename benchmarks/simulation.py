@@ -1,4 +1,4 @@
-"""Simulation studies: datasets drawn and scored in a second, beside a loop over NumPy."""
+"""Simulation studies: datasets drawn and scored per second, compared with a loop over NumPy."""
 
 from __future__ import annotations
 

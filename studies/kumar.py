@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> None:
     resamples = int(arguments[1]) if len(arguments) > 1 else 100
     synthetic = {
         "histogram, by bin": well_specified("histogram", sets, by_bin=True),
-        "histogram, by answer": well_specified("histogram", sets),
+        "histogram, by output": well_specified("histogram", sets),
         "scaling-binning": well_specified("scaling-binning", sets),
     }
     table: dict[str, dict[int, Judged]] = {}

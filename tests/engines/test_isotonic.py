@@ -94,7 +94,7 @@ def test_one_group_and_only_ties_of_means():
 
 @given(counts)
 def test_blocks_with_one_more_row(groups: list[tuple[int, int]]):
-    """Of each item, once a positive row joined it; floats of whole numbers give the same."""
+    """The number of each item once a positive row joined it; floats of whole numbers agree."""
     weight, label = (np.array(part) for part in zip(*groups, strict=True))
     expected = reference.pool_added(weight, label)
     for i in range(len(weight)):

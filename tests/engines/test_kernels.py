@@ -1,4 +1,4 @@
-"""Kernels built without AVX2 and AVX-512 give the same bits as the usual ones."""
+"""Kernels built without AVX2 and AVX-512 are bit-for-bit identical to the usual ones."""
 
 from __future__ import annotations
 

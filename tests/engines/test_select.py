@@ -23,7 +23,7 @@ from trueup.errors import CapabilityError, InputError
 TESTS = Path(__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.iter_modules(reference.__path__))
 
-# What pytest loads before it collects tests. Of each test function it may keep one case only.
+# A plugin that pytest loads before it collects tests. It may keep one case of each test function.
 PLUGIN = """
 import os
 from trueup.engines import register

@@ -186,7 +186,7 @@ def test_debiased_is_closer_to_the_truth_than_plug_in() -> None:
 
 
 def test_debiased_l1_keeps_most_of_the_bias_of_a_calibrated_model() -> None:
-    """In a calibrated bin 2 − √2 of the plug-in's bias stays: "some 40%" is taken off."""
+    """In a calibrated bin, 2 − √2 of the plug-in's bias stays: about 40% is subtracted."""
     rng = np.random.default_rng(0)
     score, rows, sets = 0.4, 400, 4000
     labels = rng.random((sets, rows)) < score

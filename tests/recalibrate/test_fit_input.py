@@ -207,7 +207,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
         "`X` must have shape (n, 3), as in `fit`; got an array of shape (3,). "
         "Hint: Reshape your data with X.reshape(1, -1) if it is one row.",
     ),
-    "labels beside Forecasts": (
+    "labels with Forecasts": (
         lambda m: m.fit(Forecasts.from_arrays(PROBS, LABELS), LABELS),
         "If `X` is a Forecasts, pass no other data. "
         "Hint: pass labels and weights to Forecasts.from_arrays.",

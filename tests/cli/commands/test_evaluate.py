@@ -63,7 +63,7 @@ def test_the_verdict_comes_first(wrong, capsys) -> None:
     places = [text.index(f" {title}") for title in titles]
     assert places == sorted(places)
     for answer in wrong.answers.values():
-        assert text.count(answer) == 1  # no sentence is said twice
+        assert text.count(answer) == 1  # no sentence is repeated
 
 
 def test_nothing_to_find_is_not_called_calibrated(right, capsys) -> None:

@@ -26,7 +26,7 @@ CANDIDATES = [PlattScaling(), BetaCalibration(), HistogramBinning()]
 
 
 def draw(n: int = 600, power: float = 3.0, k: int = 2, seed: int = 0) -> tuple:
-    """Rows that are too sure for powers above 1, and labels."""
+    """Rows that are overconfident for powers above 1, and labels."""
     rng = np.random.default_rng(seed)
     truth = rng.dirichlet(np.ones(k), n)
     labels = (truth.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
@@ -254,7 +254,7 @@ def test_candidates_with_a_fit_of_their_own() -> None:
 
 def test_a_candidate_that_cannot_be_fitted_is_noted() -> None:
     class Refuses(PlattScaling):
-        """Wants what nobody has."""
+        """Rejects any data."""
 
         def _fit(self, data: object) -> None:
             raise InputError(None, "never")

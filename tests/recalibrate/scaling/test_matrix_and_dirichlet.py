@@ -82,7 +82,7 @@ def test_without_a_penalty_it_is_logistic_regression():
         referee = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, y)
     assert model.predict_proba(x) == pytest.approx(referee.predict_proba(x), abs=1e-6)
     assert gradient_at(model, x, y) <= 1e-8
-    # The same matrix but for a row that is added to all rows.
+    # The same matrix except for a row that is added to all rows.
     difference = model.coefficients_ - referee.coef_
     assert np.ptp(difference, axis=0).max() < 1e-5
 
