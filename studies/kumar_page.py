@@ -46,8 +46,8 @@ def page(synthetic: Any, misspecified: Any, table: Any, ratio: Any) -> str:
     value, error = misspecified
     text += (
         "\n## Compared with the scaling alone (App. E (B))\n\n"
-        "Scores are uniform on [0.25, 0.75], and ±0.02 is added to each P(Y = 1). With 10 bins and\n"
-        "3,000 rows, the squared error of the sigmoid is\n"
+        "Scores are uniform on [0.25, 0.75], and ±0.02 is added to each P(Y = 1). With 10 bins\n"
+        "and 3,000 rows, the squared error of the sigmoid is\n"
         f"**{value:.2f} ± {error:.2f} times** that of scaling-binning (published: 5.2 ± 1.1).\n"
     )
     return text + (_network(table, ratio) if table else "")
