@@ -111,7 +111,7 @@ def test_an_engine_that_is_not_built_is_replaced_by_the_reference(
     monkeypatch.setattr(select, "_in_use", None)
     monkeypatch.setitem(select.PACKAGES, "native", "trueup.engines.missing")
     assert in_use() == "reference"
-    with pytest.raises(CapabilityError, match="native engine is not built"):
+    with pytest.raises(CapabilityError, match="compiled engine is not available"):
         load("native")
 
 

@@ -16,8 +16,8 @@ POLISH = 5
 LONGEST = 10.0  # step of a parameter of a covariate that is scaled to a spread of 1
 DONE = 1e-13
 VAGUE = 1e3  # a standard error of this multiple of its parameter: the likelihood is nearly flat
-FLAT_LINE = "the likelihood of the line is all but flat: its slope or intercept is hardly known"
-FLAT_LEVEL = "the likelihood of the intercept alone is all but flat: in_the_large is hardly known"
+FLAT_LINE = "the likelihood of the line is nearly flat, so slope and intercept are uncertain"
+FLAT_LEVEL = "the likelihood of the intercept alone is nearly flat, so in_the_large is uncertain"
 
 
 class Outcomes(NamedTuple):
@@ -108,13 +108,13 @@ def _no_maximum(x: Floats, label: Floats) -> Line | None:
         return same
     nan, zeros, ones = math.nan, x[label < 1], x[label > 0]
     if x.min() == x.max():
-        note = "all scores are the same: they say nothing about a slope"
+        note = "all scores are the same, so the slope cannot be estimated"
         return Line(nan, nan, nan, nan, False, note)
     if ones.min() >= zeros.max():
-        note = "the scores order the labels perfectly: the larger the slope, the better the fit"
+        note = "the scores separate the labels perfectly, so the slope has no finite optimum"
         return Line(nan, math.inf, nan, nan, False, note)
     if ones.max() <= zeros.min():
-        note = "the scores order the labels perfectly, but backwards: no slope is low enough"
+        note = "the scores separate the labels perfectly in reverse, so the slope has no optimum"
         return Line(nan, -math.inf, nan, nan, False, note)
     return None
 
@@ -144,7 +144,7 @@ def _same_label(label: Floats) -> Line | None:
     if label.max() > 0 and label.min() < 1:
         return None
     at = math.inf if label[0] == 1 else -math.inf
-    note = f"all labels are {label[0]:.0f}: no intercept is far enough"
+    note = f"all labels are {label[0]:.0f}, so the intercept has no finite optimum"
     return Line(at, math.nan, math.nan, math.nan, False, note)
 
 

@@ -236,7 +236,7 @@ def test_no_ridge_where_an_optimum_is_and_a_note_where_none_is():
     z, y = world(400, 3)
     assert not MatrixScaling(logits=True).fit(z, y).notes_
     told = MatrixScaling(logits=True).fit(z, z.argmax(axis=1))
-    assert "every row can be told right" in told.notes_[0]
+    assert "every row can be classified correctly" in told.notes_[0]
     assert told.converged_
     # One class is separable, the others are not.
     z[y == 2, 2] += 100

@@ -145,7 +145,7 @@ def test_other_files_are_left_alone(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(tu.InputError) as refused:
         study(**ARGUMENTS, path=path)
     assert str(refused.value) == (
-        f"`path` must be the checkpoint of a study; got {str(path)!r}, which is something else."
+        f"`path` must be the checkpoint of a study; got {str(path)!r}, which is another file."
     )
     assert path.read_bytes() == content
 

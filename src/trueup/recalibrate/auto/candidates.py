@@ -21,8 +21,8 @@ from trueup.recalibrate.scaling.vector import VectorScaling
 from trueup.recalibrate.venn_abers import VennAbers
 
 TOO_FEW = "too few rows"
-TOO_MANY = "too many classes, and so too costly"
-TWICE = "another of them once more"
+TOO_MANY = "too costly for this many classes"
+TWICE = "equivalent to another candidate"
 
 
 class Candidate(NamedTuple):

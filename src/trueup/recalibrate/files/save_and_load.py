@@ -133,27 +133,27 @@ def _recalibrator_in(content: bytes) -> Any:
         raise UnreadableError("is not in the format of trueup")
     schema, writer = document.get("schema"), document.get("trueup")
     if type(schema) is not int or schema < 1 or not isinstance(writer, str):
-        raise UnreadableError("does not say its version")
+        raise UnreadableError("does not state its version")
     if schema < SCHEMA:
         raise UnreadableError("was saved by an earlier version of trueup: fit it again")
     if schema > SCHEMA:
         newer = f"was written by a newer trueup, {ascii(writer[:20])[1:-1]}: upgrade trueup"
         raise UnreadableError(newer)
     if set(document) != {"format", "schema", "trueup", "recalibrator", "sha256"}:
-        raise UnreadableError("lacks a part or has one too many")
+        raise UnreadableError("has missing or unexpected entries")
     if set(tensors) != {str(number) for number in range(len(tensors))}:
         raise UnreadableError("does not number its arrays")
     promised = document.pop("sha256")
     in_order = [tensors[str(number)] for number in range(len(tensors))]
     if promised != _checksum(document, in_order):
-        raise UnreadableError("was changed after it was saved: its checksum does not agree")
+        raise UnreadableError("was changed after it was saved: its checksum does not match")
     decoder = Decoder(tensors)
     try:
         recalibrator = decoder.recalibrator(document["recalibrator"])
     except RecursionError:
         raise UnreadableError("is nested too deeply") from None
     if decoder.used != set(tensors):
-        raise UnreadableError("does not hold each of its arrays once")
+        raise UnreadableError("has missing or duplicate arrays")
     if not getattr(recalibrator, "fit_", None):
         raise UnreadableError("holds a recalibrator that was not fitted")
     return recalibrator
@@ -191,7 +191,7 @@ def _parsed(text: bytes) -> Any:
             text.decode(), object_pairs_hook=_object, parse_float=_float, parse_constant=_float
         )
     except (ValueError, RecursionError):
-        raise UnreadableError("is not JSON, or not all of it") from None
+        raise UnreadableError("is not complete JSON") from None
 
 
 def _nesting(text: bytes) -> int:

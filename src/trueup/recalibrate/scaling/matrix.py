@@ -140,9 +140,9 @@ class MatrixScaling(Recalibrator):
         self.notes_ += found.notes
         if not found.converged:
             self._stopped_early(
-                f"the fit stopped early, with a gradient of {found.gradient_norm:.1e} for each "
-                "row: log loss has not risen, but is not the lowest; VectorScaling needs far "
-                "fewer numbers"
+                f"the fit stopped early, with a gradient of {found.gradient_norm:.1e} per row: "
+                "log loss has not increased but is not minimal; VectorScaling has far fewer "
+                "parameters"
             )
 
     def _strengths(self, features: Floats, data: FitData, affine: AffineData) -> Strengths:

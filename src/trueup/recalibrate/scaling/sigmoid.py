@@ -23,14 +23,14 @@ ROUNDED = 1e-12  # of the range of the scores: no further apart, they could as w
 MANY_ROWS = 1 << 13  # above it some of the rows are fitted first, to start from there
 SOME_ROWS = 1 << 11
 
-ONE_CLASS = "all outcomes are the same and no intercept is far enough"
-SEPARATED = "the scores order the outcomes perfectly and no slope is large enough"
-STEEP = "the squared error falls as long as the slope grows"
+ONE_CLASS = "all outcomes are the same, and the intercept has no finite optimum"
+SEPARATED = "the scores separate the outcomes perfectly, and the slope has no finite optimum"
+STEEP = "the squared error keeps decreasing as the slope grows"
 SMOOTHED = "so Platt's smoothed labels were fitted"
 KEPT = "so the scores were kept: they fit better than Platt's smoothed labels would"
-SAME_SCORE = "all scores are the same and say nothing about a slope, so it was left at 1"
+SAME_SCORE = "all scores are the same, so the slope cannot be estimated and was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
-BACKWARDS = "larger scores do not go with more positive outcomes, so all get the same"
+BACKWARDS = "positive outcomes are not more frequent at higher scores, so the output is constant"
 WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
 
 

@@ -195,7 +195,7 @@ def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> st
     others = held.here.probs.copy()
     others[rows, data.labels] = -1
     if (held.here.probs[rows, data.labels] > others.max(axis=1)).all():
-        return "every row can be told right"
+        return "every row can be classified correctly"
     return ""
 
 
