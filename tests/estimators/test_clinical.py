@@ -162,10 +162,10 @@ def test_certain_predictions_are_clipped_by_their_type(kind: str, limit: float):
 @pytest.mark.parametrize(
     ("p", "y", "slope", "intercept", "in_the_large", "word"),
     [
-        ([0.1, 0.3, 0.7], [0, 0, 1], math.inf, math.nan, None, "perfectly:"),
-        ([0.1, 0.3, 0.3, 0.7], [0, 0, 1, 1], math.inf, math.nan, None, "perfectly:"),
-        ([0.1, 0.3, 0.7], [1, 1, 0], -math.inf, math.nan, None, "backwards"),
-        ([0.0, 1.0], [0, 1], math.inf, math.nan, 0.0, "perfectly:"),
+        ([0.1, 0.3, 0.7], [0, 0, 1], math.inf, math.nan, None, "perfectly, so"),
+        ([0.1, 0.3, 0.3, 0.7], [0, 0, 1, 1], math.inf, math.nan, None, "perfectly, so"),
+        ([0.1, 0.3, 0.7], [1, 1, 0], -math.inf, math.nan, None, "perfectly in reverse"),
+        ([0.0, 1.0], [0, 1], math.inf, math.nan, 0.0, "perfectly, so"),
         ([0.3, 0.3, 0.3], [0, 1, 1], math.nan, math.nan, math.log(14 / 3), "the same"),
         ([0.1, 0.3, 0.7], [0, 0, 0], math.nan, -math.inf, -math.inf, "labels are 0"),
         ([0.1, 0.3, 0.7], [1, 1, 1], math.nan, math.inf, math.inf, "labels are 1"),

@@ -236,7 +236,7 @@ def test_the_explanation_says_what_was_not_tried() -> None:
     assert not_tried(25, 2).startswith("Not tried: BetaCalibration, ScalingBinning")
     assert not_tried(25, 2).endswith("VennAbers (too few rows).")
     costly = "ScalingBinning, BayesianBinning, DirichletCalibration, MatrixScaling"
-    assert not_tried(5000, 50) == f"Not tried: {costly} (too many classes, and so too costly)."
+    assert not_tried(5000, 50) == f"Not tried: {costly} (too costly for this many classes)."
     assert AutoCalibration().fit(*draw(25)).explanation_.endswith(not_tried(25, 2))
     assert "Not tried" not in AutoCalibration(CANDIDATES).fit(*draw(25)).explanation_
 
