@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 MIN_VENV := .venv-min
+# What `make fuzz` runs.
+SECONDS := 60
+SEED := 0
 MIN_PY := $(MIN_VENV)/bin/python
 PIP := -m pip install -q --disable-pip-version-check
 BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
@@ -16,18 +19,19 @@ QUIETLY = > $(@:.done=.log) 2>&1 || { cat $(@:.done=.log) >&2; exit 1; }
 
 # All rules share one environment, so they run one after another even under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-min lint bench coverage figures studies papers conformance docs clean
+.PHONY: help demo test test-slow test-min fuzz lint bench coverage figures studies papers conformance docs clean
 
 help:
 	@echo "make demo       train, evaluate and recalibrate example classifiers"
-	@echo "make test       run the linters, type checks and tests"
+	@echo "make test       run linters, type checks and tests"
 	@echo "make test-slow  run the thorough tests"
 	@echo "make test-min   run the tests with the oldest supported packages"
-	@echo "make lint       run ruff, mypy and the check of rejected phrases"
+	@echo "make fuzz       read damaged files for SECONDS=60 seconds"
+	@echo "make lint       run ruff, mypy and the rules of prose"
 	@echo "make bench      benchmark against other libraries"
 	@echo "make coverage   measure the coverage of the intervals: writes docs/coverage.md"
-	@echo "make figures    draw the figures of docs/plotting.md"
-	@echo "make studies    run the other studies of docs/; two need the real predictions"
+	@echo "make figures    plot the figures of README.md and docs/plotting.md"
+	@echo "make studies    run the other studies, which write pages in docs/; two need real predictions"
 	@echo "make clean      remove everything that was built, including the environments"
 
 demo: $(VENV)/base.done $(VENV)/native.done
@@ -42,6 +46,10 @@ test-slow: $(VENV)/dev.done $(VENV)/native.done
 # The kernels use no NumPy headers: those built in place serve every NumPy.
 test-min: $(MIN_VENV)/min.done $(VENV)/native.done
 	$(MIN_PY) -m pytest -n 2 -m "not slow"
+
+# Seeded: a case that breaks is printed with the arguments that run it again.
+fuzz: $(VENV)/dev.done $(VENV)/native.done
+	$(PY) -m tools.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: $(VENV)/dev.done
 	$(PY) -m ruff check .

@@ -1,6 +1,7 @@
-"""Plot every figure of docs/plotting.md: ``python examples/gallery.py`` writes docs/figures/*.png.
+"""Plot the figures of README.md and docs/plotting.md: ``python examples/gallery.py``.
 
-Digits are scikit-learn's; everything else is simulated, so the truth is known.
+They are written to docs/figures. Arguments select figures by name. The digits are those of
+scikit-learn; everything else is simulated, so the truth is known.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
     probs = rng.uniform(0.6, 0.8, n)
     true = probs + np.where(features[:, 0] < 0.5, -0.15, 0.15)
     return probs, rng.random(n) < true, features
+
+
+def network() -> Any:
+    """The reliability diagram of README.md: an overconfident network of ten classes."""
+    data = tu.datasets.network()
+    return tu.evaluate(data, recalibrate=False, advice=False).plot("reliability")
 
 
 def training() -> Any:
@@ -175,6 +182,7 @@ def of_study() -> Any:
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
+    "network": network,
     "reliability": reliability,
     "reliability_deviation": lambda: reliability("deviation", tu.EqualMass(15)),
     "reliability_tree": lambda: reliability("classical", tu.bins.VarianceTree()),

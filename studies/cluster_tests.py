@@ -26,7 +26,7 @@ from trueup.inference import calibration_test
 
 PAGE = Path(__file__).parents[1] / "docs" / "cluster-tests.md"
 LEVEL = 0.05
-DRAWS = 59
+DRAWS = 299
 DRAWS_OF_ROWS = 39
 PER_TASK = 200
 NAMES = {"spread": "spread", "uniform": "uniform", "confident": "beta(4, 1)", "cifar100": "near 1"}

@@ -233,3 +233,11 @@ def test_no_message_is_rewritten() -> None:
     pattern = re.compile(r"str\((error|problem|caught)\)\s*\.\s*(replace|partition)\(")
     assert [path.name for path in SOURCE.rglob("*.py") if pattern.search(path.read_text())] == []
     assert "import re" not in (SOURCE / "cli" / "messages.py").read_text()
+
+
+def test_no_message_steers_a_terminal_or_fills_it() -> None:
+    for file in (None, "p\x1b[2J.csv"):
+        problem = InputError("probs", "come from p\x1b[31m", Verbatim("two\nlines"), file=file)
+        assert str(problem).isprintable()
+        assert "p?[31m" in str(problem)
+    assert len(str(InputError("probs", f"has no column {'x' * 10**6!r}"))) == 1000

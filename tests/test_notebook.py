@@ -16,7 +16,7 @@ import pytest
 import trueup as tu
 from trueup.inference import estimate_many
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
-from trueup.notebook import FieldsShown, TableShown, html_table, is_number
+from trueup.notebook import FieldsShown, TableShown, html_table, is_number, text_table
 from trueup.simulate import Beta, Identity, World, fit, study
 
 RNG = np.random.default_rng(0)
@@ -188,3 +188,8 @@ def test_numbers_are_set_to_the_right() -> None:
     ]  # fmt: skip
     html = html_table("t", ["a", "b"], [["1.5", "word"]])
     assert re.search("right[^>]*>1.5</td><td[^>]*left[^>]*>word</td>", html)
+
+
+def test_names_in_a_table_cannot_steer_a_terminal() -> None:
+    lines = text_table(["a\x1b[2J"], [["\x1b]0;x\x07"], ["two\nlines"]], [False])
+    assert lines == ["a?[2J    ", "?]0;x?   ", "two?lines"]

@@ -1,4 +1,25 @@
-"""Measure, test and fix the calibration of probabilistic classifiers."""
+"""Measure, test and recalibrate the probabilities of classifiers.
+
+Probabilities come first and labels second: (n,) probabilities of the positive class, or an (n, K)
+matrix with one row per sample. Ten names to start with:
+
+    evaluate(probs, labels)          everything in one call, with a verdict in words
+    read("predictions.csv")          probabilities and labels from a file
+    ece(probs, labels)               a metric; rmsce_debiased subtracts its bias
+    interval(ece, probs, labels)     a metric with its confidence interval
+    calibration_test(probs, labels)  a test with an exact p-value
+    compare(a, b, labels)            which of two models is better calibrated
+    group_errors(probs, labels, groups)  which groups are wrong
+    AutoCalibration()                the recalibrator that suits the data; fit, then predict_proba
+    explain("ece")                   what a metric is, and its bias at your number of rows
+    datasets.clinic()                example data with known truth; datasets has more
+
+    >>> import trueup as tu
+    >>> round(tu.ece(tu.datasets.tumors()), 3)
+    0.106
+
+README.md and docs/start.md go on from here; ``dir(trueup)`` lists all names.
+"""
 
 from __future__ import annotations
 

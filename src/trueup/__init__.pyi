@@ -2,6 +2,7 @@
 
 from trueup import (
     bins as bins,
+    datasets as datasets,
     decisions as decisions,
     engines as engines,
     estimators as estimators,
@@ -37,6 +38,7 @@ from trueup.estimators import (
     oe_ratio as oe_ratio,
 )
 from trueup.evaluation import Evaluation as Evaluation, evaluate as evaluate
+from trueup.explanation import explain as explain
 from trueup.forecasts import Forecasts as Forecasts
 from trueup.inference import (
     calibration_test as calibration_test,

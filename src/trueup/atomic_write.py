@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from trueup.errors import must_be
+from trueup.errors import must_be, printable
 
 
 def checked_path(path: object) -> Path:
@@ -26,13 +26,40 @@ def write_atomically(path: object, data: bytes) -> None:
     A link is followed; an existing file keeps its permissions. When writing fails, what was there
     before is untouched and nothing else is left.
     """
-    place = Path(os.path.realpath(checked_path(path)))
+    place = Path(os.path.realpath(writable_place(path)))
+    try:
+        _write_and_move(place, data)
+    except OSError as problem:
+        if problem.strerror is None:
+            raise
+        # What the system says names the temporary file, or none: a full disk has no name.
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+    _settle(place.parent)
+
+
+def writable_place(path: object) -> Path:
+    """Return what names a file that can be written, or raise an error that says why not."""
+    given = checked_path(path)
+    place = Path(os.path.realpath(given))
     if place.is_dir():
-        raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
+        raise is_directory(given)
     if place.exists() and not place.is_file():
-        raise must_be("path", "the name of a file, not of a device or pipe", str(place))
+        raise must_be("path", "the name of a file, not of a device or pipe", str(given))
     if not place.parent.is_dir():
-        raise FileNotFoundError(f"There is no directory {place.parent} to write {place.name} in.")
+        told = f"There is no directory {given.parent} to write {given.name} in."
+        raise FileNotFoundError(printable(told))
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        told = f"{given} cannot be written: its directory is read-only."
+        raise PermissionError(printable(told))
+    return given
+
+
+def is_directory(path: Path) -> IsADirectoryError:
+    """Build the error to raise where a file is expected and a directory is given."""
+    return IsADirectoryError(printable(f"{path} is a directory: give the name of a file in it."))
+
+
+def _write_and_move(place: Path, data: bytes) -> None:
     beside = place.with_name(f".trueup-{secrets.token_hex(8)}")
     # Opened by hand, so that the permissions are those of any new file, not of a temporary one.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -49,7 +76,6 @@ def write_atomically(path: object, data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    _settle(place.parent)
 
 
 def _settle(directory: Path) -> None:

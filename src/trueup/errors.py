@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from typing import Any, Self
 VERBS = "accept come contain cover differ give have hold match name not return select sum use yield"
 RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
 """Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
+
+LONGEST_MESSAGE = 1000  # names in files may have any length
 
 
 class Verbatim(str):
@@ -109,7 +112,7 @@ class InputError(ValueError):
         text = _sentence("".join(rule))
         if hint and None not in hint:
             text = f"{text} Hint: {_sentence(''.join(map(str, hint)))}"
-        return text if self.file is None else printable(f"{self.file}: {text}")
+        return shortened(printable(text if self.file is None else f"{self.file}: {text}"))
 
     def mentions(self, name: str) -> bool:
         """Return whether the message mentions an argument."""
@@ -215,13 +218,37 @@ def internal_error(where: str, error: Exception) -> str:
     return f"internal error in {where}, please report it ({type(error).__name__}: {error})"
 
 
-def printable(text: str) -> str:
-    r"""Return a text without line ends and control characters, which could rule a terminal.
+def printable(text: str, keep: str = "") -> str:
+    r"""Return a text without control characters, which could take over a terminal.
 
-    >>> printable("two\nlines")
-    'two?lines'
+    Line ends are among them, unless ``keep`` has them. Spaces of any kind become plain ones.
+
+    >>> printable("two\nlines"), printable("two\nlines", keep="\n")
+    ('two?lines', 'two\nlines')
+    >>> printable("\x1b[31mred\u3000text")
+    '?[31mred text'
     """
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
+    if text.isprintable():
+        return text
+    return "".join(sign if sign in keep else _printable_sign(sign) for sign in text)
+
+
+def _printable_sign(sign: str) -> str:
+    if sign.isprintable():
+        return sign
+    return " " if unicodedata.category(sign) == "Zs" else "?"
+
+
+def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """Return a text without its middle where it is too long to be read.
+
+    >>> shortened("a very long name", most=9)
+    'a ver…ame'
+    """
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
 
 def _names(text: Parts) -> list[str]:

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from trueup.codec import plain
+from trueup.errors import printable
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -70,7 +71,7 @@ def text_table(
     >>> text_table(["name", "n"], [["a", "10"]], [False, True])
     ['name   n', 'a     10']
     """
-    lines = [list(names), *rows]
+    lines = [[printable(cell) for cell in line] for line in (list(names), *rows)]
     widths = [max(least, *map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(

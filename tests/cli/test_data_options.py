@@ -88,3 +88,26 @@ def test_files_that_cannot_be(run, files, content, said) -> None:
     assert said in result.stderr
     assert result.stderr.startswith("trueup: bad.csv: ")
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "more"), [("power", ("--true-error", "0.1")), ("simulate", ("--n-datasets", "9"))]
+)
+def test_what_cannot_be_simulated_is_said_of_the_file(run, files, command, more) -> None:
+    write_table(files / "c.csv", {"p": [0.5] * 3, "y": [1, 0, 1]})
+    text = run(command, "c.csv", *more, code=2).stderr
+    told = "c.csv: the probabilities must hold two different values, to fit a Beta; got only 0.5."
+    assert told in text
+
+
+def test_apply_names_the_file(run, files) -> None:
+    run("fit", "wrong.csv", "--method", "platt", "-o", "c.json")
+    columns = {"p": np.full(7, 0.5), "y": np.zeros(30)}
+    np.savez(files / "unequal.npz", **columns)
+    said = run("apply", "c.json", "unequal.npz", "-o", "out.npz").stderr
+    assert "left out y, of another length than p, which has 7 rows." in said
+    with np.load(files / "out.npz") as written:
+        assert written.files == ["p"]
+    run("fit", "three.csv", "--method", "temperature", "-o", "k.json")
+    text = run("apply", "k.json", "wrong.csv", "--probs", "p", code=2).stderr
+    assert "trueup: wrong.csv: --probs must name 3 columns, as the calibrator was fitted" in text

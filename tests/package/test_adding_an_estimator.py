@@ -58,6 +58,7 @@ found["compare"] = tu.compare(p, p**2, z, estimator=gap, n_resamples=99, rng=0).
 
 trace = tu.Trace({"gap": tu.parity_gap})
 found["trace"] = trace.record(1, P, y)["gap"] >= 0
+found["explain"] = "rmsce_debiased." in tu.explain("parity_gap", P, y, n_draws=5).text
 found["make_scorer"] = callable(tu.make_scorer(tu.parity_gap))
 
 evaluation.plot()
@@ -131,7 +132,7 @@ def test_the_command_line_takes_the_new_metric(copy: Path):
 
 def test_the_lists_of_the_tests_know_the_new_names(copy: Path):
     files = ("package/test_public_names.py", "metrics/test_declare.py", "package/test_contract.py")
-    laws = ["-k", "parity_gap or MeanGap", "tests/laws"]
+    laws = ["-k", "parity_gap or MeanGap", "tests/laws", "tests/explanation"]
     for chosen in ([f"tests/{file}" for file in files], laws):
         out = run(copy, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *chosen)
         assert "passed" in out

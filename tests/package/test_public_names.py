@@ -27,6 +27,7 @@ PUBLIC = [
     *NAMED,
     # data
     "Forecasts",
+    "datasets",
     # simulation
     "simulate",
     "recommend_estimator",
@@ -70,6 +71,7 @@ PUBLIC = [
     "group_errors",
     "interval",
     # one call, files and figures
+    "explain",
     "Evaluation",
     "evaluate",
     "read",
@@ -101,6 +103,7 @@ IN_MODULES = {
         "TopLabel",
         "TopLabelByClass",
     ],
+    "datasets": ["Dataset", "clinic", "language_models", "network", "tumors"],
     "results": [
         "CalibrationTestResult",
         "Certificate",

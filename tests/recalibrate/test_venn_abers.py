@@ -172,3 +172,11 @@ def test_a_log_loss_that_rises_is_told():
 def test_a_bad_loss_is_one_sentence():
     with pytest.raises(InputError, match='`loss` must be "log" or "squared"; got 1'):
         VennAbers(loss=1).fit([0.1, 0.2], [0, 1])
+
+
+def test_an_end_that_is_nearly_0():
+    """Only a file can hold it; the ratio overflows, and the point must be 0 without a warning."""
+    model = VennAbers().fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    model.maps_[0]["high"] = np.full_like(model.maps_[0]["high"], 5e-324)
+    model.maps_[0]["low"] = np.zeros_like(model.maps_[0]["low"])
+    assert model.predict_proba([0.1, 0.9])[:, 1].tolist() == [0, 0]

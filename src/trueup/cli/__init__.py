@@ -9,6 +9,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command `trueup` with the arguments of this process, and leave with its exit code."""
+    from trueup.cli.process import clean_up_when_ended, ended_by, occupy_closed_streams
+
+    occupy_closed_streams()
+    clean_up_when_ended()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without "…" must not end the work
             stream.reconfigure(errors="replace")
@@ -17,4 +21,4 @@ def main() -> None:
 
         program.main()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ended_by() or 130)

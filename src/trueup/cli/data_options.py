@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from pathlib import Path
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from trueup.atomic_write import writable_place
 from trueup.cli.messages import typed_option
 from trueup.cli.program import say
 from trueup.cli.terminal import working
-from trueup.errors import InputError, must_be
+from trueup.errors import InputError, called, must_be
 
 if TYPE_CHECKING:
     from trueup.forecasts import Forecasts
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "about_data_of",
     "as_typed",
     "bins_option",
     "check_output",
+    "check_outputs_differ",
     "data_options",
     "json_option",
     "metric_named",
@@ -121,20 +126,29 @@ def metric_named(name: str) -> Any:
     return NAMED[name]
 
 
-def check_output(path: str | None, *inputs: str | None) -> None:
+def check_output(path: str | None, *inputs: str | None, option: str = "--output") -> None:
     """Raise an error before the work if a file cannot be written, or is also an input."""
     if path is None or path == "-":
         return
-    place = Path(path)
+    with called({"path": option}):
+        place = writable_place(path)
     for given in inputs:
-        if given is None or given == "-" or not Path(given).exists():
-            continue
-        if place.exists() and place.samefile(given):
+        if given is not None and given != "-" and _same_file(path, given):
             raise InputError(None, "is read, so it cannot be written to as well", file=str(place))
-    if place.is_dir():
-        raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"There is no directory {place.parent} to write {place.name} in.")
+
+
+def check_outputs_differ(**given: str | None) -> None:
+    """Raise an error if two options name one file to write, before the work is done."""
+    paths = [(f"--{option}", path) for option, path in given.items() if path not in (None, "-")]
+    for (option, path), (other, second) in combinations(paths, 2):
+        if _same_file(str(path), str(second)):
+            raise must_be(option, f"a file other than that of {other}", path)
+
+
+def _same_file(one: str, other: str) -> bool:
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def read(path: str, columns: dict[str, Any]) -> Forecasts:
@@ -150,6 +164,19 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
         found = read_forecasts(path, **columns)
     say(f"{found.text}.")
     return found
+
+
+@contextmanager
+def about_data_of(path: str) -> Iterator[None]:
+    """Name the file in errors about the arguments of a function, which are no options here."""
+    try:
+        yield
+    except InputError as error:
+        name = {"scores": "probabilities", "correct": "labels"}.get(error.argument or "")
+        if name is None or error.file is not None:
+            raise
+        shown = "standard input" if path == "-" else path
+        raise error.replace(argument=None, rule=(f"the {name} ", *error.rule), file=shown) from None
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trueup.cli.data_options import as_typed
+from trueup.cli.messages import shell_word
 from trueup.cli.recalibrator_options import METHODS
 from trueup.cli.terminal import Screen, number, pvalue, span
 from trueup.evaluation.text import (
@@ -59,7 +59,7 @@ def show(screen: Screen, found: Evaluation, file: str, columns: dict[str, Any]) 
 
 def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list[str]:
     """Commands to copy: they read the same columns of the same file."""
-    name = shlex.quote(file)
+    name = shell_word(file)
     plain = {option: value for option, value in columns.items() if option not in NOT_FITTED}
     data = f"{name}{as_typed(plain)}"
     lines = []

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trueup.cli.data_options import check_output
+from trueup.cli.program import say
 from trueup.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,14 +21,21 @@ __all__ = ["check_figure_file", "save_figure"]
 
 FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
+NO_DATE: dict[str, dict[str, Any]] = {
+    "png": {},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+MOST_SIGNS = 10
+MISSING_SIGN = re.compile(r"Glyph (\d+) .*missing from")
 
 
-def check_figure_file(path: str, *inputs: str) -> None:
+def check_figure_file(path: str, *inputs: str, option: str = "--output") -> None:
     """Raise an error before the work if no figure can be written to ``path``."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
         raise InputError(None, "the output file must end in .png, .svg or .pdf", path)
-    check_output(path, *inputs)
+    check_output(path, *inputs, option=option)
     from trueup.plotting.common.style import need_matplotlib
 
     need_matplotlib()
@@ -31,8 +43,32 @@ def check_figure_file(path: str, *inputs: str) -> None:
 
 def save_figure(figure: Figure, path: str) -> None:
     """Write a figure to a file atomically."""
+    import matplotlib
+
     from trueup.atomic_write import write_atomically
 
+    suffix = Path(path).suffix.lower().lstrip(".")
     file = io.BytesIO()
-    figure.savefig(file, format=Path(path).suffix.lower().lstrip("."), dpi=RESOLUTION)
+    with matplotlib.rc_context({"svg.hashsalt": "trueup"}), _missing_signs_told():
+        # Without a date and with fixed names, the same figure is the same file.
+        figure.savefig(file, format=suffix, dpi=RESOLUTION, metadata=NO_DATE[suffix])
     write_atomically(path, file.getvalue())
+
+
+@contextmanager
+def _missing_signs_told() -> Iterator[None]:
+    """Say in one sentence which signs of names the font lacks; let other warnings pass."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing = dict[str, None]()
+    for each in caught:
+        found = MISSING_SIGN.match(str(each.message))
+        if found:
+            missing[chr(int(found[1]))] = None
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if missing:
+        some = " ".join(list(missing)[:MOST_SIGNS])
+        more = " and others" * (len(missing) > MOST_SIGNS)
+        say(f"the font lacks {some}{more}, so the figure shows boxes instead.")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection
 
 from trueup.errors import Argument, InputError
 
-__all__ = ["typed", "typed_option"]
+__all__ = ["shell_word", "typed", "typed_option"]
 
 # Arguments of functions whose options have other names.
 NAMES = {
     "correct": "labels",
     "n_bins": "bins",
+    "n_draws": "draws",
     "n_resamples": "resamples",
     "rng": "seed",
 }
@@ -51,4 +53,20 @@ def typed_option(name: str, value: object = None) -> str:
     if value is None or isinstance(value, bool):
         return option
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return f"{option} {shlex.quote(text)}"
+    return f"{option} {shell_word(text)}"
+
+
+def shell_word(text: str) -> str:
+    r"""Return a text as one types it in a shell; control characters by their escapes.
+
+    >>> print(shell_word("p.csv"), shell_word("my file.csv"), shell_word("\x1b[31m's.csv"))
+    p.csv 'my file.csv' $'\x1b[31m\'s.csv'
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{''.join(sign if sign.isprintable() else _escape(sign) for sign in escaped)}'"
+
+
+def _escape(sign: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))

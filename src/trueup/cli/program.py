@@ -10,13 +10,16 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 from trueup.cli.messages import typed
-from trueup.errors import CapabilityError, InputError
+from trueup.cli.process import ended_by
+from trueup.cli.terminal import safe
+from trueup.errors import CapabilityError, InputError, printable
 
 __all__ = ["Command", "command", "program"]
 
@@ -32,6 +35,8 @@ COMMANDS = (
     "certify",
     "power",
     "simulate",
+    "explain",
+    "datasets",
     "demo",
     "completion",
 )
@@ -47,6 +52,8 @@ Examples:
   trueup evaluate predictions.csv
   trueup fit predictions.csv -o calibrator.json
   trueup apply calibrator.json new.csv -o fixed.csv
+  trueup explain ece
+  trueup datasets clinic -o clinic.csv
   trueup demo
 
 \b
@@ -55,7 +62,7 @@ Exit codes:
   1    a condition of --fail-if is met
   2    invalid input; standard error explains how to fix it
   3    internal error (please report it)
-  130  interrupted
+  130  interrupted; 143 and 129: ended by SIGTERM and SIGHUP
 """
 
 
@@ -91,7 +98,8 @@ class Program(click.Group):
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
         run = super().main
-        sys.exit(self._ended(lambda: run(args, standalone_mode=False, **extra)))
+        code = self._ended(lambda: run(args, standalone_mode=False, **extra))
+        sys.exit(ended_by() or (code if _all_was_written() else code or BAD_INPUT))
 
     def _ended(self, work: Callable[[], Any]) -> int:
         """Do the work; return the exit code."""
@@ -105,10 +113,14 @@ class Program(click.Group):
         except click.ClickException as error:
             say(_sentence(error.format_message()))
         except click.Abort:
-            say("Interrupted.")
+            if ended_by() is None:
+                say("Interrupted.")
             return INTERRUPTED
+        except OSError as error:
+            say(_sentence(_about_file(error)))
         except Exception:
-            traceback.print_exc()
+            with suppress(OSError):
+                click.echo(safe(traceback.format_exc()), err=True, nl=False)
             say("This is a bug in trueup. Please report it and include the traceback above.")
             return FAULT
         return BAD_INPUT
@@ -117,7 +129,8 @@ class Program(click.Group):
         """Run a command; report invalid input in one sentence."""
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return code
         except BrokenPipeError:
             _leave_quietly()
@@ -128,7 +141,8 @@ class Program(click.Group):
         except OSError as error:
             raise click.ClickException(_about_file(error)) from error
         except MemoryError as error:
-            raise click.ClickException("The data do not fit into memory.") from error
+            told = str(error) if type(error) is MemoryError else ""
+            raise click.ClickException(told or "The data do not fit into memory.") from error
 
     def _options(self, ctx: click.Context) -> list[str]:
         """Options of the command that was called."""
@@ -138,7 +152,9 @@ class Program(click.Group):
 
 def say(text: str) -> None:
     """Write a sentence for people to standard error."""
-    click.echo(f"trueup: {text}", err=True)
+    # A full standard error cannot be reported anywhere; the exit code says the rest.
+    with suppress(OSError):
+        click.echo(f"trueup: {printable(text)}", err=True)
 
 
 def _sentence(text: str) -> str:
@@ -155,10 +171,27 @@ def _about_file(error: OSError) -> str:
     return f"{name}{error.strerror}"
 
 
+def _all_was_written() -> bool:
+    """Whether both streams are empty; what cannot be written is let go, so that Python can end."""
+    whole = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            whole = whole and stream is sys.stderr
+            _let_go(stream)
+    return whole
+
+
+def _let_go(stream: Any) -> None:
+    # Python would flush once more on its way out, and complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _leave_quietly() -> NoReturn:
     """End without a message, because the program that read our output has ended."""
-    # Python would flush standard output again at exit, and report an error.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _let_go(sys.stdout)
     raise click.exceptions.Exit(BROKEN_PIPE)
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import click
 
-__all__ = ["Screen", "number", "print_json", "pvalue", "span", "working"]
+from trueup.errors import printable
+
+__all__ = ["Screen", "is_terminal", "number", "print_json", "pvalue", "safe", "span", "working"]
 
 WIDEST = 100
 PLAIN_WIDTH = 88
@@ -25,7 +27,7 @@ class Screen:
     """What commands write their answers with, each part below the one before."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self._terminal = is_terminal(sys.stdout)
         self._begun = False
         columns = shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
         self._width = min(columns, WIDEST) if self._terminal else PLAIN_WIDTH
@@ -42,7 +44,7 @@ class Screen:
         indent = max(map(len, texts), default=0) + 2
         for label, text in texts.items():
             shown = textwrap.fill(
-                text,
+                safe(text),
                 self._width,
                 initial_indent=" " * indent,
                 subsequent_indent=" " * indent,
@@ -57,14 +59,15 @@ class Screen:
             return
         self._space()
         numeric = [all(_looks_numeric(cell) for cell in column) for column in columns.values()]
-        cells = [[str(cell) for cell in row] for row in rows]
+        names = [printable(name) for name in columns]
+        cells = [[printable(str(cell)) for cell in row] for row in rows]
         if self._terminal:
-            self._rich_table(title, list(columns), cells, numeric)
+            self._rich_table(title, names, cells, numeric)
         else:
             from trueup.notebook import text_table
 
-            click.echo(title)
-            for line in text_table(columns, cells, numeric):
+            click.echo(safe(title))
+            for line in text_table(names, cells, numeric):
                 click.echo(f"  {line}".rstrip())
         if note:
             self._write(textwrap.fill(note, self._width, break_on_hyphens=False), False)
@@ -72,7 +75,7 @@ class Screen:
     def commands(self, title: str, lines: Sequence[str]) -> None:
         """Write commands to copy, each on a line of its own."""
         self._space()
-        click.echo(title)
+        click.echo(safe(title))
         for line in lines:
             click.echo("  " + self._styled(line, "cyan"))
 
@@ -99,9 +102,10 @@ class Screen:
         self._begun = True
 
     def _write(self, text: str, strong: bool) -> None:
-        click.echo(self._styled(text, "bold") if strong else text)
+        click.echo(self._styled(text, "bold") if strong else safe(text))
 
     def _styled(self, text: str, style: str) -> str:
+        text = safe(text)
         if not self._terminal:
             return text
         colour = None if style == "bold" or os.environ.get("NO_COLOR") else style
@@ -148,10 +152,22 @@ def print_json(content: Mapping[str, Any]) -> None:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on a terminal that work is being done; elsewhere show nothing."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if not is_terminal(sys.stderr):
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(f"{what} …"):
+    # As Text: a path such as [/b].csv is no markup.
+    with Console(stderr=True).status(Text(f"{printable(what)} …")):
         yield
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether people watch a stream; it is None where the process was started without it."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def safe(text: str) -> str:
+    """Return a text without what could take over a terminal; only its line ends are kept."""
+    return printable(text, keep="\n")

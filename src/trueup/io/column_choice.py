@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -100,8 +101,9 @@ def choose(
     guessed = {"probs"} if probs is None else set[str]()
     if labels is None and label:
         guessed.add("labels")
+    times = Counter(names)
     for name in (*found, label):
-        if names.count(name or "") > 1:
+        if times[name or ""] > 1:
             raise twice(str(name), names, shown)
     if label is not None and label in found:
         raise refusal(shown, f"column {label!r} cannot be both predictions and labels")
@@ -137,7 +139,8 @@ class _Guess:
         stem = self._stem(probs, label, need_labels)
         here = [name for name in self.names if column_guesses.parted(name)[0] == stem]
         if label is None and need_labels:
-            label = self._label([name for name in here if name not in probs])
+            taken = set(probs)
+            label = self._label([name for name in here if name not in taken])
         return probs or self._probs([name for name in here if name != label], label), label
 
     def _stem(self, probs: tuple[str, ...], label: str | None, need_labels: bool) -> str:

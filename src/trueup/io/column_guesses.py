@@ -111,6 +111,8 @@ def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str,
     """Columns called as the labels are, in the order of the file; none if a label has none."""
     if labels.dtype != object:
         return ()
+    if not all(label is None or isinstance(label, str) for label in labels):
+        return ()
     classes = {label for label in labels if label is not None}
     found = tuple(name for name in names if name in classes)
     return found if len(found) == len(classes) > 1 else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -12,21 +13,25 @@ from trueup.io.file_errors import listed, refusal
 
 ColumnNames = str | Sequence[str] | None
 
+MOST_COMPARED = 1000  # names among which one that is spelled alike is looked for
 BREAK = re.compile(r"[_.\-\s:/\[(=|]")  # what stands between a prefix and the name of a class
 
 
 def pick(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> list[str]:
     """Columns that the option asks for, in its order; those of a pattern as `ordered`."""
     if isinstance(asked, str) and asked in names:
-        return [_single(asked, names, shown)]
+        asked = [asked]
     parts = asked.split(",") if isinstance(asked, str) else list(asked)
     if not parts or not all(isinstance(part, str) and part.strip() for part in parts):
         raise must_be(option, "names of columns, or a pattern such as 'p_*'", asked)
-    picked: list[str] = []
+    known, picked = Counter(names), dict[str, None]()  # not lists: there may be many columns
     for part in parts:
-        found = _matches(option, part if part in names else part.strip(), names, shown)
-        picked += [name for name in found if name not in picked]
-    return [_single(name, names, shown) for name in picked]
+        name = part if part in known else part.strip()
+        picked |= dict.fromkeys([name] if name in known else _matches(option, name, names, shown))
+    for name in picked:
+        if known[name] > 1:
+            raise twice(name, names, shown)
+    return list(picked)
 
 
 def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> str:
@@ -81,22 +86,14 @@ def _common_start(texts: Sequence[str]) -> str:
 
 
 def _matches(option: str, part: str, names: Sequence[str], shown: str) -> list[str]:
-    if part in names:
-        return [part]
     found = [name for name in names if fnmatchcase(name, part)]
     if found:
         return ordered(found)
-    near = difflib.get_close_matches(part, names, n=1, cutoff=0.7)
+    near = difflib.get_close_matches(part, names[:MOST_COMPARED], n=1, cutoff=0.7)
     folded = [name for name in names if name.lower() == part.lower()] or near
     hint = f"is it {folded[0]!r}?" if folded else f"its columns are {listed(names)}"
     kind = "columns like" if set(part) & set("*?[") else "column"
     raise refusal(shown, (f"has no {kind} {part!r} (", Argument(option), ")"), hint=hint)
-
-
-def _single(name: str, names: Sequence[str], shown: str) -> str:
-    if list(names).count(name) > 1:
-        raise twice(name, names, shown)
-    return name
 
 
 def twice(name: str, names: Sequence[str], shown: str) -> Exception:

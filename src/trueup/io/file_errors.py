@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-from trueup.errors import InputError, Text, Verbatim, printable
+from trueup.errors import InputError, Text, Verbatim, printable, shortened
 
 MOST_NAMED = 12
+LONGEST_NAME = 60
+TOO_LARGE = "The data do not fit into memory"
+
+Call = ParamSpec("Call")
+Result = TypeVar("Result")
 
 
 class Place(Protocol):
@@ -62,7 +68,7 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     >>> listed(["a", "b", "c"], most=2)
     'a, b, … (3 in all)'
     """
-    told = ", ".join(names[:most])
+    told = ", ".join(shortened(name, LONGEST_NAME) for name in names[:most])
     return told if len(names) <= most else f"{told}, … ({len(names)} in all)"
 
 
@@ -72,10 +78,30 @@ def spanned(names: Sequence[str]) -> str:
     >>> spanned([f"p_{k}" for k in range(10)])
     'p_0 … p_9'
     """
-    return listed(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
+    if len(names) <= 4:
+        return listed(names)
+    return " … ".join(shortened(name, LONGEST_NAME) for name in (names[0], names[-1]))
 
 
 def told_by(problem: Exception) -> str:
     """The first line of what another library says of a file."""
     lines = str(problem).splitlines() or [type(problem).__name__]
     return printable(lines[0]).rstrip(".")
+
+
+def names_its_file(function: Callable[Call, Result]) -> Callable[Call, Result]:
+    """Have a function say which file it was, where there is too little memory for it."""
+
+    @wraps(function)
+    def called(*args: Call.args, **kwargs: Call.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except MemoryError as problem:
+            path: Any = args[0] if args else kwargs["path"]
+            shown = getattr(path, "shown", getattr(path, "name", path))
+            if TOO_LARGE in str(problem):  # a function inside this one has said it
+                raise
+            told = "standard input" if shown == "-" else shown
+            raise MemoryError(printable(f"{told}: {TOO_LARGE}.")) from problem
+
+    return called

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,19 @@ def number_in(text: str) -> float | None:
 
 def from_texts(texts: NDArray[Any]) -> NDArray[Any]:
     """Texts (None for missing) as numbers, NaN for missing, if all are; else as they are."""
+    numbers = floats_in(texts)
+    return texts if numbers is None else whole(numbers)
+
+
+def floats_in(texts: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Texts (None for missing) as floats, NaN for missing; None if one of them is no number."""
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
         number = np.nan if missing_text(text) else number_in(text)
         if number is None:
-            return texts
+            return None
         numbers[row] = number
-    return whole(numbers)
+    return numbers
 
 
 def whole(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -72,28 +79,46 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype != object:
         return array
     first = next((item for item in array if item is not None), None)
-    if not isinstance(first, list | tuple | np.ndarray):
+    if not _is_list(first):
         return array
     for row, item in enumerate(array):
-        if not isinstance(item, list | tuple | np.ndarray) or len(item) != len(first):
+        if not _is_list(item) or len(item) != len(first):
             got = Verbatim("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
             raise bad_column(table, name, f"must hold lists of {len(first)} numbers", got, row=row)
     try:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])
-    except (TypeError, ValueError):
-        matrix = np.array(array.tolist(), dtype=object)
-    if matrix.dtype.kind not in "fiub":
-        matrix = _floats(table, name, matrix)
-    return matrix
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass  # found below, with its row
+    else:
+        if matrix.dtype.kind in "fiub" and matrix.ndim == 2:
+            return matrix
+    return _floats(table, name, array, len(first))
 
 
-def _floats(table: Place, name: str, matrix: NDArray[Any]) -> NDArray[Any]:
-    floats = np.empty(matrix.shape)
-    for place, item in np.ndenumerate(matrix):
-        if isinstance(item, str | bytes | list | dict):
-            raise not_a_number(table, name, place[0], item)
-        floats[place] = np.nan if item is None else item
+def _is_list(item: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(item, list | tuple) or (isinstance(item, np.ndarray) and item.ndim > 0)
+
+
+def _floats(table: Place, name: str, lists: NDArray[Any], length: int) -> NDArray[Any]:
+    floats = np.empty((len(lists), length))
+    for row, items in enumerate(lists):
+        for k, item in enumerate(np.ma.filled(items, np.nan) if np.ma.isMA(items) else items):
+            if item is None:
+                floats[row, k] = np.nan
+            elif isinstance(item, str | bytes):  # NumPy would read "0.5" as a number
+                raise not_a_number(table, name, row, item)
+            else:
+                floats[row, k] = _number(table, name, row, item)
     return floats
+
+
+def _number(table: Place, name: str, row: int, item: Any) -> float:
+    try:
+        return float(item)
+    except OverflowError:
+        raise bad_column(table, name, "must fit into 64-bit floats", item, row=row) from None
+    except (TypeError, ValueError):
+        raise not_a_number(table, name, row, item) from None
 
 
 def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
@@ -112,10 +137,7 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
                 raise not_a_number(table, name, row, item)
             floats[row] = number
         else:
-            try:
-                floats[row] = item
-            except (TypeError, ValueError):
-                raise not_a_number(table, name, row, item) from None
+            floats[row] = _number(table, name, row, item)
     return floats
 
 

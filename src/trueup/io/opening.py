@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from typing import IO
 
+from trueup.io.file_errors import names_its_file
 from trueup.io.sources import source_of
 from trueup.io.table import Table
 
 
+@names_its_file
 def open_table(path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> Table:
     """Open a file whose columns are then read by name.
 

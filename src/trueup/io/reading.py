@@ -15,7 +15,7 @@ from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
 from trueup.io.column_patterns import ColumnNames
-from trueup.io.file_errors import Place, refusal, spanned
+from trueup.io.file_errors import Place, names_its_file, refusal, spanned
 from trueup.io.label_classes import Outcomes, outcomes_of
 from trueup.io.number_columns import as_numbers
 from trueup.io.opening import open_table
@@ -26,7 +26,7 @@ from trueup.io.predicted_class import (
     with_prediction,
 )
 from trueup.io.table import Table
-from trueup.io.value_errors import fault, missing_rows, refuse_missing
+from trueup.io.value_errors import fault, missing_rows, refuse_missing, refuse_nested
 
 Readable = str | os.PathLike[str] | IO[bytes] | Table
 
@@ -121,6 +121,7 @@ def read(
     return read_forecasts(**asked).forecasts
 
 
+@names_its_file
 def read_forecasts(
     path: Readable,
     *,
@@ -159,6 +160,7 @@ def read_forecasts(
         chosen = with_prediction(table, chosen, values, beside, logits)
     if chosen.prediction is not None and chosen.prediction not in beside:
         beside[chosen.prediction] = table.column(chosen.prediction)
+        refuse_nested(table, chosen.prediction, beside[chosen.prediction])
     for name, column in beside.items():
         if len(column) != len(values):
             raise table.differ(chosen.probs[0], len(values), name, len(column))
@@ -170,6 +172,9 @@ def read_forecasts(
             values, place = values[rows], table.counting_only(rows)
             beside = {name: column[rows] for name, column in beside.items()}
             remarks.append(remark)
+    for name in (chosen.groups, chosen.clusters):
+        if name is not None:
+            refuse_missing(place, name, beside[name])
     assert chosen.labels is not None
     raw = beside[chosen.labels]
     if chosen.prediction is not None:
@@ -204,6 +209,7 @@ def read_forecasts(
     return Found(forecasts, printable("; ".join(remarks)), chosen)
 
 
+@names_its_file
 def read_scores(
     path: Readable,
     *,
@@ -232,7 +238,10 @@ def read_scores(
 def _gathered(table: Table, chosen: Chosen) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
     singles = (chosen.labels, chosen.prediction, chosen.weights, chosen.groups, chosen.clusters)
     others = [name for name in singles if name is not None]
-    return table.gather(chosen.probs, [*others, *chosen.features])
+    values, beside = table.gather(chosen.probs, [*others, *chosen.features])
+    for name in others:
+        refuse_nested(table, name, beside[name])
+    return values, beside
 
 
 def _present(

@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import weakref
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trueup.atomic_write import checked_path
-from trueup.errors import Argument, must_be
+from trueup.atomic_write import checked_path, is_directory
+from trueup.errors import Argument, must_be, printable
 from trueup.io.file_errors import listed, refusal
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "npz", "json", "jsonl")
@@ -70,16 +72,19 @@ def source_of(path: Any, format: str | None = None) -> Source:
     """Find the file that ``path`` names, or keep what a stream holds in a temporary one."""
     asked = format_named(format)
     if path == "-":
+        if sys.stdin is None:
+            raise refusal("standard input", "is closed")
         return _spooled(sys.stdin.buffer, "standard input", asked)
     if hasattr(path, "read"):
         return _spooled(path, str(getattr(path, "name", "the stream")), asked)
     place = checked_path(path)
     shown = str(place)
     if place.is_dir():
-        raise IsADirectoryError(f"{shown} is a directory: give the name of a file in it.")
+        raise is_directory(place)
     if not place.exists():
-        raise FileNotFoundError(f"There is no file {shown}.")
+        raise FileNotFoundError(printable(f"There is no file {shown}."))
     if not place.is_file():
+        _refuse_device(place, shown)
         with open(place, "rb") as pipe:
             return _spooled(pipe, shown, asked)
     suffixes = [suffix.lower() for suffix in place.suffixes]
@@ -89,21 +94,35 @@ def source_of(path: Any, format: str | None = None) -> Source:
     opening = _opening(place, shown)
     if opening.startswith(GZIP):
         with gzip.open(place, "rb") as stream:
-            return _spooled(stream, shown, asked or SUFFIXES.get(suffix))
+            return _spooled(stream, shown, asked or SUFFIXES.get(suffix), packed=True)
     known = asked or SUFFIXES.get(suffix) or _refuse_suffix(shown, suffix, opening)
     _refuse_mismatch(shown, known, opening)
     return Source(place.resolve(), shown, known)
 
 
-def _spooled(stream: Any, shown: str, asked: str | None) -> Source:
+def _refuse_device(place: Path, shown: str) -> None:
+    """Raise an error for a device such as /dev/zero, which may never end."""
+    found = place.stat()
+    if not (stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)):
+        return
+    with suppress(OSError):
+        if os.path.samestat(found, os.fstat(0)):  # /dev/stdin
+            return
+    raise refusal(shown, "is a device, which may never end", hint="give the name of a file")
+
+
+def _spooled(stream: Any, shown: str, asked: str | None, *, packed: bool = False) -> Source:
+    """Keep what a stream holds in a temporary file; ``packed`` if it comes from gzip."""
     directory = tempfile.mkdtemp(prefix="trueup-")
     path = Path(directory, "table")
     try:
         _copy(stream, path, shown)
         opening = _opening(path, shown)
         if opening.startswith(GZIP):
-            with gzip.open(path, "rb") as packed:
-                return _spooled(packed, shown, asked)
+            if packed:  # each level could be as large again, and a file may unpack to itself
+                raise refusal(shown, "is compressed twice", hint="decompress it once")
+            with gzip.open(path, "rb") as unpacked:
+                return _spooled(unpacked, shown, asked, packed=True)
         known = asked or sniffed(opening)
         _refuse_mismatch(shown, known, opening)
         source = Source(path, shown, known)
@@ -125,13 +144,17 @@ def _copy(stream: Any, path: Path, shown: str) -> None:
         raise must_be("path", "a stream of bytes, not of text", shown, hint=hint) from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise refusal(shown, "is damaged: it cannot be decompressed") from None
+    except OSError as problem:
+        # A full disk has no name: say whose copy there is no room for.
+        raise OSError(problem.errno, f"{problem.strerror} (in {path.parent})", shown) from problem
 
 
 def _opening(path: Path, shown: str) -> bytes:
-    if os.path.getsize(path) == 0:
-        raise refusal(shown, "is empty")
     with open(path, "rb") as file:
-        return file.read(SNIFFED)
+        opening = file.read(SNIFFED)
+    if not opening:
+        raise refusal(shown, "is empty")
+    return opening
 
 
 def sniffed(opening: bytes) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Self
@@ -13,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Argument
-from trueup.io.column_patterns import twice
+from trueup.io.column_patterns import MOST_COMPARED, twice
 from trueup.io.file_errors import bad_column, listed, refusal
 from trueup.io.number_columns import as_numbers
 from trueup.io.sources import Source
 
 SAMPLED = 10_000
+MOST_COLUMNS = 100_000
 
 
 class Table(ABC):
@@ -50,6 +52,14 @@ class Table(ABC):
     @abstractmethod
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         """Columns that are there, as numbers, booleans or objects, or 2-D where rows are lists."""
+
+    def _checked_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Names of the columns, if they are not too many to be meant."""
+        found = tuple(names)
+        if len(found) > MOST_COLUMNS:
+            told = f"has {len(found):,} columns, but at most {MOST_COLUMNS:,} can be read"
+            raise refusal(self.shown, told, hint="save a matrix in one array of an NPZ file")
+        return found
 
     def column(self, name: str) -> NDArray[Any]:
         """One column: numbers or booleans; texts as objects, None where missing."""
@@ -138,9 +148,14 @@ class Table(ABC):
         table._kept = rows
         return table
 
+    @cached_property
+    def _times(self) -> Counter[str]:
+        """How often each name occurs."""
+        return Counter(self.names)
+
     def _check(self, names: Sequence[str]) -> None:
         for name in names:
-            times = self.names.count(name)
+            times = self._times[name]
             if times > 1:
                 raise twice(name, self.names, self.shown)
             if times == 0:
@@ -156,5 +171,5 @@ class Table(ABC):
 
 
 def _advice(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, names[:MOST_COMPARED], n=1)
     return f"is it {near[0]!r}?" if near else f"its columns are {listed(names)}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trueup.errors import Argument, InputError, Text
 from trueup.io.column_choice import Chosen
-from trueup.io.file_errors import Place, refusal, spanned
+from trueup.io.file_errors import Place, bad_column, refusal, spanned
 
 DROP: Text = ("drop such rows with ", Argument("drop_missing", True))
 
@@ -32,6 +32,16 @@ def refuse_missing(place: Place, name: str, column: NDArray[Any]) -> None:
     bad = missing_rows(column)
     if bad.any():
         raise _missing(place, name, bad, DROP)
+
+
+def refuse_nested(place: Place, name: str, column: NDArray[Any]) -> None:
+    """Raise an error unless the entries of a column are single values, such as numbers or texts."""
+    if column.dtype != object or column.ndim != 1:
+        return
+    kinds = {kind for kind in set(map(type, column)) if kind.__hash__ is None or kind is bytes}
+    if kinds:
+        row = next(row for row, item in enumerate(column) if type(item) in kinds)
+        raise bad_column(place, name, "must hold numbers or texts", column[row], row=row)
 
 
 def fault(

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.atomic_write import checked_path, write_atomically
-from trueup.errors import Argument, Verbatim, must_be
+from trueup.errors import Argument, Verbatim, must_be, printable
+from trueup.io.file_errors import told_by
 from trueup.io.formats.arrow_files import pyarrow_for
-from trueup.io.formats.duckdb_reader import name as quoted, text
+from trueup.io.formats.duckdb_reader import interruptible, name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
 
 ROWS_AT_ONCE = 65_536
@@ -104,7 +105,7 @@ def _content(format: str, columns: ResultTable, shown: str) -> bytes:
         "jsonl": lambda: _json_lines(columns),
         "json": lambda: _json(columns),
         "npz": lambda: _npz(columns),
-        "parquet": lambda: _parquet(columns),
+        "parquet": lambda: _parquet(columns, shown),
         "arrow": lambda: _arrow(columns, shown),
     }
     return writers[format]()
@@ -149,18 +150,22 @@ def _npz(columns: ResultTable) -> bytes:
     return file.getvalue()
 
 
-def _parquet(columns: ResultTable) -> bytes:
+def _parquet(columns: ResultTable, shown: str) -> bytes:
     import duckdb
 
     given = {f"c{k}": _for_duck(array) for k, array in enumerate(columns.values())}
     chosen = ", ".join(f"c{k} AS {quoted(name)}" for k, name in enumerate(columns))
     with tempfile.TemporaryDirectory(prefix="trueup-") as directory:
         file = Path(directory, "table.parquet")
-        with duckdb.connect(":memory:") as connection:
-            connection.register("given", given)
-            connection.execute(
-                f"COPY (SELECT {chosen} FROM given) TO {text(str(file))} (FORMAT parquet)"
-            )
+        try:
+            with duckdb.connect(":memory:") as connection, interruptible():
+                connection.register("given", given)
+                connection.execute(
+                    f"COPY (SELECT {chosen} FROM given) TO {text(str(file))} (FORMAT parquet)"
+                )
+        except duckdb.Error as problem:
+            told = told_by(problem).replace(str(file), f"a temporary file in {directory}")
+            raise OSError(f"{shown} cannot be written as Parquet ({told}).") from problem
         return file.read_bytes()
 
 
@@ -199,9 +204,13 @@ def _values(array: NDArray[Any]) -> list[Any]:
 
 
 def _to_standard_output(content: bytes, format: str) -> None:
+    if sys.stdout is None:
+        raise OSError("Standard output is closed.")
     binary = getattr(sys.stdout, "buffer", None)
     if binary is not None:
         sys.stdout.flush()
+        if sys.stdout.isatty():  # people look at it: texts of the file must not steer the terminal
+            content = printable(content.decode(errors="replace"), keep="\n\t").encode()
         binary.write(content)
         binary.flush()
     elif format in ("csv", "tsv", "json", "jsonl"):

@@ -13,7 +13,10 @@ from trueup.estimators import (
 from trueup.metrics.declare import metric
 
 
-@metric
+@metric(
+    use="Compare with published numbers.",
+    instead="smooth_ece, which adapts its bandwidth.",
+)
 def ece_kde() -> DensityError:
     r"""Calibration error by kernel density estimates: `ece` with curves in place of bins.
 
@@ -37,7 +40,10 @@ def ece_kde() -> DensityError:
     return DensityError()
 
 
-@metric
+@metric(
+    use="Report one number without bins, which changes little from run to run.",
+    instead="rmsce_debiased for an estimate with its bias subtracted.",
+)
 def smooth_ece() -> SmoothError:
     r"""Smooth calibration error: residuals smoothed until the width equals what is left.
 
@@ -62,7 +68,10 @@ def smooth_ece() -> SmoothError:
     return SmoothError()
 
 
-@metric
+@metric(
+    use="Test, or compare models with the same bandwidth; it may be negative.",
+    instead="rmsce_debiased for an error in units of probability.",
+)
 def skce(*, bandwidth: float | None = None) -> KernelError:
     r"""Unbiased estimate of the squared kernel calibration error.
 
@@ -87,7 +96,10 @@ def skce(*, bandwidth: float | None = None) -> KernelError:
     return KernelError(bandwidth=bandwidth)
 
 
-@metric
+@metric(
+    use="Compare with models that were trained with it.",
+    instead="skce, which is unbiased.",
+)
 def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
     r"""Maximum mean calibration error: the kernel error that made calibrated training possible.
 
@@ -110,7 +122,10 @@ def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
     return MMCE(bandwidth=bandwidth, weighted=weighted)
 
 
-@metric
+@metric(
+    use="Find errors of one direction over a long range of scores.",
+    instead="kuiper for a range in the middle; rmsce_debiased for errors that alternate.",
+)
 def ks_error() -> CumulativeError:
     r"""Kolmogorov–Smirnov calibration error: the largest running sum of score − label.
 
@@ -130,7 +145,10 @@ def ks_error() -> CumulativeError:
     return CumulativeError()
 
 
-@metric
+@metric(
+    use="Find the range of scores with the largest total error.",
+    instead="rmsce_debiased for errors that alternate.",
+)
 def kuiper() -> CumulativeError:
     r"""Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
 
@@ -150,7 +168,10 @@ def kuiper() -> CumulativeError:
     return CumulativeError(statistic="kuiper")
 
 
-@metric
+@metric(
+    use="Ask how far single predictions are off, with PointwiseError().errors.",
+    instead="smooth_ece for one number about the model.",
+)
 def psce(*, decay: float = 0.9) -> PointwiseError:
     r"""Prediction-specific calibration error: the mean distance of each prediction from its curve.
 

@@ -12,7 +12,10 @@ from trueup.lens import ClassWise
 from trueup.metrics.declare import metric
 
 
-@metric
+@metric(
+    use="Compare with published numbers.",
+    instead="rmsce_debiased, whose bias is subtracted, or ece_sweep.",
+)
 def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Expected calibration error: mean absolute gap between confidence and accuracy.
 
@@ -37,7 +40,10 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(binning=EqualWidth(n_bins))
 
 
-@metric
+@metric(
+    use="Look for the worst bin, together with its number of rows.",
+    instead="kuiper for the worst range of scores; bin_tests for adjusted p-values.",
+)
 def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Maximum calibration error: the largest gap in any bin.
 
@@ -57,7 +63,10 @@ def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(binning=EqualWidth(n_bins), norm=math.inf)
 
 
-@metric
+@metric(
+    use="Compare with published numbers that are root mean squares.",
+    instead="rmsce_debiased, whose bias is subtracted.",
+)
 def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Root mean squared calibration error: `ece` with larger errors counted more.
 
@@ -76,7 +85,10 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(binning=EqualWidth(n_bins), norm=2)
 
 
-@metric
+@metric(
+    use="Report an average error in plain units with few rows.",
+    instead="rmsce_debiased, whose correction removes more of the bias.",
+)
 def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`ece` over equal-mass bins, minus an estimate of its bias.
 
@@ -99,7 +111,10 @@ def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(binning=EqualMass(n_bins), debias=True)
 
 
-@metric
+@metric(
+    use="Judge a model by one number; the verdict of evaluate states it.",
+    instead="smooth_ece without bins; marginal_error_debiased for all classes.",
+)
 def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`rmsce` over equal-mass bins, with its bias subtracted from the square.
 
@@ -121,7 +136,10 @@ def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(binning=EqualMass(n_bins), norm=2, debias=True)
 
 
-@metric
+@metric(
+    use="Report an error for few rows if the true curve is increasing.",
+    instead="rmsce_debiased if the curve may decrease or the model is nearly calibrated.",
+)
 def ece_sweep() -> SweepError:
     r"""`ece` with as many equal-mass bins as keep the calibration curve from falling.
 
@@ -144,7 +162,10 @@ def ece_sweep() -> SweepError:
     return SweepError()
 
 
-@metric
+@metric(
+    use="Report a root mean squared error for few rows if the true curve is increasing.",
+    instead="rmsce_debiased if the curve may decrease or the model is nearly calibrated.",
+)
 def rmsce_sweep() -> SweepError:
     r"""`rmsce` with as many equal-mass bins as keep the calibration curve from falling.
 
@@ -162,7 +183,10 @@ def rmsce_sweep() -> SweepError:
     return SweepError(norm=2)
 
 
-@metric
+@metric(
+    use="Compare all probabilities of models with the same number of classes.",
+    instead="marginal_error_debiased, whose bias is subtracted.",
+)
 def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Static calibration error: mean gap of the probabilities of all classes.
 
@@ -184,7 +208,10 @@ def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(ClassWise(), EqualWidth(n_bins))
 
 
-@metric
+@metric(
+    use="Compare all probabilities, with bins that follow the scores.",
+    instead="marginal_error_debiased, whose bias is subtracted.",
+)
 def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Adaptive calibration error: `sce` with bins of equal mass for every class.
 
@@ -204,7 +231,10 @@ def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(ClassWise(), EqualMass(n_bins))
 
 
-@metric
+@metric(
+    use="Compare models of many classes, where tiny probabilities are most of all.",
+    instead="marginal_error_debiased; class_errors for each class.",
+)
 def tace(
     *, n_bins: NumberOfBins = 15, threshold: float = 0.01, literal: bool = False
 ) -> BinnedError:
@@ -232,7 +262,10 @@ def tace(
     return BinnedError(lens, EqualMass(n_bins), equal_shares=literal)
 
 
-@metric
+@metric(
+    use="Compare with published numbers on all classes.",
+    instead="marginal_error_debiased, whose bias is subtracted.",
+)
 def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Marginal calibration error: root mean square over classes and equal-mass bins.
 
@@ -251,7 +284,10 @@ def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     return BinnedError(ClassWise(), EqualMass(n_bins), norm=2)
 
 
-@metric
+@metric(
+    use="Judge all probabilities of a model by one number.",
+    instead="class_errors for each class; rmsce_debiased for the predicted class.",
+)
 def marginal_error_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""`marginal_error` with its bias subtracted from the square.
 

@@ -7,7 +7,10 @@ from trueup.lens import Lens
 from trueup.metrics.declare import metric
 
 
-@metric
+@metric(
+    use="Report a clinical prediction model, with cox and oe_ratio.",
+    instead="cox and oe_ratio_interval, which have intervals; smooth_ece without loess.",
+)
 def ici(*, lens: Lens | None = None) -> CurveError:
     r"""Integrated calibration index: the mean distance of predictions from a loess curve.
 
@@ -30,7 +33,10 @@ def ici(*, lens: Lens | None = None) -> CurveError:
     return CurveError(lens)
 
 
-@metric
+@metric(
+    use="Report a clinical prediction model: half of the patients have a smaller error.",
+    instead="ici for the mean; cox and oe_ratio_interval have intervals.",
+)
 def e50(*, lens: Lens | None = None) -> CurveError:
     """Median distance of predictions from a loess curve: half of the rows are nearer.
 
@@ -49,7 +55,10 @@ def e50(*, lens: Lens | None = None) -> CurveError:
     return CurveError(lens, quantile=0.5)
 
 
-@metric
+@metric(
+    use="Report a clinical prediction model: 90% of the patients have a smaller error.",
+    instead="ici for the mean; cox and oe_ratio_interval have intervals.",
+)
 def e90(*, lens: Lens | None = None) -> CurveError:
     """Distance of predictions from a loess curve that 90% of rows do not exceed.
 

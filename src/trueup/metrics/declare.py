@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, overload
 
 from trueup.estimators.base import Estimator
 
@@ -22,13 +22,28 @@ BESIDE = (
 )
 
 
-def metric(compose: Callable[..., Estimator]) -> Any:
+@overload
+def metric(compose: Callable[..., Estimator]) -> Any: ...
+
+
+@overload
+def metric(*, use: str = "", instead: str = "") -> Callable[[Callable[..., Estimator]], Any]: ...
+
+
+def metric(
+    compose: Callable[..., Estimator] | None = None, *, use: str = "", instead: str = ""
+) -> Any:
     """Make a named metric of a function that composes its estimator from keyword options.
+
+    ``use`` and ``instead`` are sentences for `trueup.explain`: what the metric is for, and what is
+    better for other purposes. With them it is written ``@metric(use=..., instead=...)``.
 
     The metric takes ``(probs, labels, *, <options>, weights, logits)`` and returns a float; its
     attribute ``estimator`` is `compose`: ``ece.estimator(n_bins=10)`` is what ``ece(…, n_bins=10)``
     calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``.
     """
+    if compose is None:
+        return partial(metric, use=use, instead=instead)
 
     @wraps(compose)
     def measure(
@@ -49,5 +64,6 @@ def metric(compose: Callable[..., Estimator]) -> Any:
     own.__annotations__ = {each.name: each.annotation for each in (*DATA, *options, *BESIDE)}
     own.__annotations__["return"] = "float"
     own.estimator = compose
+    own.use, own.instead = use, instead
     NAMED[compose.__name__] = own
     return own

@@ -6,7 +6,10 @@ from trueup.estimators import Brier, LogLoss
 from trueup.metrics.declare import metric
 
 
-@metric
+@metric(
+    use="Compare the predictions of models on the same rows; it rewards calibration and sharpness.",
+    instead="Brier().decompose for the part that is miscalibration.",
+)
 def brier() -> Brier:
     r"""Brier score: mean squared distance between predictions and labels.
 
@@ -25,7 +28,10 @@ def brier() -> Brier:
     return Brier()
 
 
-@metric
+@metric(
+    use="Compare the predictions of models on the same rows; confident mistakes count most.",
+    instead="brier if single mistakes must not dominate; LogLoss().decompose for the parts.",
+)
 def log_loss() -> LogLoss:
     r"""Log loss: mean negative log-probability of the label.
 

@@ -79,6 +79,12 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     monotone: ClassVar[bool] = False
     """Whether, for two classes and up to rounding, outputs do not decrease with the score."""
 
+    use: ClassVar[str] = ""
+    """What it is for, in a sentence for `trueup.explain`."""
+
+    instead: ClassVar[str] = ""
+    """What is better for other purposes, in a sentence for `trueup.explain`."""
+
     why_worse: ClassVar[str] = ""
     """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
 

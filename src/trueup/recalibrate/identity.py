@@ -27,6 +27,9 @@ class IdentityCalibration(Recalibrator):
     array([[0.75, 0.25]])
     """
 
+    use: ClassVar[str] = "A baseline that every recalibrator must beat."
+    instead: ClassVar[str] = "AutoCalibration, which includes it."
+
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 

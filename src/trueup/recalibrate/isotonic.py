@@ -87,6 +87,11 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     [0.25, 0.5, 1.0]
     """
 
+    use: ClassVar[str] = "Any increasing shape, with thousands of rows."
+    instead: ClassVar[str] = (
+        "BetaCalibration for fewer rows; VennAbers if outputs of 0 and 1 are a risk."
+    )
+
     monotone = True
     preserves_argmax: ClassVar[bool] = WhereAccuracyIsKept()  # type: ignore[assignment]
 

@@ -117,6 +117,11 @@ class LocalCalibration(Recalibrator):
     array([False,  True])
     """
 
+    use: ClassVar[str] = (
+        "A model that is calibrated overall and wrong for some kinds of rows; needs features."
+    )
+    instead: ClassVar[str] = "GroupwiseCalibration if the kinds are known groups."
+
     why_worse: ClassVar[str] = "local averaging loses more information than recalibration gains"
 
     bandwidth: float | None = None

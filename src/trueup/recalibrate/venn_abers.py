@@ -68,6 +68,13 @@ class VennAbers(OneVsRestRecalibrator):
     [[0.5, 0.5]]
     """
 
+    use: ClassVar[str] = (
+        "Any increasing shape with an interval for each row, and no output of 0 or 1."
+    )
+    instead: ClassVar[str] = (
+        "IsotonicCalibration for a single probability; BetaCalibration for few rows."
+    )
+
     monotone: ClassVar[bool] = True
     why_worse: ClassVar[str] = (
         "the hypothetical extra row shrinks confident, correct scores toward the middle"
@@ -118,7 +125,9 @@ class VennAbers(OneVsRestRecalibrator):
         low, high = _ends(learned, scores.problem(number))
         # Both in forms that never fall as the ends rise, not by rounding either.
         if self.loss == "log":
-            return np.asarray(1 / (1 + (1 - low) / high))
+            # Where `high` is nearly 0 the ratio is infinite, and the result is 0, as it should be.
+            with np.errstate(over="ignore", divide="ignore"):
+                return np.asarray(1 / (1 + (1 - low) / high))
         return np.asarray((1 - (1 - high) ** 2 + low**2) / 2)
 
     def _probs_of(self, scores: Scores) -> Floats:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from trueup.cli.commands.demo import FILES, in_words
+from trueup.cli.commands.demo import FILES, activation, in_words
 from trueup.evaluation import Evaluation
 
 
@@ -23,7 +24,8 @@ def test_in_words(probs, said) -> None:
 
 @pytest.mark.slow
 def test_demo_says_what_it_found_and_where(run, tmp_path: Path) -> None:
-    text = " ".join(run("demo", "--dir", "here").stdout.split())
+    printed = run("demo", "--dir", "here").stdout
+    text = " ".join(printed.split())
     assert "All results are in here" in text
     assert "random forest after TemperatureScaling" in text
     for folder in ("tumors", "digits"):
@@ -35,3 +37,25 @@ def test_demo_says_what_it_found_and_where(run, tmp_path: Path) -> None:
             for name in ("before", "after")
         )
         assert after.estimates[0].value < before.estimates[0].value
+    commands = [line.strip() for line in printed.partition("Try it yourself:")[2].splitlines()]
+    commands = [line for line in commands if line and not line.startswith(". ")]
+    assert len(commands) == 4
+    for command in commands:
+        name, *arguments = shlex.split(command)
+        assert name == "trueup"
+        run(*arguments)
+
+
+def test_the_demo_says_how_the_shell_finds_the_program(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "activate").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.prefix", str(tmp_path / ".venv"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert activation() == [". .venv/bin/activate"]
+    program = tmp_path / "trueup"
+    program.touch(mode=0o755)
+    assert activation() == []
+    program.unlink()
+    (tmp_path / ".venv" / "bin" / "activate").unlink()
+    assert activation() == []

@@ -75,9 +75,8 @@ def test_pvalue_of_scores_is_that_of_loops(n, n_clusters, kind, weighted) -> Non
     if n_clusters < FEW_CLUSTERS:
         pools.append(oracle.label_pool(f.scores, f.labels, cluster, labels, f.weights))
     found = omnibus(f)
-    assert found.pvalue == pytest.approx(
-        float(oracle.pvalue(pools, int(cluster.max()) + 1)), abs=1e-12
-    )
+    share = SharedDraws.from_forecasts(f).share
+    assert found.pvalue == pytest.approx(oracle.pvalue(pools, cluster, share), abs=1e-12)
     assert found.notes["clusters"] == n_clusters
     assert found.notes["asymptotic"] is True
     assert found.notes.get("rough", False) == (n_clusters < 10)
@@ -102,10 +101,10 @@ def test_pvalue_of_a_matrix_is_that_of_loops(n_classes, n_clusters, weighted) ->
         [oracle.sign_pool(p, y == k, cluster, signs, w) for p, k in problems],
         [oracle.label_pool(p, y == k, cluster, [d == k for d in labels], w) for p, k in problems],
     ][: 2 if labels else 1]
-    pvalues = [of_rows.matrix_pvalue_of_tables(pool[0], pool[1:]) for pool in pools]
-    expected = oracle.joined(pvalues, n_clusters)
+    pvalues = [float(of_rows.matrix_pvalue_of_tables(pool[0], pool[1:])) for pool in pools]
+    expected = oracle.joined(pvalues, cluster, SharedDraws.from_forecasts(f).share)
     found = omnibus(f)
-    assert found.pvalue == pytest.approx(float(expected), abs=1e-12)
+    assert found.pvalue == pytest.approx(expected, abs=1e-12)
     assert found.notes["strongest"]["block"] in BLOCKS
 
 

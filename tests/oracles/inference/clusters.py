@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -82,17 +81,22 @@ def _relative(value: float, by: float) -> float:
     return math.inf if value > 0 else 0.0
 
 
-def pvalue(pools: Sequence[Table], n_clusters: int) -> Fraction:
+def pvalue(pools: Sequence[Table], cluster: Ints, share: float) -> float:
     """The p-value of the pool of signs, or that and the one of labels joined."""
-    return joined([omnibus.share_at_least(omnibus.combined(p))[0] for p in pools], n_clusters)
+    found = [omnibus.share_at_least(omnibus.combined(p))[0] for p in pools]
+    return joined([float(p) for p in found], cluster, share)
 
 
-def joined(pvalues: Sequence[Fraction], n_clusters: int) -> Fraction:
-    """Signs count where their p-value is 1.5 times that of labels; of under 10 clusters, always."""
+def joined(pvalues: Sequence[float], cluster: Ints, share: float) -> float:
+    """The p-value of labels, or that of signs by 1 + 2 / design effect; of few, the larger one."""
     if len(pvalues) == 1:
         return pvalues[0]
     by_signs, by_labels = pvalues
-    return max(by_labels, by_signs if n_clusters < 10 else by_signs / Fraction(3, 2))
+    sizes = [list(cluster).count(g) for g in set(cluster)]
+    if len(sizes) < 10:
+        return max(by_labels, by_signs)
+    mean_size = sum(size * size for size in sizes) / len(cluster)  # of the cluster of a row
+    return max(by_labels, by_signs / (1 + 2 / (1 + (mean_size - 1) * share)))
 
 
 def likely_share(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,8 +60,9 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
         found = read_scores(table, **asked, logits=logits, normalize=divided)
         extra = _groups_or_features(loaded, table, columns)
     say(f"{found.text}.")
-    kept = _kept(table, output, [name for name in table.names if name not in found.names])
-    new = _recalibrated(loaded, found, extra)
+    used = set(found.names)
+    kept = _kept(table, output, [name for name in table.names if name not in used], found)
+    new = _recalibrated(loaded, found, extra, table.shown)
     both = {**kept, **new}
     called = {name: _called(name, table) if logits and name in new else name for name in both}
     write_table(output, {called[name]: both[name] for name in table.names if name in both})
@@ -97,7 +99,7 @@ def _called(name: str, table: Table) -> str:
 
 
 def _recalibrated(
-    calibrator: Recalibrator, found: FoundScores, extra: dict[str, Any]
+    calibrator: Recalibrator, found: FoundScores, extra: dict[str, Any], shown: str
 ) -> dict[str, Any]:
     """Return the recalibrated columns, each in its old place."""
     import numpy as np
@@ -106,7 +108,8 @@ def _recalibrated(
     if n_columns != calibrator.n_features_in_:
         wants = f"{calibrator.n_features_in_} column{'s' * (calibrator.n_features_in_ > 1)}"
         rule = f"name {wants}, as the calibrator was fitted on"
-        raise must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
+        problem = must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
+        raise problem.replace(file=shown)
     if n_columns == 1:
         return {found.names[0]: calibrator.predict_proba(found.values, **extra)[:, 1]}
     order = _order(calibrator, found)
@@ -150,11 +153,11 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
     return [places[name] for name in names] if same else list(range(len(names)))
 
 
-def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
+def _kept(table: Table, output: str, names: list[str], scores: FoundScores) -> dict[str, Any]:
     """Return the other columns; text files keep them as text, so that 007 stays 007."""
     from trueup.io.formats.csv_files import CsvTable
 
-    repeated = [name for name in table.names if table.names.count(name) > 1]
+    repeated = [name for name, times in Counter(table.names).items() if times > 1]
     if repeated:
         from trueup.io.column_patterns import twice
 
@@ -162,4 +165,11 @@ def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
     if isinstance(table, CsvTable) and (output == "-" or output.lower().endswith(TEXT)):
         return table.texts(names)
     found = table.columns(names) if names else {}
-    return {name: column for name, column in found.items() if len(column) == table.n}
+    rows = len(scores.values)
+    left_out = [name for name, column in found.items() if len(column) != rows]
+    if left_out:
+        from trueup.io.file_errors import listed, spanned
+
+        told = f"left out {listed(left_out)}, of another length than {spanned(scores.names)}"
+        say(f"{told}, which has {rows:,} rows.")
+    return {name: column for name, column in found.items() if len(column) == rows}

@@ -1,7 +1,11 @@
-"""`trueup demo`: the whole workflow on classifiers that are trained on the spot."""
+"""`trueup demo`: the whole workflow on classifiers that are trained here."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +29,8 @@ FILES = {
     "predictions.csv": "test-set predictions of the worst model, with labels",
     "recalibrated.csv": "the same after recalibration",
     "calibrator.json": "the recalibrator, for trueup apply",
-    "before.json, after.json": "both evaluations, all numbers",
-    "before.png, after.png": "overview figures of both evaluations",
+    "before.json, after.json": "both evaluations, with all numbers",
+    "before.png, after.png": "an overview of both",
     "reliability-*.svg": "both reliability diagrams",
 }
 
@@ -40,13 +44,13 @@ FILES = {
     type=click.Path(file_okay=False),
     default="out/demo",
     show_default=True,
-    help="Folder for predictions, evaluations, figures and recalibrators.",
+    help="Where to write predictions, evaluations, figures and recalibrators.",
 )
 def demo(directory: str) -> None:
-    """Train classifiers on scikit-learn datasets, evaluate them, and recalibrate the worst.
+    """Train classifiers on scikit-learn datasets, evaluate them and recalibrate the worst.
 
-    Three models are trained on one part of each dataset and recalibrated on a second; all numbers
-    come from a held-out third part.
+    Three models are trained on one part of each dataset and recalibrated on a second. All numbers
+    come from a third part that is held out.
     """
     screen = Screen()
     for title, folder, data in (
@@ -59,14 +63,25 @@ def demo(directory: str) -> None:
     screen.paragraph(f"All results are in {directory}, in one folder per dataset:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
+    recalibrated = predictions.with_name("recalibrated.csv")
     screen.commands(
         "Try it yourself:",
         [
-            f"trueup evaluate {predictions}",
-            f"trueup plot {predictions} --kind classes -o classes.png",
-            f"trueup compare {predictions} {predictions.with_name('recalibrated.csv')}",
+            *activation(),
+            f"trueup evaluate {shlex.quote(str(predictions))}",
+            f"trueup plot {shlex.quote(str(predictions))} --kind classes -o classes.png",
+            f"trueup compare {shlex.quote(str(predictions))} {shlex.quote(str(recalibrated))}",
+            "trueup datasets",
         ],
     )
+
+
+def activation() -> list[str]:
+    """Return the command that lets the shell find `trueup`, unless it finds it already."""
+    script = Path(sys.prefix, "bin", "activate")
+    if shutil.which("trueup") is not None or not script.is_file():
+        return []
+    return [f". {shlex.quote(os.path.relpath(script))}"]
 
 
 def _tumors() -> tuple[Probs, Both]:
@@ -132,7 +147,7 @@ def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_lab
     screen.paragraph(f"{worst}: {_findings(before)}")
     kind = calibrator.best_name_
     screen.paragraph(
-        f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_findings(after)}"
+        f"{worst} after {kind}, fitted on {len(labels_more)} other rows: {_findings(after)}"
     )
     _show_before_after(screen, before, after)
     folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +166,7 @@ def _findings(found: Evaluation) -> str:
 
 
 def in_words(probs: Any, labels: Any) -> str:
-    """Compare a model's mean confidence with its accuracy in one line."""
+    """Return a sentence that compares the mean confidence of a model with its accuracy."""
     import numpy as np
 
     matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])
@@ -177,10 +192,7 @@ def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
         "95% interval": [span(found[name].low, found[name].high) for name in order],
         "p-value": [pvalue(calibration_test(tests[name], labels, rng=0).pvalue) for name in order],
     }
-    note = (
-        "rmsce_debiased: 0 is perfect. A small p-value of the omnibus test is evidence of "
-        "miscalibration."
-    )
+    note = "rmsce_debiased: 0 is perfect. A small p-value is evidence of miscalibration."
     screen.table("Calibration of the three models", table, note)
     return order[-1]
 
@@ -199,4 +211,4 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
             for place, name in enumerate(("Brier score", "log loss"))
         },
     }
-    screen.table("Before and after recalibration (held-out test rows)", table)
+    screen.table("Before and after recalibration, on held-out rows", table)

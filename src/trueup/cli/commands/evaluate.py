@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,14 @@ from trueup.cli.data_options import (
     as_typed,
     bins_option,
     check_output,
+    check_outputs_differ,
     data_options,
     json_option,
     metric_named,
     read,
     seed_option,
 )
+from trueup.cli.messages import shell_word
 from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, print_json, working
 
@@ -97,7 +98,8 @@ def evaluate(
     if figure_file is not None:
         from trueup.cli.figures import check_figure_file
 
-        check_figure_file(figure_file, file)
+        check_figure_file(figure_file, file, option="--plot")
+    check_outputs_differ(output=output, plot=figure_file)
     forecasts = read(file, columns)
     with working("evaluating"):
         from trueup.evaluation import evaluate as evaluated
@@ -141,7 +143,7 @@ def _as_typed(
 
     settings, usual = found.settings, Settings.checked()
     named = {"n_bins": "bins", "confidence_level": "confidence-level", "n_resamples": "resamples"}
-    text = f"trueup evaluate {shlex.quote(file)}{as_typed(columns)}"
+    text = f"trueup evaluate {shell_word(file)}{as_typed(columns)}"
     text += "".join(f" --metric {name}" for name in metrics)
     for name, option in named.items():
         if settings[name] != getattr(usual, name):

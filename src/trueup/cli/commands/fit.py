@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from trueup.cli.data_options import (
     json_option,
     read_found,
 )
+from trueup.cli.messages import shell_word
 from trueup.cli.program import command
 from trueup.cli.recalibrator_options import METHODS, make
 from trueup.cli.terminal import Screen, number, print_json, span, working
@@ -115,7 +115,7 @@ def fit(
         screen = Screen()
         _show(screen, fitted, explanation, gain)
         line = (
-            f"trueup apply {shlex.quote(output)} new.csv{as_typed(columns, *APPLIED)} -o fixed.csv"
+            f"trueup apply {shell_word(output)} new.csv{as_typed(columns, *APPLIED)} -o fixed.csv"
         )
         screen.commands(f"Written to {output}. To use it:", [line])
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from trueup.cli.data_options import FILE, data_options, json_option, read, seed_option
+from trueup.cli.data_options import (
+    FILE,
+    about_data_of,
+    data_options,
+    json_option,
+    read,
+    seed_option,
+)
 from trueup.cli.program import command
 from trueup.cli.terminal import Screen, number, print_json, working
 from trueup.errors import conflict
@@ -58,7 +65,7 @@ def power(
         "n_datasets": n_datasets,
         "rng": seed,
     }
-    with working("drawing datasets"):
+    with working("drawing datasets"), about_data_of(file):
         if n is not None:
             detection = power_of(forecasts, n=n, **settings)
             words, found, tried = detection.text, detection.to_dict(), []

@@ -10,6 +10,7 @@ import click
 
 from trueup.cli.data_options import (
     FILE,
+    about_data_of,
     check_output,
     data_options,
     json_option,
@@ -91,7 +92,8 @@ def simulate(
         from trueup.simulate import fit
 
         forecasts = read(file, columns)
-        fitted = fit(forecasts)
+        with about_data_of(file):
+            fitted = fit(forecasts)
         named[f"like {file}"] = fitted.world
         sizes = sizes or [forecasts.n]
         if not as_json:

@@ -30,13 +30,8 @@ are right for any number of clusters, if their dependence is like that of the da
 ROUGH = 10
 """With fewer clusters, a p-value is rough: there are not many patterns of their signs."""
 
-LENIENT = 1.5
-"""By so much the p-value of signs may be larger than that of drawn labels.
-
-The larger of the two is too cautious: they differ by chance where both are right. With 1.5, tests
-reject 4% to 6% of calibrated models with 20 clusters (docs/cluster-tests.md), and signs still guard
-against a dependence that the drawn labels do not have.
-"""
+LENIENT = 2.0
+"""How much more of the p-value of signs than of drawn labels counts: see `SharedDraws.lenience`."""
 
 SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
 NUMBERS = 200  # shared numbers over which the likelihood is averaged
@@ -84,9 +79,31 @@ class SharedDraws:
         """Estimated share of rows that use the number of their cluster."""
         return likely_share(self.lower, self.upper, self.cluster)
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster[-1]) + 1
+
+    @property
+    def inflation(self) -> float:
+        """Design effect: by how much the estimated dependence inflates variances of sums."""
+        sizes = np.bincount(self.cluster)
+        return 1 + self.share * float(np.sum(sizes * (sizes - 1.0)) / np.sum(sizes))
+
+    @property
+    def lenience(self) -> float:
+        """Factor by which the p-value of signs may be larger than that of drawn labels.
+
+        The larger of the two is too cautious: they differ by chance where both are right. Where
+        dependence matters little, drawn labels are right, so the factor is 3; where it matters
+        much, they depend on its form, and the factor is near 1. Signs of very few clusters are
+        few, and the larger p-value counts. docs/cluster-tests.md has the error rates.
+        """
+        return 1 + LENIENT / self.inflation if self.n_clusters >= ROUGH else 1.0
+
     def labels(self, keys: Bits) -> Ints:
         """Draw a label for every row in order, by three keys: own, who shares, and shared."""
-        numbers = mixed(keys[2] + np.arange(self.cluster[-1] + 1, dtype=np.uint64) * STEP)
+        numbers = mixed(keys[2] + np.arange(self.n_clusters, dtype=np.uint64) * STEP)
         number = numbers[self.cluster]
         sharing = engine.draws.draw_labels(self._sharing, keys[1])
         if self.binary:
@@ -141,9 +158,9 @@ def about_clusters(n_clusters: int) -> dict[str, Any]:
     return notes
 
 
-def joint_pvalue(by_signs: float, by_labels: float, n_clusters: int) -> float:
+def joint_pvalue(by_signs: float, by_labels: float, shared: SharedDraws) -> float:
     """Return the p-value of drawn labels, unless that of signs is much larger."""
-    return max(by_labels, by_signs / (LENIENT if n_clusters >= ROUGH else 1.0))
+    return max(by_labels, by_signs / shared.lenience)
 
 
 def relative(values: Floats, spread: Floats) -> Floats:

@@ -71,9 +71,9 @@ def cluster_signs(
     pvalue = resampled_pvalue(observed, np.array(drawn))
     about = about_clusters(len(np.unique(forecasts.clusters)))
     if about["clusters"] < FEW_CLUSTERS:
-        first, *others = _of_drawn_labels(estimator, forecasts, seed, n_resamples)
-        by_labels = resampled_pvalue(first, np.array(others))
-        pvalue = joint_pvalue(pvalue, by_labels, about["clusters"])
+        shared = SharedDraws.from_forecasts(forecasts)
+        first, *others = _of_drawn_labels(estimator, forecasts, shared, seed, n_resamples)
+        pvalue = joint_pvalue(pvalue, resampled_pvalue(first, np.array(others)), shared)
     return CalibrationTestResult(
         observed,
         pvalue,
@@ -116,10 +116,9 @@ def _powers_of_residuals(
 
 
 def _of_drawn_labels(
-    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+    statistic: Estimator, forecasts: Forecasts, shared: SharedDraws, seed: int, n_resamples: int
 ) -> list[float]:
     """Return a statistic of the data, then of drawn labels, relative to its spread under signs."""
-    shared = SharedDraws.from_forecasts(forecasts)
     keys = keys_of(seed, 4 * n_resamples)[n_resamples:].reshape(-1, 3)
     spread = _spread(forecasts, shared)
     degree = _degree(statistic, forecasts)

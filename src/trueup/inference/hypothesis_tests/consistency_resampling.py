@@ -110,7 +110,7 @@ def resampled_powers(
     ready = sorted_problem(statistic, forecasts)
     if ready is not None:
         return null_powers([statistic], ready, seed, n_resamples)[0]
-    draw = _drawer(forecasts)
+    draw = label_drawer(forecasts)
 
     def some(first: int, last: int) -> list[float]:
         return [
@@ -132,7 +132,7 @@ def _unconditional_powers(
     def one(r: int) -> float:
         drawn = engine.draws.draw_rows(forecasts.n, keys[2 * r])
         rows = _apart(forecasts.take(drawn), drawn, alone)
-        (labels,) = _drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
+        (labels,) = label_drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
         return statistic.measure_forecasts(rows.with_labels(labels)).pth_power
 
     def some(first: int, last: int) -> list[float]:
@@ -177,8 +177,8 @@ def _together(
     return np.array([observed, *(power for part in parts for power in part)])
 
 
-def _drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
-    """A function that draws labels for all rows, one array a key."""
+def label_drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
+    """Return a function that draws labels for all rows, one array for each key."""
     if not forecasts.is_matrix:
         limit = limits_of(forecasts.scores)
         return lambda keys: [engine.draws.draw_labels(limit, key) for key in keys]

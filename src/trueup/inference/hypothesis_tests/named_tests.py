@@ -32,3 +32,55 @@ TESTS: dict[str, Callable[..., CalibrationTestResult]] = {
 }
 """All take ``(forecasts, *, statistic, n_resamples, rng)``; of the last nine the ``statistic`` may
 be a lens, an estimator that fits, or None."""
+
+USES: dict[str, tuple[str, str]] = {
+    "consistency": (
+        "Test one metric, such as ece: its value among values for drawn labels; exact.",
+        "omnibus, which detects more kinds of errors.",
+    ),
+    "consistency-unconditional": (
+        "Test one metric if the scores are a random sample too.",
+        "consistency, which is exact for any number of rows.",
+    ),
+    "cluster-signs": (
+        "Test rows in clusters, such as visits of the same patients.",
+        "omnibus, which takes clusters too and detects more kinds of errors.",
+    ),
+    "omnibus": (
+        "Decide whether a model is calibrated; it combines six statistics and is exact.",
+        "cox for slope and intercept; consistency for one metric.",
+    ),
+    "cox": (
+        "Test slope 1 and intercept 0 of one column, as clinical papers report.",
+        "omnibus, which also detects errors that no slope or intercept shows.",
+    ),
+    "spiegelhalter": (
+        "Compare the Brier score with its expected value, as clinical papers report.",
+        "omnibus: errors of opposite direction cancel in this test.",
+    ),
+    "hosmer-lemeshow": (
+        "Compare with published tests over ten bins of equal mass.",
+        "omnibus, whose p-value does not depend on a choice of bins.",
+    ),
+    "ks": (
+        "Look for errors of one direction over a long range of scores.",
+        "omnibus, which detects more kinds of errors.",
+    ),
+    "tcal": (
+        "Look for errors of unknown smoothness over bins of many widths.",
+        "omnibus, which also uses the mean and the slope.",
+    ),
+    "skce": (
+        "Test full calibration of all classes with a kernel.",
+        "omnibus, which is cheaper and names the classes.",
+    ),
+    "skce-block": (
+        "Test full calibration if there are too many pairs of rows.",
+        "skce, which detects smaller errors.",
+    ),
+    "skce-distribution-free": (
+        "Bound a p-value without resampling; it is very conservative.",
+        "skce, which detects much smaller errors.",
+    ),
+}
+"""For each test what it is for and what is better for other purposes, for `trueup.explain`."""

@@ -52,7 +52,7 @@ class ClusterColumns:
         sizes = [len(column.cells.place) for column in self.columns]
         self.start = np.concatenate([[0], np.cumsum(sizes)])
         self.shared = SharedDraws.from_forecasts(forecasts)
-        self.n_clusters = int(self.shared.cluster[-1]) + 1
+        self.n_clusters = self.shared.n_clusters
         self.labels = forecasts.labels[self.shared.order]
 
     @property

@@ -12,7 +12,7 @@ from trueup._typing import Floats
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
-from trueup.inference.cluster_tests.cluster_draws import about_clusters, joint_pvalue
+from trueup.inference.cluster_tests.cluster_draws import SharedDraws, about_clusters, joint_pvalue
 from trueup.inference.hypothesis_tests.consistency_resampling import all_certain
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
@@ -81,6 +81,7 @@ def _of_lens(
     possible = bool((np.where(pairs.y, pairs.p, 1 - pairs.p) > 0).all())
     if not possible or ((pairs.p == 0) | (pairs.p == 1)).all():
         return _without_draws(possible, null, n_resamples, clusters)
+    shared = None
     if clusters is None:
         column = Column.from_pairs(pairs)
         pools = [values_of_column(column, pairs, keys_of(seed_of(rng), n_resamples))]
@@ -90,7 +91,7 @@ def _of_lens(
         clustered = ClusterColumns(replace(binary, clusters=clusters))
         (column,) = clustered.columns
         pools = [values[:, 0] for values in clustered.pools(seed_of(rng), n_resamples)]
-        about = clustered.notes
+        shared, about = clustered.shared, clustered.notes
 
     def tested(values: Floats) -> CalibrationTestResult:
         pvalues = pooled_pvalues(values)
@@ -99,15 +100,17 @@ def _of_lens(
         notes = {"parts": _parts(pvalues[0]), "strongest": strongest}
         return _result(harmonic(pvalues), null, notes | about)
 
-    return _weakest([tested(values) for values in pools])
+    return _weakest([tested(values) for values in pools], shared)
 
 
-def _weakest(found: list[CalibrationTestResult]) -> CalibrationTestResult:
+def _weakest(
+    found: list[CalibrationTestResult], shared: SharedDraws | None
+) -> CalibrationTestResult:
     """Return the only result, or of those by signs and by labels the one whose p-value counts."""
-    if len(found) == 1:
+    if shared is None or len(found) == 1:
         return found[0]
     by_signs, by_labels = found
-    pvalue = joint_pvalue(by_signs.pvalue, by_labels.pvalue, by_signs.notes["clusters"])
+    pvalue = joint_pvalue(by_signs.pvalue, by_labels.pvalue, shared)
     return replace(by_labels if pvalue == by_labels.pvalue else by_signs, pvalue=pvalue)
 
 
@@ -139,16 +142,18 @@ def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> Calibration
     if not possible or all_certain(forecasts) is not None:
         return _without_draws(possible, null, n_resamples, clusters)
     columns: MatrixColumns | ClusterColumns
+    shared = None
     if clusters is None:
         columns = columns_of(forecasts)
         pools = [columns.values(keys_of(seed_of(rng), n_resamples))]
         about: dict[str, Any] = {}
     else:
         columns = ClusterColumns(forecasts)
+        shared = columns.shared
         values = columns.pools(seed_of(rng), n_resamples)
         pools = [(each[:, 0], each[:, 1:]) for each in values]
         about = columns.notes
-    return _weakest([_of_blocks(columns, *pool, null, about) for pool in pools])
+    return _weakest([_of_blocks(columns, *pool, null, about) for pool in pools], shared)
 
 
 def _of_blocks(

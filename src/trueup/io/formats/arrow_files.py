@@ -23,9 +23,10 @@ class ArrowTable(Table):
         pyarrow = pyarrow_for(self.shown)
         try:
             self._table = _opened(pyarrow, source)
-        except (pyarrow.ArrowException, OSError) as problem:
+            names = tuple(self._table.column_names)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
             raise self._unreadable(problem) from problem
-        self.names = tuple(self._table.column_names)
+        self.names = self._checked_names(names)
         self.n = int(self._table.num_rows)
         if self.n == 0:
             raise refusal(self.shown, "has no rows")

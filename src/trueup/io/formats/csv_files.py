@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import mmap
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -13,13 +14,25 @@ from numpy.typing import NDArray
 
 from trueup.io.file_errors import refusal
 from trueup.io.formats.duckdb_reader import Duck, text
-from trueup.io.number_columns import MISSING, from_texts, missing_text, number_in, whole
+from trueup.io.number_columns import (
+    MISSING,
+    floats_in,
+    from_texts,
+    missing_text,
+    number_in,
+    whole,
+)
 from trueup.io.sources import Source
 from trueup.io.table import Table
 
 DELIMITERS = ",;\t|"
 TYPES_FROM = 200  # rows by which a column is first taken for numbers or texts
+CELLS_LOOKED_AT = 2**18  # of wide files, fewer rows
 WIDEST_FIELD = 2**24
+BYTES_BY_HAND = 6  # times the square of the columns: in smaller files Python is faster than DuckDB
+FEWEST_BY_HAND = 1000  # columns
+CELLS_AT_ONCE = 2**15  # a text of one takes about 60 bytes
+FEWEST_ROWS = 16
 BUFFER = 2**23  # a quarter of what DuckDB would hold of the file in each thread
 
 
@@ -33,12 +46,17 @@ class CsvTable(Table):
         super().__init__(source)
         self._refuse_utf16()
         self._delimiter = self._find_delimiter()
+        self._ends_checked = False
         records = self._records()
         _, header = next(records, (0, []))
-        self.names = self._names(header)
-        first = [record for _, record in islice(records, TYPES_FROM)]
+        self.names = self._checked_names(self._names(header))
+        few = min(TYPES_FROM, max(2, CELLS_LOOKED_AT // len(self.names)))
+        first = [record for _, record in islice(records, few)]
         if not first:
             raise refusal(self.shown, "has no rows below its header")
+        self._not_for_duckdb = self._wide() or self._with_empty_lines()
+        if self._wide():
+            self.columns_at_once = len(self.names)
         # Only a first opinion: every value is looked at when the column is read.
         self._seem_numbers = {
             name: all(
@@ -48,6 +66,15 @@ class CsvTable(Table):
             )
             for at, name in enumerate(self.names)
         }
+
+    def _wide(self) -> bool:
+        """Whether DuckDB is slow: it declares all columns in every query, for a few of them."""
+        width, size = len(self.names), self.source.path.stat().st_size
+        return width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
+
+    def _with_empty_lines(self) -> bool:
+        """Whether DuckDB would take empty lines for rows, as it does where there is one column."""
+        return len(self.names) == 1 and self._contains(b"\n\n", b"\n\r", b"\r\r")
 
     def line(self, row: int) -> int | None:
         """The line of the file that a row is in."""
@@ -60,6 +87,20 @@ class CsvTable(Table):
         return {name: list(cells[name]) for name in names}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
+        found = {} if self._not_for_duckdb else self._by_duckdb(names, limit)
+        if not found or len(found[names[0]]) == 0:
+            found = self._by_hand(names, limit)
+        elif limit is None:
+            self._refuse_one_more_field()
+        if limit is None:
+            self.n = len(found[names[0]])
+        return {
+            name: whole(column) if column.dtype.kind == "f" else from_texts(column)
+            for name, column in found.items()
+        }
+
+    def _by_duckdb(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
+        """Columns of a file that DuckDB can read; none of another."""
         import duckdb
 
         try:
@@ -74,13 +115,8 @@ class CsvTable(Table):
                 read_again = self._read(duck, texts, dict.fromkeys(texts, False), limit)
                 found |= zip(texts, read_again, strict=True)
         except duckdb.Error:
-            found = self._by_hand(names, limit)
-        if limit is None:
-            self.n = len(found[names[0]])
-        return {
-            name: whole(column) if column.dtype.kind == "f" else from_texts(column)
-            for name, column in found.items()
-        }
+            return {}
+        return found
 
     def _read(
         self, duck: Duck, names: Sequence[str], as_number: dict[str, bool], limit: int | None
@@ -120,16 +156,67 @@ class CsvTable(Table):
 
     def _by_hand(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
         """Find what is wrong with the file, or read what DuckDB would not: mixed line ends."""
-        places = {name: self.names.index(name) for name in names}
-        values: dict[str, list[str | None]] = {name: [] for name in names}
+        numbers = [name for name in names if self._seem_numbers[name]]
+        found = self._columns_by_hand(names, {*numbers}, limit)
+        texts = [name for name in numbers if found[name].dtype == object]
+        if texts:
+            found |= self._columns_by_hand(texts, set(), limit)
+        return found
+
+    def _columns_by_hand(
+        self, names: Sequence[str], numbers: set[str], limit: int | None
+    ) -> dict[str, NDArray[Any]]:
+        """Columns as numbers or texts; of ``numbers`` that hold others some rows may be lost."""
+        places = {name: place for place, name in enumerate(self.names)}
+        parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        numbers = set(numbers)
+        for columns in self._blocks(limit):
+            for name, part in parts.items():
+                cells = np.array([cell or None for cell in columns[places[name]]], dtype=object)
+                floats = floats_in(cells) if name in numbers else None
+                if floats is None:
+                    numbers.discard(name)
+                part.append(cells if floats is None else floats)
+        return {
+            name: np.concatenate(part) if part else np.empty(0, object)
+            for name, part in parts.items()
+        }
+
+    def _blocks(self, limit: int | None) -> Iterator[list[tuple[str, ...]]]:
+        """Some rows at a time, as columns; raise an error for a row of another length."""
         last = None if limit is None else limit + 1  # after the header
-        for number, (line, record) in enumerate(islice(self._records(strict=True), last)):
+        records = islice(self._records(strict=True), last)
+        next(records, None)
+        rows = max(FEWEST_ROWS, CELLS_AT_ONCE // len(self.names))
+        while block := list(islice(records, rows)):
+            for line, record in block:
+                if len(record) != len(self.names):
+                    raise self._ragged(len(record), line)
+            yield list(zip(*(record for _, record in block), strict=True))
+
+    def _refuse_one_more_field(self) -> None:
+        """Raise an error for a line with one more, empty field, which DuckDB passes over."""
+        if self._ends_checked:
+            return
+        self._ends_checked = True
+        mark = self._delimiter.encode()
+        # A search that costs little; few files have a line that ends so.
+        if not self._contains(mark + b"\n", mark + b"\r", last=mark):
+            return
+        for line, record in self._records():
             if len(record) != len(self.names):
                 raise self._ragged(len(record), line)
-            if number > 0:
-                for name, at in places.items():
-                    values[name].append(record[at] or None)
-        return {name: np.array(column, dtype=object) for name, column in values.items()}
+
+    def _contains(self, *marks: bytes, last: bytes | None = None) -> bool:
+        """Whether the file has one of these bytes anywhere, or ends with ``last``."""
+        if self.source.path.stat().st_size == 0:  # as files in /proc say, which cannot be mapped
+            return True
+        with (
+            open(self.source.path, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
+            found = any(content.find(mark) >= 0 for mark in marks)
+            return found or content[-1:] == last
 
     def _ragged(self, n_fields: int, line: int) -> Exception:
         hint = ""

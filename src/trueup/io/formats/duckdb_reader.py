@@ -6,6 +6,8 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +52,26 @@ class Duck:
 
         Columns must be called c0, c1, …, so that no name of the file can be mistaken.
         """
-        answer = self.connection.execute(query, [self.path]).fetchnumpy()
+        with interruptible():
+            answer = self.connection.execute(query, [self.path]).fetchnumpy()
         return [unmasked(np.ma.asanyarray(answer[f"c{k}"])) for k in range(len(answer))]
 
     def described(self, query: str) -> list[tuple[str, str]]:
         """Names and types of the columns of an answer that is not fetched."""
-        rows = self.connection.execute(f"DESCRIBE {query}", [self.path]).fetchall()
+        with interruptible():
+            rows = self.connection.execute(f"DESCRIBE {query}", [self.path]).fetchall()
         return [(str(row[0]), str(row[1])) for row in rows]
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt, as Python does, instead of DuckDB's error about an interruption."""
+    try:
+        yield
+    except RuntimeError as problem:
+        if "interrupted" not in str(problem).lower():
+            raise
+        raise KeyboardInterrupt from problem
 
 
 def text(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -17,6 +18,7 @@ from trueup.io.sources import Source
 from trueup.io.table import Table
 
 NAMES_FROM = 1000  # lines in which the names of the columns are looked for
+VALUES_AT_ONCE = 2**22  # in Python, each takes about 32 bytes
 
 
 class JsonLinesTable(Table):
@@ -27,12 +29,21 @@ class JsonLinesTable(Table):
         first = list(islice(self._records(), NAMES_FROM))
         if not first:
             raise refusal(self.shown, "holds no records")
-        self.names = tuple(dict.fromkeys(name for _, record in first for name in record))
+        names = dict.fromkeys(name for _, record in first for name in record)
+        self.names = self._checked_names(names)
+        lines = len(first) * self.source.path.stat().st_size / self._bytes_of(first)
+        # Each time is a pass over the whole file: as few as memory allows.
+        self.columns_at_once = max(self.columns_at_once, int(VALUES_AT_ONCE / max(1, lines)))
 
     @cached_property
     def n(self) -> int:
         """Number of records."""
         return sum(1 for _ in self._records())
+
+    def _bytes_of(self, first: list[tuple[int, dict[str, Any]]]) -> int:
+        """How many bytes the first records take."""
+        with open(self.source.path, "rb") as file:
+            return sum(map(len, islice(file, first[-1][0])))
 
     def line(self, row: int) -> int | None:
         """The line of the file that a record is in."""
@@ -76,8 +87,10 @@ class JsonTable(Table):
         super().__init__(source)
         if isinstance(document, list):
             document = self._from_records(document)
+        if not isinstance(document, dict):
+            document = {}
         self._columns: dict[str, list[Any]] = document
-        self.names = tuple(document)
+        self.names = self._checked_names(document)
         lists = {name: len(x) for name, x in document.items() if isinstance(x, list)}
         if len(lists) < len(self.names) or not self.names:
             hint = 'such as {"p": [0.5], "y": [1]} or [{"p": 0.5, "y": 1}]'
@@ -108,8 +121,9 @@ class JsonTable(Table):
 def json_table(source: Source) -> Table:
     """Read a JSON document; a file of lines is read as such whatever its suffix says."""
     try:
-        content = source.path.read_bytes()
-        document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_record)
+        text = source.path.read_text("utf-8-sig")
+        one_line = text.count("\n") <= 1
+        document = json.loads(text, object_pairs_hook=_record)
     except TwiceError as problem:
         raise refusal(
             source.shown, f"has the field {problem.args[0]!r} twice in a record"
@@ -124,7 +138,7 @@ def json_table(source: Source) -> Table:
     except (ValueError, RecursionError) as problem:
         raise refusal(source.shown, "is not JSON that can be read") from problem
     if isinstance(document, dict) and not any(isinstance(x, list) for x in document.values()):
-        return JsonLinesTable(source) if content.count(b"\n") <= 1 else JsonTable(source, document)
+        return JsonLinesTable(source) if one_line else JsonTable(source, document)
     return JsonTable(source, document)
 
 
@@ -135,8 +149,8 @@ class TwiceError(Exception):
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise TwiceError(next(name for name in names if names.count(name) > 1))
+        times = Counter(name for name, _ in pairs)
+        raise TwiceError(next(name for name, n in times.items() if n > 1))
     return record
 
 

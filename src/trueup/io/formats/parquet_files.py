@@ -31,7 +31,7 @@ class ParquetTable(Table):
         except duckdb.Error as problem:
             raise self._unreadable(problem) from problem
         # DuckDB calls a column p_1 where the file has both p and P; SQL must, messages must not.
-        self.names = tuple(names)
+        self.names = self._checked_names(names)
         self._columns = dict(zip(names, columns, strict=True))
         if self.n == 0:
             raise refusal(self.shown, "has no rows")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trueup.errors import CapabilityError, must_be
+from trueup.errors import CapabilityError, must_be, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +114,7 @@ def words(name: object, longest: int = LONGEST_NAME) -> str:
     >>> print(words("a $5 note"), words("region number 18 of the north", longest=14))
     a \$5 note region nu…orth
     """
-    text = " ".join(str(name).split())
+    text = printable(" ".join(str(name).split()))
     if len(text) > longest:
         tail = longest // 3
         text = f"{text[: longest - 1 - tail]}…{text[-tail:]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,11 @@ class AutoCalibration(Recalibrator):
     >>> round(auto.best_.temperature_, 1)
     3.0
     """
+
+    use: ClassVar[str] = (
+        "Any model: it tries the others on held-out folds and keeps the simplest good one."
+    )
+    instead: ClassVar[str] = "A recalibrator by name if the choice is fixed in advance."
 
     candidates: Any = field(default=None, kw_only=False)
     cv: Any = 5

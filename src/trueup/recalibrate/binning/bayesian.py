@@ -86,6 +86,9 @@ class BayesianBinning(MarginalRecalibrator):
     ([1, 2], [0.23, 0.77])
     """
 
+    use: ClassVar[str] = "A map of any shape, averaged over numbers of bins."
+    instead: ClassVar[str] = "IsotonicCalibration if the map must be monotone."
+
     why_worse: ClassVar[str] = (
         "binning and the prior shrink confident, correct scores toward the middle"
     )

@@ -138,6 +138,11 @@ class HistogramBinning(BinnedRecalibrator):
     array([0.333, 0.667])
     """
 
+    use: ClassVar[str] = "Certificates, which need finitely many outputs."
+    instead: ClassVar[str] = (
+        "ScalingBinning, which needs fewer rows; IsotonicCalibration without certificates."
+    )
+
     n_bins: int = 15
     binning: str = "equal-mass"
     lens: str = "one-vs-rest"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -84,6 +84,9 @@ class ScalingBinning(BinnedRecalibrator):
     >>> model.outputs_.round(2)
     array([0.04, 0.18, 0.44, 0.81])
     """
+
+    use: ClassVar[str] = "Certificates with few rows: finitely many outputs, from a fitted curve."
+    instead: ClassVar[str] = "PlattScaling or BetaCalibration without certificates."
 
     scaling: Recalibrator | None = None
     n_bins: int = 15

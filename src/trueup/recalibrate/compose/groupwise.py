@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,9 @@ class GroupwiseCalibration(Recalibrator):
     >>> model.predict_proba([0.9, 0.9], groups=["b", "new"])[:, 1].round(2)
     array([0.5, 0.7])
     """
+
+    use: ClassVar[str] = "Known groups that are wrong in different ways."
+    instead: ClassVar[str] = "One recalibrator for all rows if groups have few rows."
 
     recalibrator: Recalibrator = field(kw_only=False)
     min_rows: int = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,9 @@ class OneVsRestCalibration(MarginalRecalibrator):
     >>> model.predict_proba([[0.5, 0.3, 0.2]])
     array([[0.5, 0.3, 0.2]])
     """
+
+    use: ClassVar[str] = "A binary recalibrator for many classes."
+    instead: ClassVar[str] = "TemperatureScaling or VectorScaling, which fit all classes together."
 
     recalibrator: Recalibrator = field(kw_only=False)
 
@@ -114,6 +117,9 @@ class TopLabelCalibration(Recalibrator):
     >>> TopLabelCalibration(IdentityCalibration()).fit(probs, [0, 1, 2]).predict([[0.5, 0.3, 0.2]])
     array([0])
     """
+
+    use: ClassVar[str] = "Confidence in the predicted class only."
+    instead: ClassVar[str] = "TemperatureScaling, which keeps all probabilities consistent."
 
     recalibrator: Recalibrator = field(kw_only=False)
 

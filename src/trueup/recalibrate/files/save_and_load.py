@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueup.atomic_write import checked_path, write_atomically
+from trueup.atomic_write import checked_path, is_directory, write_atomically
 from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.files.decoding import Decoder, UnreadableError
 from trueup.recalibrate.files.encoding import DEEPEST, Encoder, is_recalibrator
@@ -116,7 +116,7 @@ def _checksum(document: dict[str, Any], tensors: list[NDArray[Any]]) -> str:
 def _bytes_of(place: Path) -> bytes:
     found = os.stat(place)
     if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(f"{place} is a directory: give the name of a file in it.")
+        raise is_directory(place)
     if not stat.S_ISREG(found.st_mode):
         raise UnreadableError("is not a regular file")
     with open(place, "rb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,6 +67,11 @@ class BetaCalibration(SigmoidRecalibrator):
     >>> BetaCalibration(parameters="ab").fit(probs, [0, 0, 1, 0, 0, 1, 0, 1]).predict_proba([0.5])
     array([[0.5, 0.5]])
     """
+
+    use: ClassVar[str] = "One column of probabilities whose two ends need different slopes."
+    instead: ClassVar[str] = (
+        "PlattScaling for few rows; IsotonicCalibration for any increasing shape."
+    )
 
     parameters: str = "abm"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from trueup._typing import Floats
@@ -105,6 +107,11 @@ class MatrixScaling(Recalibrator):
     >>> matrix.converged_
     True
     """
+
+    use: ClassVar[str] = (
+        "Classes that are confused with each other, with ten rows for each of K² + K numbers."
+    )
+    instead: ClassVar[str] = "VectorScaling or TemperatureScaling for fewer rows."
 
     penalty: str | None = None
     strength: float | str = "auto"
@@ -244,6 +251,11 @@ class DirichletCalibration(MatrixScaling):
     >>> dirichlet.predict_proba([[0.2, 0.3, 0.5]]).round(2)
     array([[0.16, 0.56, 0.28]])
     """
+
+    use: ClassVar[str] = (
+        "Classes that are confused with each other, with fewer rows than MatrixScaling needs."
+    )
+    instead: ClassVar[str] = "VectorScaling or TemperatureScaling for few rows."
 
     penalty: str | None = "odir"
     strength: float | str = "auto"

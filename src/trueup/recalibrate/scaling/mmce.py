@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,11 @@ class MMCEScaling(TemperatureScaling):
     >>> round(scaling.temperature_, 4), round(scaling.mmce_, 4)
     (3.641, 0.0)
     """
+
+    use: ClassVar[str] = (
+        "Temperature scaling with weight on the calibration of the predicted class."
+    )
+    instead: ClassVar[str] = "TemperatureScaling, which optimizes log loss alone."
 
     mmce_weight: float = 1.0
     bandwidth: float = 0.4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from trueup._typing import Floats
@@ -66,6 +68,11 @@ class PlattScaling(SigmoidRecalibrator):
     >>> platt.predict_proba([0.98]).round(3)
     array([[0.215, 0.785]])
     """
+
+    use: ClassVar[str] = "One column of scores that is too extreme or shifted, with few rows."
+    instead: ClassVar[str] = (
+        "BetaCalibration if both ends need different slopes; IsotonicCalibration for many rows."
+    )
 
     target: str = "labels"
     loss: str = "log"

@@ -94,6 +94,11 @@ class TemperatureScaling(Recalibrator):
     array([[0.75, 0.25]])
     """
 
+    use: ClassVar[str] = "Overconfident networks with any number of classes; it learns one number."
+    instead: ClassVar[str] = (
+        "VectorScaling if some classes are predicted too often; PlattScaling for one column."
+    )
+
     preserves_argmax: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,11 @@ class VectorScaling(Recalibrator):
     >>> scaling.coefficients_.round(1), scaling.intercept_.round(1)
     (array([2.1, 1. , 0.5]), array([ 1.,  0., -1.]))
     """
+
+    use: ClassVar[str] = "Many classes, of which some are predicted too often."
+    instead: ClassVar[str] = (
+        "TemperatureScaling for few rows; DirichletCalibration if classes are confused."
+    )
 
     strength: float = 0.0
 
