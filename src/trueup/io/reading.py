@@ -172,9 +172,9 @@ def read_forecasts(
             values, place = values[rows], table.counting_only(rows)
             beside = {name: column[rows] for name, column in beside.items()}
             remarks.append(remark)
-    for name in (chosen.groups, chosen.clusters):
-        if name is not None:
-            refuse_missing(place, name, beside[name])
+    for which in (chosen.groups, chosen.clusters):
+        if which is not None:
+            refuse_missing(place, which, beside[which])
     assert chosen.labels is not None
     raw = beside[chosen.labels]
     if chosen.prediction is not None:
