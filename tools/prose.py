@@ -143,7 +143,7 @@ def _paragraphs(content: str) -> Iterator[Text]:
 
 def _strings(tree: ast.Module) -> Iterator[Text]:
     documented = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and node.body]
-    starts = [getattr(node.body[0], "value", None) for node in documented]
+    starts = [node.body[0].value for node in documented if isinstance(node.body[0], ast.Expr)]
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue

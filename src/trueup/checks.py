@@ -10,20 +10,20 @@ BOOLEANS = (bool, np.bool_)  # a tuple: a union would be made again at every cal
 
 
 def check_choice(name: str, value: object, *choices: str) -> None:
-    """Refuse what is not one of a few words."""
+    """Raise InputError unless ``value`` is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
         *first, last = (f'"{choice}"' for choice in choices)
         raise must_be(name, f"{', '.join(first)} or {last}", value)
 
 
 def check_flag(name: str, value: object) -> None:
-    """Refuse what is neither True nor False."""
+    """Raise InputError unless ``value`` is True or False."""
     if not isinstance(value, BOOLEANS):
         raise must_be(name, "True or False", value)
 
 
 def check_finite(value: object, *names: str) -> None:
-    """Refuse a field that is not a finite number."""
+    """Raise InputError unless the fields ``names`` are finite numbers."""
     for name in names:
         field = getattr(value, name)
         if not is_number(field) or not np.isfinite(field):
@@ -40,24 +40,24 @@ def check_schema(name: str, found: object, schema: int, again: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a real number, Python's or NumPy's; truth values are none."""
+    """Return whether a value is a real number of Python or NumPy; True and False do not count."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def is_whole(value: object, least: int) -> bool:
-    """Whether a value is a whole number, Python's or NumPy's, of at least ``least``."""
+    """Return whether a value is a whole number of Python or NumPy, and at least ``least``."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return whole and int(value) >= least  # type: ignore[call-overload]
 
 
 def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least ``least``."""
+    """Raise InputError unless ``value`` is a whole number of at least ``least``."""
     if not is_whole(value, least):
         raise must_be(name, f"a whole number of at least {least}", value)
 
 
 def check_inside(name: str, value: object, hint: str = "") -> float:
-    """Return a number above 0 and below 1; refuse all else."""
+    """Return a number above 0 and below 1; raise InputError for anything else."""
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise must_be(name, "a number above 0 and below 1", value, hint=hint)
     return float(value)  # type: ignore[arg-type]

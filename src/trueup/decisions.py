@@ -35,8 +35,8 @@ def abstention_rewards(
 
     A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
     answers where w(1 − c) ≤ u, that is for :math:`c \ge 1 - u/w`. That is the best one can do with
-    calibrated confidences, and costs on average what they promise. Over-confident ones cost more
-    than they promise, under-confident ones less; neither less than if they were calibrated.
+    calibrated confidences, and costs on average what they predict. Overconfident ones cost more
+    than they predict, underconfident ones less; neither costs less than calibrated ones would.
 
     Parameters
     ----------
@@ -208,6 +208,6 @@ def _checked(ratios: object) -> Floats:
     array = as_floats("ratios", as_numpy("ratios", several)).astype(np.float64)
     good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
     if not good:
-        hint = "always answer if a wrong answer costs no more than none"
+        hint = "with a ratio of at most 1, abstaining never pays"
         raise must_be("ratios", "finite numbers above 1", ratios, hint=hint)
     return array

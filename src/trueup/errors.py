@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-# A rule that begins with one of these is said as it is: "must sum to 1". Others follow "must be".
+# A rule that begins with one of these follows "must": "must sum to 1". Others follow "must be".
 VERBS = "accept come contain cover differ give have hold match name not return select sum use yield"
 RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
 """Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
@@ -38,7 +38,7 @@ class Argument:
 
 Parts = tuple[str | Argument, ...]
 Text = str | Parts
-"""Part of a message; arguments that it mentions are kept apart from the words around them."""
+"""Part of a message; arguments that it mentions are separate from the words around them."""
 
 
 class InputError(ValueError):
@@ -115,7 +115,7 @@ class InputError(ValueError):
         return shortened(printable(text if self.file is None else f"{self.file}: {text}"))
 
     def mentions(self, name: str) -> bool:
-        """Whether the message speaks of an argument."""
+        """Return whether the message mentions an argument."""
         return name in (self.argument, *_names(self.rule), *_names(self.hint))
 
     def about(self, name: str, *, instead_of: str | None = None) -> Self:

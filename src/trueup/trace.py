@@ -16,7 +16,7 @@ __all__ = ["Trace"]
 
 
 class Trace:
-    """Any set of metrics over training steps: how does calibration change as a model learns?
+    """Record metrics over training steps.
 
     A step can be given at once, or in batches: binned errors with fixed bins and proper scores
     then add up, exactly, what every batch leaves, in memory for the bins alone. Predictions are

@@ -173,7 +173,7 @@ def test_an_internal_error_steers_no_terminal(run, monkeypatch) -> None:
     for fault in (broken, raw):
         monkeypatch.setattr(program_file.Program, "get_command", fault)
         text = run("evaluate", "x.csv", code=3).stderr
-        assert "please report" in text
+        assert "Please report it" in text
         assert "\x1b" not in text
 
 

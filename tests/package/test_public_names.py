@@ -70,7 +70,7 @@ PUBLIC = [
     "compare",
     "group_errors",
     "interval",
-    # one call, files and pictures
+    # one call, files and figures
     "explain",
     "Evaluation",
     "evaluate",

@@ -13,7 +13,7 @@ import trueup as tu
 def test_rows_told_apart_by_a_line_are_not_followed_without_end(seed: int) -> None:
     logits = 2 * np.random.default_rng(seed).normal(size=(200, 3))
     vector = tu.VectorScaling(logits=True).fit(logits, logits.argmax(axis=1))
-    assert "no finite weights" in vector.notes_[0]
+    assert "no finite optimum" in vector.notes_[0]
     near_tie = vector.predict_proba([[0.01, 0.0, -1.0]])[0]
     assert near_tie[:2].min() > 0.01
 

@@ -1,4 +1,4 @@
-"""Files of figures: checked before the work, and written whole or not at all."""
+"""Figure files: checked before the work, and written atomically."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueup.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture", "save_figure"]
+__all__ = ["check_figure_file", "save_figure"]
 
 FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
@@ -30,11 +30,11 @@ MOST_SIGNS = 10
 MISSING_SIGN = re.compile(r"Glyph (\d+) .*missing from")
 
 
-def check_picture(path: str, *inputs: Files, option: str = "--output") -> None:
-    """Refuse, before the work, a file that no picture can be written to."""
+def check_figure_file(path: str, *inputs: Files, option: str = "--output") -> None:
+    """Raise an error before the work if no figure can be written to ``path``."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
+        raise InputError(None, "the output file must end in .png, .svg or .pdf", path)
     check_output(path, *inputs, option=option)
     from trueup.plotting.common.style import need_matplotlib
 
@@ -42,7 +42,7 @@ def check_picture(path: str, *inputs: Files, option: str = "--output") -> None:
 
 
 def save_figure(figure: Figure, path: str) -> None:
-    """Write a picture to a file, whole or not at all."""
+    """Write a figure to a file atomically."""
     import matplotlib
 
     from trueup.atomic_write import write_atomically

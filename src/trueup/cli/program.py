@@ -1,7 +1,7 @@
-"""The program: which commands there are, and how it ends.
+"""The program: its commands, errors and exit codes.
 
 Commands are loaded when they are called or listed, and none of them loads NumPy before it has work
-to do, so that `--help` and `--version` answer at once.
+to do, so that `--help` and `--version` respond at once.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ Examples:
 Exit codes:
   0    done
   1    a condition of --fail-if is met
-  2    bad input: one sentence on standard error says what, and what to do
-  3    a fault of trueup itself
+  2    invalid input; standard error explains how to fix it
+  3    internal error (please report it)
   130  interrupted; 143 and 129: ended by SIGTERM and SIGHUP
 """
 
@@ -84,7 +84,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; for a file in its place, say what was probably meant."""
+        """Find a command; if a file stands in its place, suggest `trueup evaluate`."""
         if args and args[0] not in COMMANDS and os.path.isfile(args[0]):
             ctx.fail(
                 f"{args[0]!r} is a file, not a command. Did you mean: trueup evaluate {args[0]}"
@@ -127,12 +127,12 @@ class Program(click.Group):
         except Exception:
             with suppress(OSError):
                 click.echo(safe(traceback.format_exc()), err=True, nl=False)
-            say("This is a fault of trueup; please report it with the lines above.")
+            say("This is a bug in trueup. Please report it and include the traceback above.")
             return FAULT
         return BAD_INPUT
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong with its input is said in one sentence."""
+        """Run a command; report invalid input in one sentence."""
         try:
             code = super().invoke(ctx)
             if sys.stdout is not None:
@@ -170,7 +170,7 @@ def _sentence(text: str) -> str:
 
 
 def _about_file(error: OSError) -> str:
-    """What the system says of a file, in its words, or the words of who raised it."""
+    """Return the system's message about a file, or the text of an error without one."""
     if error.strerror is None:
         return str(error)
     name = "" if error.filename is None else f"{os.fspath(error.filename)!s}: "
@@ -196,7 +196,7 @@ def _let_go(stream: Any) -> None:
 
 
 def _leave_quietly() -> NoReturn:
-    """Whoever read our output has gone: there is nobody left to tell."""
+    """End without a message, because the program that read our output has ended."""
     _let_go(sys.stdout)
     raise click.exceptions.Exit(BROKEN_PIPE)
 

@@ -117,7 +117,7 @@ class Estimator(Specification):
         return any(field.name == "lens" for field in fields(self))
 
     def lens_for(self, forecasts: Forecasts) -> Lens:
-        """Return the lens that `measure` looks through; every report of a lens asks here."""
+        """Return the lens that `measure` uses; every report of a lens calls this."""
         own = self.own_lens
         return self.default_lens(forecasts) if own is None else own
 
@@ -135,7 +135,7 @@ class Estimator(Specification):
     def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:
         """Return the estimator that a test, with this one as its default, was given as ``name``.
 
-        ``value`` is None, a lens to look through, or an estimator of this class whose fields
+        ``value`` is None, a lens, or an estimator of this class whose fields
         ``same`` are those of the default.
         """
         if value is None:
@@ -257,7 +257,7 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     """Return the estimator that a metric is; None for a function that is not one of trueup's.
 
-    A `functools.partial` of a named metric, with keywords, is looked through. ``name`` is that of
+    A `functools.partial` of a named metric, with keywords, is resolved. ``name`` is the name of
     the argument.
 
     >>> from functools import partial
@@ -277,7 +277,7 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
         found = compose(**options)
     except TypeError:
         given = Verbatim(f"a partial with {', '.join(options)}")
-        hint = "weights and rng stand beside the data"
+        hint = "pass weights and rng with the data"
         raise must_be(name, "a metric with options that it has", given, hint=hint) from None
     return found if isinstance(found, Estimator) else None
 
@@ -292,7 +292,7 @@ def estimator_of(name: str, metric: object) -> Estimator:
 
 
 def check_norm(norm: float) -> None:
-    """Refuse a norm that is not a number from 1 to 64, or infinity.
+    """Raise InputError unless a norm is a number from 1 to 64, or infinity.
 
     A larger power of a small gap is too small for float64, and an error would read 0.
     """

@@ -1,4 +1,4 @@
-"""Proper scores taken apart: miscalibration, discrimination, uncertainty."""
+"""Decomposition of proper scores: miscalibration, discrimination, uncertainty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, BinTables, Curve
 
 TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
-CHUNK_ROWS = 1 << 14  # a few arrays of so many rows stay in the second-level cache
+CHUNK_ROWS = 1 << 14  # a few arrays of this number of rows stay in the second-level cache
 
 
 class Inside(NamedTuple):
@@ -53,7 +53,7 @@ class ScoreSums:
 
 @dataclass(frozen=True, repr=False)
 class ProperScore(Estimator):
-    """A score that the true probabilities minimise; what it writes lets `decompose` work.
+    """A score that the true probabilities minimize; what it writes lets `decompose` work.
 
     ``rest`` is 1 − score, which near 1 a rounded score does not tell, and ``tiny`` the smallest
     probability that is not clipped.
@@ -135,8 +135,8 @@ class ProperScore(Estimator):
             As for every metric; a `Forecasts` in place of the first two.
         lens
             What part of the prediction is looked at; by default `Binary` for 1-D probabilities
-            and two columns, `ClassWise` for more. With `ClassWise` and `TopLabelByClass` every
-            class is taken apart by itself, and ``parts`` keeps them; the terms are averaged
+            and two columns, `ClassWise` for more. With `ClassWise` and `TopLabelByClass` each
+            class is decomposed separately, and ``parts`` keeps them; the terms are averaged
             with the shares of the classes. For K > 2 classes the Brier score is K times the
             class-wise average; log loss is no such sum.
         binning
@@ -273,7 +273,7 @@ def _mean_label(pairs: Pairs, mean: float) -> float:
 
 
 def _inside(pairs: Pairs, table: BinTable) -> Inside:
-    """Look inside the bins. Centred at each bin's means, nothing large is subtracted."""
+    """Look inside the bins. Centered at each bin's means, nothing large is subtracted."""
     inner = table.edges[1:-1]
     filled = table.count > 0
     mean_score = np.where(filled, table.mean_score, 0)

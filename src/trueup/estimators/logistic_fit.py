@@ -15,9 +15,9 @@ HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
 POLISH = 5
 LONGEST = 10.0  # step of a parameter of a covariate that is scaled to a spread of 1
 DONE = 1e-13
-VAGUE = 1e3  # a standard error so many times its parameter: the likelihood is all but flat
-FLAT_LINE = "the likelihood of the line is all but flat: its slope or intercept is hardly known"
-FLAT_LEVEL = "the likelihood of the intercept alone is all but flat: in_the_large is hardly known"
+VAGUE = 1e3  # a standard error of this multiple of its parameter: the likelihood is nearly flat
+FLAT_LINE = "the likelihood of the line is nearly flat, so slope and intercept are uncertain"
+FLAT_LEVEL = "the likelihood of the intercept alone is nearly flat, so in_the_large is uncertain"
 
 
 class Outcomes(NamedTuple):
@@ -57,7 +57,7 @@ def fit_line(data: Outcomes) -> Line:
     missing = _no_maximum(x, data.label)
     if missing is not None:
         return missing._replace(log_likelihood=_limit(data))
-    # Centred and scaled, the two parameters hardly depend on each other.
+    # Centered and scaled, the two parameters hardly depend on each other.
     centre = float(np.average(x, weights=weight))
     spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
     scaled = data._replace(x=(x - centre) / spread)
@@ -108,13 +108,13 @@ def _no_maximum(x: Floats, label: Floats) -> Line | None:
         return same
     nan, zeros, ones = math.nan, x[label < 1], x[label > 0]
     if x.min() == x.max():
-        note = "all scores are the same: they say nothing about a slope"
+        note = "all scores are the same, so the slope cannot be estimated"
         return Line(nan, nan, nan, nan, False, note)
     if ones.min() >= zeros.max():
-        note = "the scores order the labels perfectly: the larger the slope, the better the fit"
+        note = "the scores separate the labels perfectly, so the slope has no finite optimum"
         return Line(nan, math.inf, nan, nan, False, note)
     if ones.max() <= zeros.min():
-        note = "the scores order the labels perfectly, but backwards: no slope is low enough"
+        note = "the scores separate the labels perfectly in reverse, so the slope has no optimum"
         return Line(nan, -math.inf, nan, nan, False, note)
     return None
 
@@ -144,7 +144,7 @@ def _same_label(label: Floats) -> Line | None:
     if label.max() > 0 and label.min() < 1:
         return None
     at = math.inf if label[0] == 1 else -math.inf
-    note = f"all labels are {label[0]:.0f}: no intercept is far enough"
+    note = f"all labels are {label[0]:.0f}, so the intercept has no finite optimum"
     return Line(at, math.nan, math.nan, math.nan, False, note)
 
 
@@ -170,7 +170,7 @@ def _maximum(data: Outcomes, start: Floats) -> Maximum:
 
 
 def _verdict(best: Maximum, flat: str) -> tuple[bool, str]:
-    """Whether it is a maximum worth the name, and if not why: ``flat`` says so."""
+    """Return whether the maximum is clear, and a note if it is not; ``flat`` is the note."""
     vague = not np.all(best.errors <= VAGUE * (1 + np.abs(best.point)))
     return best.converged and not vague, flat if vague else ""
 
@@ -201,7 +201,7 @@ def _residual(data: Outcomes, eta: Floats) -> Floats:
 
 
 def _covariance(data: Outcomes, best: Maximum) -> Floats:
-    """Of the parameters, by the observed information or by the sandwich formula."""
+    """Return the covariance of the parameters, by observed information or the sandwich formula."""
     try:
         inverse = np.linalg.inv(-best.terms.hessian)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""The error of every class by itself, for any estimator."""
+"""The error of each class, for any estimator."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def class_errors(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Measure every class by itself: which probabilities are wrong, and in which direction?
+    """Compute the calibration error of each class, with its direction.
 
     Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11),
-    or, for an estimator that looks through `TopLabelByClass`, the top-label question for rows
+    or, for an estimator with the lens `TopLabelByClass`, the top-label question for rows
     with that prediction.
 
     Parameters
@@ -48,8 +48,8 @@ def class_errors(
 
     Notes
     -----
-    Rare classes have noisy errors, biased upwards for plug-in estimators: a long tail of small
-    classes with large errors is what chance alone gives. Cost: that of the estimator on n rows,
+    Rare classes have noisy errors, biased upwards for plug-in estimators: sampling noise alone
+    gives many rare classes large errors. Cost: that of the estimator on n rows,
     for each class.
 
     Examples

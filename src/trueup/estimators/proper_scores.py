@@ -22,7 +22,7 @@ class Brier(ProperScore):
 
     :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D probabilities and two columns,
     :math:`\frac1n\sum_i \sum_k (p_{ik} - y_{ik})^2` for more (scikit-learn's convention).
-    Proper: the true probabilities minimise it. Measures calibration and sharpness together.
+    Proper: the true probabilities minimize it. Measures calibration and sharpness together.
 
     References
     ----------

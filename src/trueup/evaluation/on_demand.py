@@ -44,10 +44,10 @@ NEEDED = ("overview", "omnibus", "estimates", "headline", "halves", "reliability
 
 
 class OnDemand:
-    """Parts of an evaluation, those of `PARTS`; nothing is computed that nobody asks for.
+    """Parts of an evaluation, those of `PARTS`; each is computed at its first use.
 
     ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
-    do may depend on its numbers: ``parts.get(name)`` is None if they do not.
+    have it may depend on its numbers: ``parts.get(name)`` is None if they do not.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class OnDemand:
 
 
 class Part(NamedTuple):
-    """How a part is made of the data and of other parts, and which data can have it."""
+    """How a part is made from the data and other parts, and which data can have it."""
 
     make: Callable[[OnDemand], Any]
     possible: Callable[[Forecasts], bool] = lambda forecasts: True
 
 
 def not_independent(forecasts: Forecasts) -> str:
-    """Why tests of independent outcomes are impossible, or nothing."""
+    """Return why tests of independent outcomes are impossible, or an empty string."""
     if forecasts.soft:
         return "labels are probabilities"
     return "" if forecasts.clusters is None else "rows come in clusters"

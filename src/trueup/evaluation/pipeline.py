@@ -53,12 +53,12 @@ def evaluate(
     advice: bool = True,
     rng: Seed = 0,
 ) -> Evaluation:
-    """Answer every question about some predictions: are they true, how sure are we, what to do?
+    """Evaluate the calibration of predicted probabilities.
 
     Parameters
     ----------
     probs, labels
-        As everywhere; or one `Forecasts` in place of both and of what follows.
+        Predicted probabilities, shape (n,) or (n, K), and labels, shape (n,); or one `Forecasts`.
     models
         Several models' probabilities by name, in place of ``probs``: each is evaluated, and every
         two are compared on the same rows. The verdict is that of the first.
@@ -271,7 +271,7 @@ def _frequency_of_scores(forecasts: Forecasts, evidence: Evidence) -> Frequency:
 def _internal_errors(
     estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
 ) -> dict[str, str]:
-    """What to report of bugs, by the name of the metric or test that they stood in the way of."""
+    """Return the bugs to report, by the name of the metric or test that failed."""
     notes = {each.metric: each.notes for each in estimates}
     notes |= {name: each.notes for name, each in tests.items()}
     return {

@@ -1,4 +1,4 @@
-"""The result of `evaluate`: all numbers and tables, frozen, ready for JSON, words and pictures."""
+"""The result of `evaluate`: all numbers and tables, frozen, ready for JSON, text and figures."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Evaluation:
     adjusted_pvalues
         P-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
     tables
-        What the pictures are drawn from, by name.
+        What the figures are drawn from, by name.
     scores
-        Brier score and log loss, taken apart.
+        Brier score and log loss, with their decompositions.
     clinical
         For one column: O:E ratio, calibration-in-the-large, slope and intercept with intervals,
         and their joint test; the first row is of all rows, the others are of groups.

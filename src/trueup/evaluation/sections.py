@@ -23,9 +23,9 @@ class Overview(FieldsShown):
     classes
         Names of the classes, or None.
     accuracy
-        Share of rows (of weight) whose most probable class occurred; None for soft labels. Of
-        1-D probabilities the class is 1 above 0.5; where they are confidences in predictions, the
-        accuracy of these is ``mean_label``.
+        Fraction of rows (of weight) whose predicted class occurred; None for soft labels. For 1-D
+        probabilities the predicted class is 1 above 0.5; if they are confidences in predictions,
+        the accuracy of these is ``mean_label``.
     mean_score, mean_label
         Mean probability of the positive class and how often it occurred; for a matrix those of
         the most probable class, mean confidence and accuracy.
@@ -53,7 +53,7 @@ class Overview(FieldsShown):
 
 @dataclass(frozen=True)
 class Finding(FieldsShown):
-    """One metric seen through one lens, with its interval and its test of calibration.
+    """One metric under one lens, with its interval and its test of calibration.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class Forecasts:
     weights
         Importance weights (n,), all positive, or None.
     groups, features, clusters
-        What was given beside the predictions, one row per sample, or None.
+        What was given in addition to the predictions, one row per sample, or None.
     classes
         Names of the classes, or None.
     n, n_classes

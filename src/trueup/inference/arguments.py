@@ -13,7 +13,7 @@ WITH_TAIL = ("ks", "skce")  # tests whose statistic has a known distribution for
 
 
 def check_level(confidence_level: object) -> float:
-    """Return a confidence level; refuse a percentage and all else that is none."""
+    """Return a confidence level; raise InputError unless it lies between 0 and 1."""
     return check_inside("confidence_level", confidence_level, "0.95 stands for 95%")
 
 
@@ -21,7 +21,7 @@ def check_resamples(n_resamples: object, level: float | None = None) -> int:
     """Return a number of resamples; it must reach the tails of a level, where one is given."""
     least = 1 if level is None else max(1, math.ceil(2 / (1 - level) - 1e-6) - 1)
     if not is_whole(n_resamples, least):
-        hint = "" if level is None else f"a level of {level:g} takes so many"
+        hint = "" if level is None else f"a confidence level of {level:g} needs that many"
         rule = f"a whole number of at least {least}"
         raise must_be("n_resamples", rule, n_resamples, hint=hint)
     return int(n_resamples)  # type: ignore[call-overload, no-any-return]

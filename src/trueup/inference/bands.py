@@ -37,7 +37,7 @@ def consistency_band(
     table
         A table of bins, as of ``estimator.table(probs, labels)``.
     confidence_level
-        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
     simultaneous
         Whether all bins together keep the level.
 
@@ -71,7 +71,7 @@ def confidence_band(
     table
         A table of bins, as of ``estimator.table(probs, labels)``.
     confidence_level
-        Of each bin by itself, or with ``simultaneous`` of all bins together (Bonferroni).
+        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
     simultaneous
         Whether all bins together keep the level.
     method
@@ -127,7 +127,7 @@ def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
 
 
 def _sizes(table: BinTable) -> tuple[Any, Floats]:
-    """Which bins hold rows, and how many rows each of those is worth."""
+    """Return which bins contain rows, and the effective number of rows of each."""
     full = table.count > 0
     return full, np.maximum(1 / table.concentration[full], 1.0)
 

@@ -1,4 +1,4 @@
-"""Which of two models is better calibrated? Never from two bare numbers."""
+"""Paired comparison of the calibration errors of two models."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def compare(
         Of the bootstrap and of the tests; at least 39 for a level of 0.95. The smallest
         possible p-value of the difference is 2/(1 + n_resamples).
     weights, rng
-        As everywhere.
+        Weights of the rows, and the seed.
 
     Notes
     -----
     Rows are drawn with replacement, the same for both models, into the bins of the data. The
     interval is that of the percentiles of the difference of *powers* (squares, for norm 2),
-    which may be negative; centred at the estimate, because resamples of a debiased square are
-    centred at the plug-in; and read as a difference of errors, because a root near 0 has no
+    which may be negative; centered at the estimate, because resamples of a debiased square are
+    centered at the plug-in; and read as a difference of errors, because a root near 0 has no
     bootstrap: with d and s the difference and the sum of the powers,
     :math:`((s + d)/2)^{1/p} - ((s - d)/2)^{1/p}`, s half a standard deviation to the worse side.
     Measured at 0.95 it covers 0.93 or more in most worlds, nearly 1 where both errors are near
-    0; but 0.87 where one row in a hundred is badly off and 200 rows may hold none of them.
+    0; but 0.87 where 1% of rows are badly off and 200 rows may hold none of them.
     Percentiles of the difference of the roots cover 0.53 where this covers 0.94.
 
     Rows in ``clusters`` are drawn by cluster, which also shows by how much the debiased squares
@@ -129,11 +129,11 @@ def compare_many(
     Returns
     -------
     ResultTable
-        A row for each pair: first, second, first_error, second_error, difference (first less
+        A row for each pair: first, second, first_error, second_error, difference (first minus
         second), low, high, pvalue, adjusted_pvalue (Holm), first_rank, second_rank. A model's
         rank is 1 plus the number of models that are better by a difference whose adjusted
-        p-value is at most 1 − confidence_level, so models that cannot be told apart from the
-        best all have rank 1. Intervals are those of each pair by itself.
+        p-value is at most 1 − confidence_level, so models that cannot be distinguished from the
+        best all have rank 1. Intervals are those of each pair separately.
 
     Examples
     --------
@@ -199,21 +199,22 @@ def _sentence(
     tests: list[CalibrationTestResult],
     n_resamples: float = math.inf,
 ) -> str:
-    """Say which model is better, and warn where estimates and tests would mislead."""
+    """Return which model is better, with a warning if estimates and tests disagree."""
     alpha = 1 - level
     name = estimator.score_name
     clear = not found.low <= 0 <= found.high
     # "Lower by" is a positive number, so the interval next to it is turned to the same sign.
     better, sign = ("first", -1) if clear and found.high < 0 else ("second", 1)
     ends = sorted((sign * found.low, sign * found.high))
-    sure = f"{100 * level:g}% interval {ends[0]:.4f} to {ends[1]:.4f}"
-    sure += f", {_in_words(found.pvalue, 2 / (1 + n_resamples))}"
+    percent = f"{100 * level:g}%"
+    evidence = f"{percent} interval {ends[0]:.4f} to {ends[1]:.4f}"
+    evidence += f", {_in_words(found.pvalue, 2 / (1 + n_resamples))}"
     if clear:
         how = f"has the lower {name}," if name else "is better calibrated: its error is lower"
-        start = f"The {better} model {how} by {sign * found.value:.4f} ({sure})."
+        start = f"The {better} model {how} by {sign * found.value:.4f} ({evidence})."
     else:
         kind = name or "calibration"
-        start = f"No difference in {kind} was detected: {found.value:+.4f} ({sure})."
+        start = f"No difference in {kind} was detected: {found.value:+.4f} ({evidence})."
     if name:  # calibration is only a part of it: tests of calibration need not agree
         return start
     rejected = [test.pvalue <= alpha for test in tests]
@@ -273,10 +274,10 @@ def same_samples(
     return list(given.values())
 
 
-def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
-    """One model's predictions; what is wrong with them is said of its name."""
+def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:
+    """Return one model's predictions; errors name the model."""
     with called({"probs": name}):
-        return Forecasts.from_arrays(probs, labels, **beside)
+        return Forecasts.from_arrays(probs, labels, **sample_data)
 
 
 def _shape(forecasts: Forecasts) -> str:

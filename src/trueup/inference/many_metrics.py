@@ -52,8 +52,8 @@ def estimate_many(
 ) -> list[MetricInference]:
     """Return the interval and the test of each of several metrics.
 
-    They are those of `interval` and `calibration_test` for a whole number as ``rng``, to the last
-    bit, but for metrics without bins of one outcome a row they take a fraction of the time: every
+    For a whole number as ``rng`` they are identical to those of `interval` and `calibration_test`.
+    For metrics without bins of one outcome per row they take a fraction of the time: every
     resample is drawn and sorted once for all of them, and labels drawn from the predictions serve
     both the interval and the test.
 

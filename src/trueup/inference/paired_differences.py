@@ -21,8 +21,8 @@ CAUTION = 0.5
 class Resampled:
     """An error, its power (of exponent p), and the powers of the resamples less their mean.
 
-    ``power`` is that of the estimate, less what resampling shows to be bias where it is debiased:
-    next to nothing for independent rows. ``units`` are the rows, or clusters, that were drawn;
+    ``power`` is that of the estimate, minus the bias that resampling shows where it is debiased:
+    almost nothing for independent rows. ``units`` are the rows, or clusters, that were drawn;
     ``possible`` is what values the error can have.
     """
 
@@ -81,7 +81,7 @@ class Difference:
 
 
 def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
-    """Centred percentiles of the difference of powers, read as one of errors, with its p-value.
+    """Centered percentiles of the difference of powers, read as one of errors, with its p-value.
 
     A few units that all agree have no spread to draw again, however little they tell: no p-value
     is below that of a sign test, and an interval that would be is all that there can be.

@@ -20,7 +20,7 @@ class Chosen:
     Attributes
     ----------
     probs
-        Columns of the predictions, one a class, or one.
+        Columns of the predictions, one per class, or a single one.
     labels, prediction, weights, clusters
         One column each, or None.
     groups
@@ -28,7 +28,7 @@ class Chosen:
     features
         Columns of the features; none if empty.
     guessed
-        The options among probs, labels and prediction that nobody gave.
+        The options among probs, labels and prediction that were not passed.
     text
         All this in words, such as "using columns p_0 … p_9, label y".
     """
@@ -135,7 +135,7 @@ def _label(labels: str | Sequence[str], names: tuple[str, ...], shown: str) -> s
 
 @dataclass(frozen=True)
 class _Guess:
-    """What to take for predictions and labels among the columns that are left."""
+    """Choose predictions and labels among the remaining columns."""
 
     shown: str
     names: tuple[str, ...]
@@ -262,7 +262,8 @@ class _Guess:
             likely = list(column_guesses.with_scores(self.table.sample(names)))
             if likely:
                 told = (
-                    f"no column name looks like a prediction; between 0 and 1 are {listed(likely)}"
+                    "no column name looks like a prediction; columns with values between 0 and 1: "
+                    f"{listed(likely)}"
                 )
                 example = likely[0]
         hint = ("choose them, for example ", Argument("probs", example))

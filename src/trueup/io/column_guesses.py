@@ -1,4 +1,4 @@
-"""Columns that nobody named: what their names, and failing that their values, tell of them."""
+"""Guesses of the columns that are not named, from their names and, failing that, their values."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
 def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
     """Sets of columns that may be the predictions: those of several columns, or else single ones.
 
-    A set of one column a class says all that a single confidence beside it does.
+    A set of one column per class contains all that a single confidence column does.
     """
     taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
     free = [name for name in names if plain(parted(name)[1]) not in taken]
@@ -101,7 +101,7 @@ def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
 
 
 def _prefix(name: str, logits: bool) -> str | None:
-    """What a column of one class begins with, if its name says that it is one."""
+    """Return the prefix of a column of one class, if its name has one."""
     if name.isdecimal():
         return "" if not logits else None
     named_class, numbered = (LOGITS_BEFORE, "") if logits else (BEFORE_NAMES, BEFORE_NUMBERS)

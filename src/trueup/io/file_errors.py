@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Place(Protocol):
-    """A file as messages speak of it."""
+    """A file as messages refer to it."""
 
     @property
     def shown(self) -> str:

@@ -14,7 +14,7 @@ from trueup.errors import Argument, InputError, Text, Verbatim, must_be, short
 from trueup.io.column_patterns import remainders
 from trueup.io.file_errors import Place, bad_column, listed, spanned
 
-# (negative, positive) in lower case: pairs of which nobody doubts which is which.
+# (negative, positive) in lower case: unambiguous pairs.
 PAIRS = (
     ("false", "true"),
     ("no", "yes"),
@@ -26,7 +26,7 @@ PAIRS = (
     ("incorrect", "correct"),
     ("0", "1"),
 )
-# What a column of the negative class is called, but for letters that may mean anything.
+# Names of a column of the negative class, without letters that may mean anything.
 NEGATIVE = {negative for negative, _ in PAIRS} - {"n", "f"}
 NUMBERED = re.compile(r"^(?:p|prob|proba|probability|class|pred)(\d+)$")
 
@@ -104,7 +104,7 @@ def _by_columns(
 def _numbers_beside_names(
     table: Place, name: str, columns: Sequence[str], rests: Sequence[str]
 ) -> InputError:
-    """Build the error about class numbers beside columns that have names: which is which?"""
+    """Build the error about numbers of classes if the columns have names."""
     order = ",".join(rests if len(rests) <= 4 else [*rests[:3], "…"])
     listing = ",".join(columns if len(columns) <= 4 else [*columns[:3], "…"])
     hint = (
@@ -148,7 +148,7 @@ def _binary(
     signs = labels.dtype.kind in "if" and ignore_label is None and _is_signs(labels)
     if labels.dtype != object and (NUMBERED.sub(r"\1", own.lower()) in NEGATIVE):
         names = Argument("classes", f"1,{-1 if signs else 0}")
-        after = " if it is, the class it is of last; if it is not, give it another name"
+        after = " if it is (its class goes last); if it is not, rename the column"
         rule = "looks like the probability of the negative class"
         raise bad_column(table, column, rule, hint=("pass ", names, after))
     if signs:

@@ -99,11 +99,11 @@ def read(
     logits
         Predictions are logits.
     weights, groups, clusters, features
-        Further columns, never guessed. Several columns of groups, such as ``"model,task"``, define
-        groups together.
+        Columns of data next to the predictions; never guessed. Several columns of groups, such as
+        ``"model,task"``, define groups together.
     prediction
         The column of the predicted class, where ``probs`` is the one column of the confidence in
-        it: labels then become "was right". Guessed beside labels that are not 0 and 1.
+        it: labels then become "was right". Guessed if the labels are not 0 and 1.
     classes
         Names of the classes in the order of the columns; (negative, positive) for one column.
     normalize, soft_labels, ignore_label

@@ -47,7 +47,7 @@ class Table(ABC):
     texts_are_numbers = False
     has_texts = False
     added: frozenset[str] = frozenset()
-    columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
+    columns_at_once = 64  # a matrix is filled in steps, so that it is never in memory twice
     _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
     def __init__(self, source: Source) -> None:
@@ -140,7 +140,7 @@ class Table(ABC):
         wanted: list[str],
         start: int,
     ) -> NDArray[Any]:
-        """Put columns start, start + 1, … into the matrix, which is made with the first."""
+        """Write columns start, start + 1, … to the matrix, which the first call creates."""
         for at, name in enumerate(list(here), start):
             column = as_numbers(self, name, here.pop(name))
             if column.ndim != 1:

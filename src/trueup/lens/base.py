@@ -44,7 +44,7 @@ class Lens(Specification):
     divides_rows
         Whether each row belongs to one member of a family alone, not to all of them.
     tells_outcomes
-        Whether `outcomes` is written, so that drawn labels need not be seen through the lens.
+        Whether `outcomes` is written, so that the lens need not be applied to drawn labels.
     """
 
     where: Region = None
@@ -91,9 +91,9 @@ class Lens(Specification):
         raise must_be("lens", "yield one score per row", self, hint=hint)
 
     def problem(self, forecasts: Forecasts) -> Pairs:
-        """Return the induced pairs, the same ones for all who look through an equal lens.
+        """Return the induced pairs; calls with an equal lens get the same ones.
 
-        Very many are kept only where they take little memory next to a matrix, or none at all.
+        Very many pairs are kept only if they take little memory compared with a matrix.
         """
 
         def small(pairs: Pairs) -> bool:

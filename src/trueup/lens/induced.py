@@ -1,4 +1,4 @@
-"""Induced problems: what is left of predictions and labels when looked at through a lens."""
+"""Induced problems: what a lens selects from predictions and labels."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from trueup.tables import BinTable
 
 Made = TypeVar("Made")
 MOST_ROWS_KEPT = 200_000
-"""What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
+"""What costs a sort is kept for reuse up to this number of rows; above, memory is worth more."""
 MOST_BINS_KEPT = 1_000
-"""A table of so few bins is kept for any number of rows."""
+"""A table of at most this many bins is kept for any number of rows."""
 
 
 def once(

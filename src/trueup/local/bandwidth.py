@@ -1,4 +1,4 @@
-"""How far a neighbourhood reaches: the bandwidth γ of a local error."""
+"""How far a neighborhood reaches: the bandwidth γ of a local error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NARROW, WIDE = 0.2, 0.4
 
 
 def default_bandwidth(n_dims: int, kernel: str = "laplacian") -> float:
-    r"""Return a bandwidth between the individual and the global error, for standardised features.
+    r"""Return a bandwidth between the individual and the global error, for standardized features.
 
     Luo et al. 2022 read 0.2 for 3-D and 0.4 for 50-D features off a plot of the largest error
     against γ, in the middle between its two limits. Here it is 0.2 up to 3 dimensions, 0.4 from 50
@@ -41,14 +41,14 @@ def scale_of(bandwidth: float, n_dims: int, kernel: str) -> float:
 
 
 def check_bandwidth(bandwidth: object) -> None:
-    """Refuse what is neither a number above 0, infinity included, nor None."""
+    """Raise InputError unless ``bandwidth`` is None or above 0; infinity is allowed."""
     known = is_number(bandwidth)
     if bandwidth is not None and not (known and bandwidth > 0):  # type: ignore[operator]
         raise must_be("bandwidth", "a number above 0, or None", bandwidth)
 
 
 def checked_bandwidths(bandwidths: Any, or_none: bool = False) -> list[Any]:
-    """Return a list of numbers above 0, some of which may be None where that is said."""
+    """Return a list of numbers above 0; with ``or_none``, some may be None."""
     try:
         found = [] if isinstance(bandwidths, str) else list(bandwidths)
     except TypeError:

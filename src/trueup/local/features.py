@@ -1,4 +1,4 @@
-"""Features as points of a space in which distances mean something: standardised, reduced."""
+"""Features as points of a space in which distances mean something: standardized, reduced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueup.forecasts.sample_data import beside, features_of
 
 REDUCTIONS = {"pca": 20, "tsne": 2}
 """Reductions by name, and how many dimensions they leave where none are asked for."""
-FEWEST_ROWS = 4  # t-SNE of fewer has no neighbours to speak of
+FEWEST_ROWS = 4  # with fewer, t-SNE has too few neighbors
 PERPLEXITY = 30.0
 FURTHEST = 1e100  # new rows further out are put here: distances to them stay finite
 ROUNDING = 1e-14  # of its largest value: what varies less than this does not vary
@@ -129,7 +129,7 @@ def fit_map(
 
 
 def read_features(features: object, n: int, predictions: str) -> Floats:
-    """Check features given beside ``n`` rows of predictions: numbers, finite, (n, d)."""
+    """Check features of ``n`` rows of predictions: numbers, finite, (n, d)."""
     array = beside("features", features, n, predictions)
     assert array is not None
     with np.errstate(over="ignore"):
@@ -139,14 +139,14 @@ def read_features(features: object, n: int, predictions: str) -> Floats:
 
 
 def some_columns(features: Any) -> Floats:
-    """Refuse features without a column; return them in float64, row after row."""
+    """Return features in float64, row after row; raise InputError if there is no column."""
     if features.shape[1] == 0:
         raise must_be("features", "have at least one column", Verbatim("none"))
     return np.ascontiguousarray(features, dtype=np.float64)
 
 
 def check_reduce(reduce: object) -> None:
-    """Refuse what is neither the name of a reduction nor a transformer."""
+    """Raise InputError unless a reduction is a known name or a transformer."""
     transforms = hasattr(reduce, "transform") and not isinstance(reduce, type)
     if reduce is None or is_named(reduce) or transforms:
         return
@@ -213,7 +213,7 @@ def _fitted(transformer: Any, features: Floats) -> Any:
 
 
 def _transformed(rows: object, n: int) -> Floats:
-    """What a transformer gave, checked as features are."""
+    """Return the output of a transformer, checked in the same way as features."""
     array = as_floats("reduce", as_numpy("reduce", rows))
     if array.ndim != 2 or len(array) != n or array.shape[1] == 0 or not np.isfinite(array).all():
         rule = f"a transformer that gives {n} rows of finite numbers"

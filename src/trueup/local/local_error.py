@@ -1,4 +1,4 @@
-"""Local calibration error: is the model right about rows like this one? (Luo et al. 2022)."""
+"""Local calibration error: per row, among rows with similar features (Luo et al. 2022)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LocalError(Estimator):
               k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
 
     and the value is its maximum over all x, MLCE. `gaps` has the sign, observed − predicted:
-    below 0 p is too high here, which for the confidence in a prediction is over-confident. As
+    below 0 p is too high here, which for the confidence in a prediction is overconfident. As
     γ → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by
     chance, and more so for small γ.
 
@@ -44,7 +44,7 @@ class LocalError(Estimator):
     ----------
     lens
         What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. It must give one score a row.
+        `TopLabel` for a matrix. It must give one score per row.
     binning
         Bins of the confidence.
     kernel
@@ -62,7 +62,7 @@ class LocalError(Estimator):
     reduce
         None; ``"pca"`` or ``("pca", d)``; ``"tsne"`` or ``("tsne", d)``; or a transformer in the
         manner of scikit-learn, as it is if fitted, else fitted on the features. Features are
-        standardised before a reduction by name, and coordinates after any. t-SNE takes no account
+        standardized before a reduction by name, and coordinates after any. t-SNE takes no account
         of weights.
 
     Notes
@@ -233,7 +233,7 @@ class LocalProblem:
     pairs: Pairs
     edges: Floats  # inner edges of the bins
     bins: Ints  # the bin of each row
-    points: Floats  # (n, d) standardised and reduced features; no columns for groups
+    points: Floats  # (n, d) standardized and reduced features; no columns for groups
     groups: Ints | None  # the number of each row's group, for the kernel of groups
     device: Device | None = None  # where the sums are found; None for here
 

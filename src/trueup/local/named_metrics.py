@@ -32,15 +32,15 @@ def lce(
     weights: object = None,
     logits: bool = False,
 ) -> Floats:
-    r"""Local calibration error: how wrong is the confidence among rows like this one?
+    r"""Local calibration error: the gap in confidence among rows similar to each row.
 
     :math:`|\sum_i (p_i - y_i) k(x, x_i)| / \sum_i k(x, x_i)` over the rows in the confidence bin
     of x, x among them; `LocalError` says what k is, and has more to choose. Returns one error for
     each row as given, NaN for one of weight 0. `LocalError().gaps` tells over- from
-    under-confidence.
+    underconfidence.
 
     Use it to find where a model that is calibrated on the whole is not. Around rows with few
-    neighbours it is mostly noise.
+    neighbors it is mostly noise.
 
     References
     ----------
@@ -69,8 +69,8 @@ def mlce(
 ) -> float:
     """Maximum local calibration error: the largest `lce` of any row.
 
-    Small bandwidths give the largest error of a single row, large ones `mce`; by chance alone it
-    is far from 0, and more so the smaller the bandwidth.
+    Small bandwidths give the largest error of a single row, large ones `mce`; sampling noise moves
+    it far from 0, and farther the smaller the bandwidth.
     Compare models at one bandwidth, and look at `mlce_over_bandwidths` first.
 
     References
@@ -100,7 +100,7 @@ def mlce_over_bandwidths(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Return local errors for a range of bandwidths: where is the step from individual to global?
+    """Compute local errors for a range of bandwidths, from individual to global.
 
     One row for each: ``bandwidth``, ``max`` (MLCE), ``mean``, ``median`` and ``q90`` of the
     errors, and ``mass``, the median sum of weights × similarities: about how many rows an error

@@ -33,7 +33,7 @@ Kernel = Literal["laplacian", "gaussian"]
 
 MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
-SEEN = 460.0  # e^{−460} is 1e-200: nearest points farther than so many scales have no plain sums
+SEEN = 460.0  # e^{−460} is 1e-200: with nearest points farther, in scales, plain sums vanish
 FORGOTTEN = 45.0  # e^{−45} is 3e-20
 FURTHEST = 1e100  # squares of distances stay finite, and those of scales above 0
 
@@ -163,7 +163,7 @@ def _in_reach(
 def _sums_of_sets(
     sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
 ) -> tuple[list[KernelTotals], str]:
-    """The sums of every set, by the rule, and what the rule said of the largest."""
+    """Return the sums of every set, and the rule's choice for the largest set."""
     gaussian = kernel == "gaussian"
     steep = steepness(scale, kernel)
     divide = [_divides(one, kernel) for one in sets]
@@ -183,7 +183,7 @@ def can_divide(n_dims: int, kernel: str) -> bool:
 
 
 def _divides(one: KernelSet, kernel: Kernel) -> bool:
-    """Whether to divide and conquer: it is exact too, so the choice is one of speed alone."""
+    """Return whether to divide and conquer; it is exact too, so only speed decides."""
     d = one.points.shape[1]
     if not can_divide(d, kernel):
         return False
@@ -274,7 +274,7 @@ def _is_tensor(array: Any) -> bool:
 def nearest_l1(one: KernelSet) -> Floats:
     """L1 distance of every query to its nearest point.
 
-    Coordinates are added in order, as everywhere. Points that coincide are taken once: a leaf of
+    Coordinates are added in order, as in all engines. Points that coincide count once: a leaf of
     the tree holds all of them, however many, and is searched one by one.
     """
     from scipy.spatial import cKDTree

@@ -1,4 +1,4 @@
-"""Groups and neighbourhoods: does the local error find what is wrong with the worst group?"""
+"""Groups and neighborhoods: local errors compared with the error of the worst group."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def max_group_mce(
     groups
         The group of each row: names or numbers.
     n_bins
-        Bins of equal width for the confidence, made for each group anew.
+        Equal-width bins for the confidence, made separately for each group.
     min_rows
         Groups with fewer rows are left out.
     lens
@@ -75,11 +75,11 @@ def max_group_mce(
 def with_local_errors(
     table: ResultTable, groups: object, gaps: object, *, weights: object = None
 ) -> ResultTable:
-    """Put local errors beside the errors of groups, such as ``group_errors(...).table``.
+    """Add local errors to the errors of groups, such as ``group_errors(...).table``.
 
     Adds to each ``group`` of the table the ``mean_local_gap`` of its rows, the
     ``mean_lce`` and ``max_lce`` of the absolute ones, and the shares ``over`` and ``under`` of
-    rows in whose neighbourhood the model is too confident and not confident enough. A group whose
+    rows in whose neighborhood the model is too confident and not confident enough. A group whose
     mean is near 0 while its errors are not holds kinds of rows that cancel.
 
     Parameters

@@ -26,7 +26,7 @@ def ece_kde() -> DensityError:
     Use it to compare with published numbers. Its bandwidth rule smooths scores that pile up near
     1 far too much: in worlds fitted to networks it is too low, by 0.3 to 1 points of a hundred,
     and more rows do not help (Roelofs et al. 2022 found it the most biased of all; tests/papers
-    measures it again). Prefer `smooth_ece`. Cost: one read and a few transforms of a fixed grid.
+    measures it again). Prefer `smooth_ece`. Cost: one pass and a few transforms of a fixed grid.
 
     References
     ----------
@@ -48,13 +48,13 @@ def smooth_ece() -> SmoothError:
     r"""Smooth calibration error: residuals smoothed until the width equals what is left.
 
     The :math:`\sigma` with :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`,
-    K a Gaussian reflected at 0 and 1. Nothing to choose, and, unlike binned errors, continuous
-    in the predictions: there is no edge for a score to cross.
+    K a Gaussian reflected at 0 and 1. It has no tuning parameters and, unlike binned errors, is
+    continuous in the predictions: there is no edge for a score to cross.
 
     Use it where scores move a little from run to run, or as one number without a tuning knob.
     It is at least half the distance to the nearest calibrated predictor and at most about twice
-    the root of that distance. Chance alone gives a calibrated model about 0.3 n^(-1/3). Cost:
-    one read and a few transforms.
+    the root of that distance. Sampling noise gives a calibrated model about 0.3 n^(-1/3). Cost:
+    one pass over the data and a few transforms.
 
     References
     ----------
@@ -73,15 +73,15 @@ def smooth_ece() -> SmoothError:
     instead="rmsce_debiased for an error in units of probability.",
 )
 def skce(*, bandwidth: float | None = None) -> KernelError:
-    r"""Squared kernel calibration error, unbiased: is any smooth function of the prediction off?
+    r"""Unbiased estimate of the squared kernel calibration error.
 
     :math:`\frac{1}{n(n-1)}\sum_{i\neq j} k(g_i, g_j)\langle g_i - e_{y_i}, g_j - e_{y_j}\rangle`
     with the Laplacian kernel :math:`e^{-\|\cdot\|/\gamma}`; by default γ is the median distance,
     at least 0.05.
-    Of a matrix it asks for full (canonical) calibration.
+    For a matrix it measures full (canonical) calibration.
 
-    A squared error whose estimate may be negative, and is three times in five for a calibrated
-    model: that says "no sign of error". Use it to test, or to compare models at one bandwidth.
+    A squared error whose estimate may be negative, and is 60% of the time for a calibrated
+    model: that means "no sign of error". Use it to test, or to compare models at one bandwidth.
     Cost: one sort and a scan for 1-D ``probs``; n² kernel values for a matrix, in blocks.
 
     References
@@ -104,7 +104,7 @@ def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
     r"""Maximum mean calibration error: the kernel error that made calibrated training possible.
 
     :math:`(\frac1{n^2}\sum_{ij}(r_i - c_i)(r_j - c_j)\,e^{-|r_i - r_j|/0.4})^{1/2}` over
-    confidences r and "was it right" c. Biased upwards: chance alone gives about 0.4 n^(-1/2).
+    confidences r and "was it right" c. Biased upwards: sampling noise gives about 0.4 n^(-1/2).
 
     ``weighted=True`` is the form its authors train with, right and wrong rows each averaged
     alone: not 0 for a calibrated model, so no measure of calibration (docs/decisions/007).
@@ -129,9 +129,9 @@ def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
 def ks_error() -> CumulativeError:
     r"""Kolmogorov–Smirnov calibration error: the largest running sum of score − label.
 
-    :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`. Nothing to choose; the error of a
-    model that is too sure everywhere is its average gap. Errors of opposite sign in
-    neighbouring scores cancel. Chance alone gives about 0.5 n^(-1/2). Cost: one sort.
+    :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`. It has no tuning parameters; the error of
+    a model that is overconfident everywhere is its average gap. Errors of opposite sign in
+    neighboring scores cancel. Sampling noise gives about 0.5 n^(-1/2). Cost: one sort.
 
     References
     ----------
@@ -180,8 +180,8 @@ def psce(*, decay: float = 0.9) -> PointwiseError:
     with it and :math:`|p - acc(p)|` averaged over rows and classes.
 
     Use it, or rather `PointwiseError.errors`, to ask about single predictions. Not 0 at the
-    truth near 0 and 1, where neighbours lie on one side; the decay is ours, the paper gives
-    none. Cost: two reads.
+    truth near 0 and 1, where neighbors lie on one side; the decay is ours, the paper gives
+    none. Cost: two passes over the data.
 
     References
     ----------

@@ -17,7 +17,7 @@ from trueup.metrics.declare import metric
     instead="rmsce_debiased, whose bias is subtracted, or ece_sweep.",
 )
 def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Expected calibration error: by how much, on average, is confidence off?
+    r"""Expected calibration error: mean absolute gap between confidence and accuracy.
 
     :math:`\sum_b s_b |f_b - y_b|` over 15 bins of equal width: the share of a bin times the
     distance between its mean confidence and its accuracy (for 1-D ``probs``, the rate of
@@ -26,7 +26,7 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     Use it to compare with published numbers. It is biased upwards when bins hold few rows, so a
     calibrated model rarely gets 0, and it can hide errors that cancel within a bin; prefer
     `rmsce_debiased` or `ece_sweep` to judge a model. On two columns it asks about the predicted
-    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one read.
+    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one pass.
 
     References
     ----------
@@ -45,11 +45,11 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="kuiper for the worst range of scores; bin_tests for adjusted p-values.",
 )
 def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Maximum calibration error: by how much is confidence off in the worst bin?
+    r"""Maximum calibration error: the largest gap in any bin.
 
     :math:`\max_b |f_b - y_b|` over 15 bins of equal width. For safety questions, with care: the
     worst bin is often one with a handful of rows, and then the number is noise, biased upwards.
-    Cost: one read.
+    Cost: one pass over the data.
 
     References
     ----------
@@ -71,7 +71,7 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Root mean squared calibration error: `ece` with larger errors counted more.
 
     :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 bins of equal width; never below `ece`.
-    Biased upwards like it. Cost: one read.
+    Biased upwards like it. Cost: one pass over the data.
 
     References
     ----------
@@ -90,14 +90,14 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="rmsce_debiased, whose correction removes more of the bias.",
 )
 def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`ece` over equal-mass bins, less an estimate of the part that chance alone gives.
+    r"""`ece` over equal-mass bins, minus an estimate of its bias.
 
     :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
     :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, cut at 0; the expectation is in closed form.
 
     Use it for the average error in plain units when samples are few. A heuristic, as its authors
-    say: it takes away some 40 % of the upward bias of a calibrated model. `rmsce_debiased` does
-    better. Cost: cuts and one read.
+    say: it removes about 40% of the upward bias of a calibrated model. `rmsce_debiased` does
+    better. Cost: bin edges and one pass.
 
     References
     ----------
@@ -116,13 +116,13 @@ def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="smooth_ece without bins; marginal_error_debiased for all classes.",
 )
 def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`rmsce` over equal-mass bins, less the part that chance alone would give.
+    r"""`rmsce` over equal-mass bins, with its bias subtracted from the square.
 
     The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, cut at 0.
 
     The one to judge a model by: unbiased in the square when scores are constant within bins, a
     little low otherwise. A value of 0 means that the squared estimate, which may be negative,
-    shows no error; `BinnedError.measure` keeps it. Cost: cuts and one read.
+    shows no error; `BinnedError.measure` keeps it. Cost: bin edges and one pass.
 
     References
     ----------
@@ -144,7 +144,7 @@ def ece_sweep() -> SweepError:
     r"""`ece` with as many equal-mass bins as keep the calibration curve from falling.
 
     The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins such that it and
-    every smaller number has non-decreasing mean labels. Nothing to choose.
+    every smaller number has non-decreasing mean labels. It has no tuning parameters.
 
     Use it when the curve can be taken to rise with the score: in the worlds its authors fitted to
     networks it is the least biased plug-in error at small samples. Calibrated models still get
@@ -188,13 +188,13 @@ def rmsce_sweep() -> SweepError:
     instead="marginal_error_debiased, whose bias is subtracted.",
 )
 def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Static calibration error: is the probability of every class right, not only of the top one?
+    r"""Static calibration error: mean gap of the probabilities of all classes.
 
     :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 bins of equal width.
 
     Use it when all probabilities matter. With many classes most predictions are near 0 and
     dilute it: compare it between models of the same K only, or see `tace`. 1-D ``probs``: the
-    same as `ece`. Cost: one read.
+    same as `ece`. Cost: one pass over the data.
 
     References
     ----------
@@ -217,7 +217,7 @@ def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
 
     :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass ranges per
     class, every prediction included. Bins follow the scores, so none is nearly empty. Biased
-    upwards like every plug-in error. Cost: cuts for every class and one read.
+    upwards like every plug-in error. Cost: bin edges for each class and one pass.
 
     References
     ----------
@@ -244,7 +244,7 @@ def tace(
     above ``threshold``, of which class k has n_k; a class with none adds 0.
 
     Use it with many classes, where tiny probabilities would drown the rest. It depends on the
-    threshold: report it. Cost: cuts for every class and one read.
+    threshold: report it. Cost: bin edges for each class and one pass.
 
     References
     ----------
@@ -270,7 +270,7 @@ def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Marginal calibration error: root mean square over classes and equal-mass bins.
 
     :math:`(\frac1K\sum_k\sum_b s_{bk}(f_{bk} - y_{bk})^2)^{1/2}`. The squared cousin of `ace`,
-    with the same upward bias. Cost: cuts for every class and one read.
+    with the same upward bias. Cost: bin edges for each class and one pass.
 
     References
     ----------
@@ -289,9 +289,9 @@ def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="class_errors for each class; rmsce_debiased for the predicted class.",
 )
 def marginal_error_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`marginal_error` less the part that chance alone would give.
+    r"""`marginal_error` with its bias subtracted from the square.
 
-    Squared gaps of every class and bin less :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, averaged, cut
+    Squared gaps of every class and bin minus :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, averaged, cut
     at 0, and one root. Use it to judge all probabilities of a model at once.
 
     References

@@ -66,7 +66,7 @@ def e50(*, lens: Lens | None = None) -> CurveError:
     instead="ici for the mean; cox and oe_ratio_interval have intervals.",
 )
 def e90(*, lens: Lens | None = None) -> CurveError:
-    """Distance of predictions from a loess curve that nine rows in ten do not exceed.
+    """Distance of predictions from a loess curve that 90% of rows do not exceed.
 
     As `ici`, with the 90th percentile in place of the mean; Emax is
     ``CurveError(quantile=1.0)``. It differs from that of R's default loess as `ici` does: by 0.2%

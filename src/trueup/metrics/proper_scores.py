@@ -14,7 +14,7 @@ def brier() -> Brier:
     r"""Brier score: mean squared distance between predictions and labels.
 
     :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
-    for more. A proper score: it rewards calibration and sharpness together. Cost: one read.
+    for more. A proper score: it rewards calibration and sharpness together. Cost: one pass.
 
     References
     ----------
@@ -37,7 +37,7 @@ def log_loss() -> LogLoss:
 
     :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
     their type (`LogLoss.measure` notes how many rows were). A proper score, dominated by
-    confident mistakes. Cost: one read.
+    confident mistakes. Cost: one pass over the data.
 
     Examples
     --------

@@ -92,7 +92,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     """Whether the most probable class of a row stays the most probable."""
 
     monotone: ClassVar[bool] = False
-    """Whether, for two classes, a larger score never gets a smaller answer, but for rounding."""
+    """Whether, for two classes and up to rounding, outputs do not decrease with the score."""
 
     use: ClassVar[str] = ""
     """What it is for, in a sentence for `trueup.explain`."""
@@ -267,7 +267,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return read_scores(self, X, reset=False)
 
     def _check(self) -> None:
-        """Refuse bad parameters."""
+        """Raise InputError for invalid parameters."""
 
     def _fit(self, data: FitData) -> tuple[float, float] | None:
         """Learn; `data` is checked and not empty.
@@ -333,7 +333,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         warn_caller(f"{type(self).__name__}: {note}", ConvergenceWarning)
 
     def _is_whole(self) -> bool:
-        """Whether what a file says it learned fits together, beyond giving probabilities."""
+        """Return whether fitted values in a file are consistent, beyond giving probabilities."""
         return True
 
     def _record(

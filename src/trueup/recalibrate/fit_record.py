@@ -75,7 +75,7 @@ def rows_below(data: FitData, least: float) -> int:
 def fingerprint(data: FitData) -> str:
     """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
 
-    Of a matrix of more than two million entries evenly spaced rows are taken.
+    If a matrix has more than two million entries, evenly spaced rows are taken.
     """
     values = data.scores.values
     step = max(1, -(-values.size // HASHED_ENTRIES))

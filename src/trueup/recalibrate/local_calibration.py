@@ -47,15 +47,15 @@ class LocalCalibration(Recalibrator):
     As γ → ∞ this is histogram binning of the top label with bins of equal width; as γ → 0 it is
     whether the nearest row (by L1 distance for the Laplacian) was right, the mean of several at one
     distance; a γ below 1e-4 may tell distances apart that differ by rounding alone, as between
-    points of a grid once they are standardised. The other classes share the rest in the proportions
+    points of a grid once they are standardized. The other classes share the rest in the proportions
     they had. `predict` keeps the original class, even where the new confidence is below that of
     another.
 
-    Use it where errors differ between kinds of rows that features tell apart, such as groups
-    nobody wrote down, with a few thousand rows or more and features of few dimensions; without
-    either, `HistogramBinning` or a scaling is safer. Answers around few rows are noisy, and can be
+    Use it where errors differ between kinds of rows that features distinguish, such as unrecorded
+    groups, with a few thousand rows or more and features of few dimensions; without
+    either, `HistogramBinning` or a scaling is safer. Outputs around few rows are noisy, and can be
     0 or 1: log loss suffers from it. On its own fit set it looks better than it is, as every row
-    counts among its own neighbours. It keeps all rows of the fit set. Cost: for n new rows like a
+    counts among its own neighbors. It keeps all rows of the fit set. Cost: for n new rows like a
     `LocalError` of as many, on the device of ``features`` too.
 
     Parameters
@@ -124,7 +124,7 @@ class LocalCalibration(Recalibrator):
     )
     instead: ClassVar[str] = "GroupwiseCalibration if the kinds are known groups."
 
-    why_worse: ClassVar[str] = "bins and neighbours hide more than the recalibration mends"
+    why_worse: ClassVar[str] = "local averaging loses more information than recalibration gains"
 
     bandwidth: float | None = None
     kernel: str = "laplacian"
@@ -347,7 +347,7 @@ class LocalCalibration(Recalibrator):
         self._transformer, self.bandwidth_, self.feature_map_ = None, None, None
         self.points_ = np.zeros((data.n, 1))
         if features is None:
-            self.notes_.append("there were no features: this is histogram binning of the top label")
+            self.notes_.append("no features were given, so this is top-label histogram binning")
             return
         with self._products():
             found, self.points_ = fit_map(
@@ -379,7 +379,7 @@ class LocalCalibration(Recalibrator):
         return device_of(features if self.n_score_columns is None else X)
 
     def _products(self) -> AbstractContextManager[None]:
-        """Where matrix products are taken: those of principal components, on one thread."""
+        """Return the context of matrix products: one thread for principal components."""
         return nullcontext() if self.reduce is None else one_blas_thread()
 
     def _bins_of(self, top: Floats, are_logits: bool) -> Ints:

@@ -35,7 +35,7 @@ class Estimate(FieldsShown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decomposition(FieldsShown):
-    """A proper score taken apart: miscalibration − discrimination + uncertainty (+ within).
+    """Decomposition of a score: miscalibration − discrimination + uncertainty (+ within).
 
     Attributes
     ----------

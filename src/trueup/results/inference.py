@@ -1,4 +1,4 @@
-"""How sure we are: intervals, tests, comparisons and certificates."""
+"""Results of intervals, tests, comparisons and certificates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueup.notebook import FieldsShown
 
 @dataclass(frozen=True)
 class Interval(FieldsShown):
-    """An estimate with the range that holds the truth in ``confidence_level`` of all samples.
+    """Point estimate with a confidence interval.
 
     Attributes
     ----------
@@ -19,11 +19,11 @@ class Interval(FieldsShown):
     estimate
         The estimator's value on these data.
     confidence_level
-        How often such an interval holds its target, as promised; docs/coverage.md has it measured.
+        Nominal coverage of the target; docs/coverage.md has the measured coverage.
     method
         How it was made: ``"analytic"``, ``"percentile"``, ``"basic"``, ``"bca"`` or ``"widest"``.
     target
-        Which truth it speaks of, in words.
+        The quantity that the interval is for, in words.
     notes
         What a reader should know; ``single_unit`` where one row, or one cluster, cannot show
         by how much others differ, and the interval is all that the target can be.
@@ -84,7 +84,7 @@ class CalibrationTestResult(FieldsShown):
 
 @dataclass(frozen=True)
 class Comparison(FieldsShown):
-    """Two models on the same samples: by how much do their calibration errors differ?
+    """Result of `compare`: the difference between two models' calibration errors.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Certificate(FieldsShown):
     n_additional
         About how many more samples would decide; 0 where it is decided, None where no number would.
     confidence_level, method
-        How sure, and by which bound: ``"finite-sample"`` or ``"asymptotic"``.
+        Confidence level, and the kind of bound: ``"finite-sample"`` or ``"asymptotic"``.
     text
         The answer in plain words.
     notes

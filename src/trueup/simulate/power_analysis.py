@@ -28,7 +28,7 @@ from trueup.simulate.worlds.world import World
 
 OMNIBUS = "omnibus"
 N_RESAMPLES = 999  # draws of each test, as many as `calibration_test` makes by default
-FEWER_RESAMPLES = 199  # where each of them is measured anew; the power is less than 0.01 lower
+FEWER_RESAMPLES = 199  # if each is measured separately; the power is less than 0.01 lower
 SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
 FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
@@ -250,9 +250,8 @@ class _Settled:
         of_group = np.array([share for part in parts for share in part])
         share, error = _mean_share(of_group, np.array(sizes))
         text = (
-            f"A true error of {self.true_error:g} is found with probability {share:.3f} "
-            f"(± {error:.3f}) in {n:,} rows, by {self._test} at a significance level of "
-            f"{100 * self.alpha:g}%."
+            f"With {n:,} rows, {self._test} at the {100 * self.alpha:g}% level detects a true "
+            f"error of {self.true_error:g} with probability {share:.3f} (± {error:.3f})."
         )
         return Detection(share, error, n, *self._settings, n_datasets, text)
 
@@ -273,9 +272,9 @@ class _Settled:
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
         text = (
-            f"With about {rows:,} rows (95% interval {least:,} to {most:,}), {self._test} detects "
-            f"a true error of {self.true_error:g} with probability {power:g}, at a significance "
-            f"level of {100 * self.alpha:g}%."
+            f"Detecting a true error of {self.true_error:g} with {100 * power:g}% power at the "
+            f"{100 * self.alpha:g}% level takes about {rows:,} rows (95% interval {least:,} to "
+            f"{most:,}) with {self._test}."
         )
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
         return SampleSize(rows, least, most, power, *self._settings, ordered, text)
@@ -307,7 +306,10 @@ def _mean_share(of_group: Floats, sizes: Ints) -> tuple[float, float]:
 
 
 def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
-    """Where a line through the probits of the powers, in log n, reaches the power; se of log n."""
+    """Return the n at which a line through the probits in log n reaches the power, and its error.
+
+    The error is that of log n.
+    """
     from scipy.special import ndtri
 
     inside = [np.clip(d.power, 0.5 / d.n_datasets, 1 - 0.5 / d.n_datasets) for d in tried]

@@ -1,7 +1,8 @@
-"""Which estimator can be trusted here? A world like the data, and what each makes of it."""
+"""Recommend an estimator, from simulated data like yours with a known true error."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,7 @@ class Advice(FieldsShown):
     fitted
         The world, and how well it fits.
     unreliable
-        Whether the advice is unreliable: few rows, a poor fit, or one that did not settle.
+        Whether the advice is unreliable: few rows, or a fit that is poor or did not converge.
     """
 
     best: str
@@ -93,10 +94,10 @@ def recommend_estimator(
     rng: Seed = 0,
     logits: bool = False,
 ) -> Advice:
-    """Rank estimators by how close they come to the truth for data like this.
+    """Rank estimators by their accuracy on simulated data like yours.
 
     Fits a world to the scores (of the top label, for a matrix) and their outcomes, draws many
-    data sets of the same size from it, and compares each estimator with the world's true error
+    datasets of the same size from it, and compares each estimator with the world's true error
     in its own norm. The ranking is by root mean squared error, bias and noise together; ranks
     are comparable within a norm, since errors of different norms have different truths.
 
@@ -108,12 +109,12 @@ def recommend_estimator(
     Parameters
     ----------
     probs, labels, logits
-        As everywhere; or one `Forecasts`.
+        Predictions and labels, or one `Forecasts`.
     estimators
         What to compare, by name; by default the named errors of both norms, with bins of equal
         width and of equal mass.
     n_datasets
-        Data sets to draw; fewer where they are long (10 million draws in all, or 20 sets).
+        Datasets to draw; fewer where they are long (10 million draws in all, or 20 sets).
     rng
         Seed.
 
@@ -150,38 +151,35 @@ def _errors_of_a_norm(estimators: Mapping[str, Metric]) -> dict[str, Estimator]:
 
 
 def _doubts(fitted: Fitted) -> list[str]:
-    """Why a world should not be relied upon, in sentences."""
+    """Return why a world is unreliable, in sentences."""
     doubts = []
     if fitted.scores_fit.n < FEW_ROWS:
-        doubts.append(f"{fitted.scores_fit.n} rows are too few to tell a good fit from a bad one.")
+        rows = f"{fitted.scores_fit.n} rows"
+        doubts.append(f"With {rows}, a good fit cannot be distinguished from a poor one.")
     if not (fitted.aic[0].converged and fitted.scores_fit.converged):
-        doubts.append("The fit did not settle: the labels are nearly separated by the scores.")
+        doubts.append("The fit did not converge because the scores nearly separate the labels.")
     if fitted.poor:
         doubts.append(fitted.text)
     return doubts
 
 
 def _answer(rows: tuple[StudyRow, ...], norms: Mapping[str, Any], doubts: list[str]) -> str:
-    """Say which estimator is best in each norm: errors of different norms have different truths."""
-    sentences = [f"{rows[0].n} rows were drawn many times from a world fitted to your data."]
+    """Return the best estimator for each norm: errors of different norms are not comparable."""
+    sentences = [f"Simulated many datasets of {rows[0].n:,} rows from a model fitted to your data."]
     for norm in dict.fromkeys(norms.values()):
         same = [row for row in rows if norms[row.measure] == norm]
         best, worst = same[0], same[-1]
-        sentence = (
-            f"Of the errors of norm {norm:g}, {best.measure} comes closest to that world's true "
-            f"error of {_points(best.truth)}, off by {_points(best.rmse)} "
-            f"(bias {100 * best.bias:+.2f})"
+        sentences.append(
+            f"Among L{'∞' if math.isinf(norm) else f'{norm:g}'} errors, {best.measure} is closest "
+            f"to the true error of {100 * best.truth:.2f} points (RMSE {100 * best.rmse:.2f}, "
+            f"bias {100 * best.bias:+.2f})."
         )
         close = [row.measure for row in same[1:] if row.rmse <= best.rmse + 2 * best.rmse_se]
         if close:
-            sentence += f"; as good within the noise of the simulation: {', '.join(close)}"
+            sentences.append(f"Equally good within simulation noise: {', '.join(close)}.")
         if worst.measure not in (best.measure, *close):
-            sentence += f"; farthest off is {worst.measure}, by {_points(worst.rmse)}"
-        sentences.append(f"{sentence}.")
+            rmse = f"RMSE {100 * worst.rmse:.2f}"
+            sentences.append(f"Least accurate: {worst.measure} ({rmse}).")
     if doubts:
-        sentences.append(f"This advice is weak. {' '.join(doubts)}")
+        sentences.append(f"Treat this recommendation with caution. {' '.join(doubts)}")
     return " ".join(sentences)
-
-
-def _points(error: float) -> str:
-    return f"{100 * error:.2f} points"

@@ -37,7 +37,7 @@ class BinTable(Table):
     sums: Sums
     kind: ClassVar[str] = "bins"
     induced: ClassVar[str] = "pairs"
-    hint: ClassVar[str] = 'a family has one for each class: family["name"]'
+    hint: ClassVar[str] = 'select one class, such as table["name"]'
 
     @classmethod
     def from_sums(
@@ -79,7 +79,7 @@ class BinTable(Table):
 
     @cached_property
     def gap(self) -> Floats:
-        """y_b − f_b: negative where the model is over-confident; NaN in an empty bin."""
+        """y_b − f_b: negative where the model is overconfident; NaN in an empty bin."""
         return self.mean_label - self.mean_score
 
     @cached_property
@@ -106,10 +106,10 @@ class BinTable(Table):
         return BinTable(edges, self.n_bins_requested, Sums(*(moment[full] for moment in self.sums)))
 
     def without_singles(self) -> tuple[BinTable, int]:
-        """Merge every bin of a single row with its nearest neighbour; return how many were merged.
+        """Merge every bin of a single row with its nearest neighbor; return how many were merged.
 
         One row says nothing about a variance, so debiasing and intervals do this first. From the
-        lowest score up, such a bin joins the neighbouring non-empty bin of nearest mean score, a
+        lowest score up, such a bin joins the neighboring non-empty bin of nearest mean score, a
         tie the lower one; a lone bin stays.
         """
         table, merged = self.nonempty(), 0

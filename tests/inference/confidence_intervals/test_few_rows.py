@@ -1,4 +1,4 @@
-"""Few rows tell little, and certain predictions all or nothing: no interval says more than that."""
+"""Few rows and certain predictions: no interval claims more than such data can show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def test_one_row_or_one_cluster_tells_nothing(metric: Callable[..., float]) -> N
             found = tu.interval(metric, data, method=method, rng=0)
             assert (found.low, found.high) == (0, 1)
             assert found.estimate == metric(data)
-            assert found.notes["single_unit"].startswith("one row" if clusters is None else "one")
+            unit = "row" if clusters is None else "cluster"
+            assert found.notes["single_unit"] == f"a single {unit} says nothing about variability"
     assert "single_unit" not in tu.interval(metric, P, Y, n_resamples=39, rng=0).notes
 
 

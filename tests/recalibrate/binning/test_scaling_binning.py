@@ -129,7 +129,7 @@ def test_any_recalibrator_may_be_the_curve() -> None:
 def test_notes_of_the_curve_are_passed_on() -> None:
     p = np.array([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]])
     found = ScalingBinning(n_bins=2).fit(p, [0, 1, 0, 1])
-    assert any(note.startswith("classes 0, 1: the scores order") for note in found.notes_)
+    assert any(note.startswith("classes 0, 1: the scores separate") for note in found.notes_)
     assert any(note.startswith("class 2: all outcomes are the same") for note in found.notes_)
 
 

@@ -345,7 +345,7 @@ def test_separated_outcomes_are_said() -> None:
     score = np.random.default_rng(1).random(200)
     found = fit(score, score > 0.5)
     assert not found.aic[0].converged
-    assert "no finite best value" in found.text
+    assert "no finite optimum" in found.text
 
 
 def test_grades() -> None:

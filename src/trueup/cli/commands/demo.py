@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-SURE_ENOUGH = 0.02
+NEGLIGIBLE = 0.02
 FILES = {
     "predictions.csv": "test-set predictions of the worst model, with labels",
     "recalibrated.csv": "the same after recalibration",
@@ -60,7 +60,7 @@ def demo(directory: str) -> None:
         with working("training three classifiers"):
             found = data()
         _judge(screen, title, Path(directory, folder), *found)
-    screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
+    screen.paragraph(f"All results are in {directory}, in one folder per dataset:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
     recalibrated = predictions.with_name("recalibrated.csv")
@@ -126,7 +126,7 @@ def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
 
 
 def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_labels: Both) -> None:
-    """Show how good the models are, recalibrate the worst, and write all of that to a folder."""
+    """Show the calibration of the models, recalibrate the worst, and write the results."""
     from trueup.cli.figures import save_figure
     from trueup.evaluation import evaluate
     from trueup.io import write_table
@@ -144,10 +144,10 @@ def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_lab
         if tests[worst].ndim == 1:
             fixed = fixed[:, 1]
         after = evaluate(fixed, labels, recalibrate=False)
-    screen.paragraph(f"{worst}: {_said(before)}")
+    screen.paragraph(f"{worst}: {_findings(before)}")
     kind = calibrator.best_name_
     screen.paragraph(
-        f"{worst} after {kind}, fitted on {len(labels_more)} other rows: {_said(after)}"
+        f"{worst} after {kind}, fitted on {len(labels_more)} other rows: {_findings(after)}"
     )
     _show_before_after(screen, before, after)
     folder.mkdir(parents=True, exist_ok=True)
@@ -160,8 +160,8 @@ def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_lab
         save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))
 
 
-def _said(found: Evaluation) -> str:
-    """The part of the verdict that says how things are."""
+def _findings(found: Evaluation) -> str:
+    """Return the sentences of the verdict before its recommendations."""
     return " ".join(found.answers[name] for name in ("calibrated", "magnitude", "location"))
 
 
@@ -172,7 +172,7 @@ def in_words(probs: Any, labels: Any) -> str:
     matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])
     confidence, accuracy = matrix.max(axis=1).mean(), np.mean(matrix.argmax(axis=1) == labels)
     gap = accuracy - confidence
-    if abs(gap) < SURE_ENOUGH:
+    if abs(gap) < NEGLIGIBLE:
         verdict = "well matched on average"
     else:
         verdict = "overconfident" if gap < 0 else "underconfident"

@@ -1,4 +1,4 @@
-"""`trueup evaluate`: is it calibrated, how far off, where, how sure, and what to do."""
+"""`trueup evaluate`: the full evaluation of the predictions in a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PARTS = ("low", "high", "pvalue")
 
 
 @command(
-    "Is it calibrated? Verdict, numbers, advice.",
+    "Test calibration and recommend what to do.",
     "trueup evaluate p.csv",
     "trueup evaluate p.parquet --probs 'p_*' --labels y --plot p.png -o p.json",
     "trueup evaluate p.csv --groups region --fail-if 'rmsce_debiased > 0.02'",
@@ -51,17 +51,26 @@ PARTS = ("low", "high", "pvalue")
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="One more metric; may be given again.",
+    help="Additional metric to compute. Repeatable.",
 )
 @bins_option
 @click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals."
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level."
 )
-@click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
-@seed_option("all chance")
-@click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
 @click.option(
-    "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."
+    "--resamples",
+    type=int,
+    default=999,
+    show_default=True,
+    help="Number of resamples for tests.",
+)
+@seed_option
+@click.option("--quick", is_flag=True, help="Skip recalibration and the estimator recommendation.")
+@click.option(
+    "--plot",
+    "figure_file",
+    type=click.Path(dir_okay=False),
+    help="Save an overview figure (.png, .svg or .pdf).",
 )
 @click.option(
     "-o",
@@ -69,7 +78,7 @@ PARTS = ("low", "high", "pvalue")
     "outputs",
     multiple=True,
     type=click.Path(dir_okay=False),
-    help="Write everything to *.json, or all groups to *.csv, *.parquet, … Repeatable.",
+    help="Save all results to *.json, or all groups to *.csv, *.parquet, … Repeatable.",
 )
 @data_options()
 @condition_option
@@ -82,26 +91,25 @@ def evaluate(
     resamples: int,
     seed: int,
     quick: bool,
-    picture: str | None,
+    figure_file: str | None,
     outputs: tuple[str, ...],
     columns: dict[str, Any],
     conditions: tuple[Condition, ...],
     as_json: bool,
 ) -> int:
-    """Say whether the probabilities in FILE are calibrated, and what to do if not.
+    """Evaluate the calibration of the predictions in FILE.
 
-    Names for --fail-if are those of the metrics (rmsce_debiased, ece_debiased, ece, …), each also
-    with .low, .high and .pvalue; brier and log_loss; and pvalue, that of
-    the omnibus test, which decides.
+    --fail-if accepts any metric name (rmsce_debiased, ece_debiased, ece, …), its .low, .high or
+    .pvalue, brier, log_loss, and pvalue (the p-value of the omnibus test, which decides).
     """
     wanted = _checked(metrics, conditions)
     for output in outputs:
         check_output(output, file)
-    if picture is not None:
-        from trueup.cli.figures import check_picture
+    if figure_file is not None:
+        from trueup.cli.figures import check_figure_file
 
-        check_picture(picture, file, option="--plot")
-    check_outputs_differ(output=outputs, plot=picture)
+        check_figure_file(figure_file, file, option="--plot")
+    check_outputs_differ(output=outputs, plot=figure_file)
     forecasts = read(file, columns)
     tables = [output for output in outputs if is_table(output)]
     if tables:
@@ -125,21 +133,21 @@ def evaluate(
             write_groups(output, found)
         else:
             found.to_json(output)
-    if picture is not None:
+    if figure_file is not None:
         from trueup.cli.figures import save_figure
 
-        save_figure(found.plot(), picture)
+        save_figure(found.plot(), figure_file)
     if as_json:
         print_json(found.to_dict())
     else:
         from trueup.cli.evaluation_output import show
 
         show(Screen(), found, file, columns)
-        if picture is not None:
-            say(f"the picture is in {picture}.")
+        if figure_file is not None:
+            say(f"saved the figure to {figure_file}.")
         for output in outputs:
-            what = "groups are" if output in tables else "numbers are"
-            say(f"the {what} in {output}.")
+            what = "groups" if output in tables else "numbers"
+            say(f"saved the {what} to {output}.")
     return exit_code(conditions, numbers_of(found))
 
 
@@ -162,7 +170,7 @@ def _as_typed(
 
 
 def numbers_of(found: Evaluation) -> dict[str, float | None]:
-    """Every number that a condition can name."""
+    """Return every number that a condition can name."""
     numbers: dict[str, float | None] = {"pvalue": found.pvalue}
     parts = [(each.metric, each.interval, each.pvalue) for each in found.estimates]
     parts += [(score.name, score.interval, None) for score in found.scores]
@@ -174,7 +182,7 @@ def numbers_of(found: Evaluation) -> dict[str, float | None]:
 
 
 def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
-    """Names of metrics that are asked for; refuse unknown ones before any work is done."""
+    """Return the names of the requested metrics; reject unknown ones before any work is done."""
     if not metrics and not conditions:
         return []
     from trueup.metrics.declare import NAMED
@@ -190,7 +198,7 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
 
 
 def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
-    """The metrics of every evaluation and those that are wanted beside them; None for the first."""
+    """Return the usual metrics and the additional ones in ``wanted``, or None without any."""
     from trueup.evaluation.findings import usual_metrics
 
     usual = usual_metrics(forecasts)

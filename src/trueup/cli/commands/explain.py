@@ -25,7 +25,7 @@ __all__ = ["explain"]
 @click.argument("file", type=FILE, required=False)
 @click.option("--n", type=click.IntRange(2), help="Number of rows [default: as in FILE, or 1,000].")
 @click.option("--draws", type=click.IntRange(2), help="Number of datasets to draw [default: 200].")
-@seed_option("the draws")
+@seed_option
 @data_options("groups", "features", "clusters")
 @json_option
 def explain(

@@ -49,7 +49,7 @@ class CurveError(PairsEstimator):
     score, windows next to it hold few rows and the curve there is ragged.
 
     The curve is that of R's ``loess(y ~ p)`` with ``surface = "direct"``; how ties, weights and
-    more than 2048 different scores are handled is said in `Loess.of`. R's default surface
+    more than 2048 different scores are handled is documented in `Loess.of`. R's default surface
     interpolates from a few fits: in one published example of 1,000 rows its ICI differs by 0.6%
     and its Emax by 6%. Quantiles are R's type 7 (NumPy's
     "linear"), of rows counted in the largest unit that divides the weights of all scores, so that
@@ -57,7 +57,7 @@ class CurveError(PairsEstimator):
     unit, the smallest error that the share ``quantile`` of the weight does not exceed.
 
     The table is the curve: ``score`` and ``mean_label`` where it was fitted. Cost: a sort, then a
-    fit to three quarters of the rows at up to 2048 different scores, or, of more, at some 400 to
+    fit to three quarters of the rows at up to 2048 different scores, or, of more, at about 400 to
     900 (never more than 6144) of them: about a second for 10⁶ rows.
 
     References

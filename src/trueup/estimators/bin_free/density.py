@@ -58,11 +58,11 @@ class DensityError(PairsEstimator):
     -----
     Kept to compare with published numbers. Not 0 at the truth: smoothing bends the curve, most of
     all at 0 and 1, and chance adds to it. The rule is made for bell-shaped scores and smooths
-    piled-up ones far too much. In the ten worlds that Roelofs et al. fitted to networks it is too
-    low (norm 1) by 0.3 to 1 points for 800 rows or more, hardly less for 10,000; from 3,200 on it
+    concentrated ones far too much. In the ten worlds that Roelofs et al. fitted to networks it is
+    too low (L1) by 0.3 to 1 points for 800 rows or more, hardly less for 10,000; from 3,200 on it
     is further off in each of them than `ece` and `ece_sweep` are. In resnet110_c10 (truth 5.84
-    points) the biases for n = 200, 800, 3200 and 10,000 are −0.2, −0.3, −0.3, −0.3, beside
-    +0.5, +0.25, +0.1, 0.0 of `ece` and 0.0 of `ece_sweep`. In norm 2 (truth 10.71) they are +1.8,
+    points) the biases for n = 200, 800, 3200 and 10,000 are −0.2, −0.3, −0.3, −0.3, compared with
+    +0.5, +0.25, +0.1, 0.0 of `ece` and 0.0 of `ece_sweep`. For L2 (truth 10.71) they are +1.8,
     +0.2, −0.5, −0.9, always further off than `rmsce_sweep`, and less than `rmsce` (−2.5 for
     10,000) from 800 rows on.
 
@@ -117,7 +117,7 @@ class DensityError(PairsEstimator):
 
 
 def _within_reach(weight: Floats, width: float) -> NDArray[np.bool_]:
-    """Which points are within 3h of a score: elsewhere f is 0, and not what rounding leaves."""
+    """Return which points are within 3h of a score; elsewhere f is exactly 0."""
     steps, points = int(3 * width * GRID), np.arange(GRID + 1)
     taken = np.append(0, np.cumsum(weight > 0))
     up_to, before = np.minimum(points + steps, GRID) + 1, np.maximum(points - steps, 0)

@@ -19,9 +19,9 @@ from trueup.tables import Curve
 class IsotonicFit:
     r"""The non-decreasing function of the score that is closest to the labels, as blocks.
 
-    Minimises :math:`\sum_i w_i (q(p_i) - y_i)^2`, and every other proper score of q with it,
+    Minimizes :math:`\sum_i w_i (q(p_i) - y_i)^2`, and every other proper score of q with it,
     over all functions q that never fall. The solution is a step function: on each block of
-    neighbouring scores it is their mean label. Neighbouring blocks of the same mean are one, so
+    neighboring scores it is their mean label. Neighboring blocks of the same mean are one, so
     the means rise strictly. As a reliability diagram it needs no choice of bins (CORP).
 
     Notes

@@ -52,14 +52,14 @@ class PointwiseError(PairsEstimator):
     Notes
     -----
     Use it to ask about single predictions. As one number it is hard to read: it is **not 0 at
-    the truth** near 0 and 1, where all neighbours of a score lie on one side (the accuracy near
-    0 comes out too high, near 1 too low), and in small samples chance alone adds to it. Compare
+    the truth** near 0 and 1, where all neighbors of a score lie on one side (the accuracy near
+    0 comes out too high, near 1 too low), and in small samples sampling noise adds to it. Compare
     values of one decay only. A side far away counts half, however little its weight,
     and a score on a point k/100 counts on both sides, one next to it on one: where many scores
     are 1, or round numbers, a last digit can move single errors by a lot.
 
     The table is the curve: ``score``, ``mean_label``, and ``weight``, the sum of all decayed
-    weights: how much data a point rests on. Cost: two reads of the rows.
+    weights: how much data a point rests on. Cost: two passes over the rows.
 
     References
     ----------

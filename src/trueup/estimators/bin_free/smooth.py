@@ -38,7 +38,7 @@ FINE_TO_COMPARE, CLOSE_TO_COMPARE = 16, 1e-7  # enough where resamples are compa
 
 @dataclass(frozen=True, repr=False)
 class SmoothError(PairsEstimator):
-    r"""Smooth calibration error (Błasiok & Nakkiran 2023), without bins and nothing to choose.
+    r"""Smooth calibration error (Błasiok & Nakkiran 2023): no bins, no tuning parameters.
 
     The one :math:`\sigma` with
     :math:`\int_0^1 |\frac1W\sum_i w_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, K the Gaussian
@@ -63,7 +63,7 @@ class SmoothError(PairsEstimator):
 
     Rows are spread onto a grid of 2¹⁴ steps. The value is within 1e-10 of the exact one where it
     is 0.01 or more, 1e-8 for 0.001, 1e-6 for 0.0001, and 1e-5 for anything less. Residuals that
-    add up to 0 at every point give 0. Cost: one read, and some fifteen transforms of a fixed size.
+    add up to 0 at every point give 0. Cost: one pass, and about 15 transforms of a fixed size.
 
     References
     ----------

@@ -74,7 +74,7 @@ def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
 
 
 def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
-    """Plug-in powers of tables, bins along the last axis, less what chance alone gives.
+    """Plug-in powers of tables, bins along the last axis, minus their bias.
 
     They may be negative.
 

@@ -50,7 +50,7 @@ class BinnedError(PairsEstimator):
     norm
         p ≥ 1, or ``math.inf`` for the worst bin.
     debias
-        Subtract the bias that chance alone gives (norms 1 and 2; Kumar et al. 2019). True is
+        Subtract the bias from sampling noise (norms 1 and 2; Kumar et al. 2019). True is
         their correction, exact when scores are constant within bins and a little too large
         otherwise; ``"residual"`` uses the variance of score − label instead, which makes the
         square unbiased there too.
@@ -66,7 +66,7 @@ class BinnedError(PairsEstimator):
     Notes
     -----
     The plug-in error is biased upwards by noise, most for calibrated models, small samples and
-    many bins, and downwards by averaging within bins. Cost: one read of the data, and for
+    many bins, and downwards by averaging within bins. Cost: one pass over the data, and for
     equal-mass bins a selection of the cuts. Only non-empty bins count.
 
     References
@@ -190,7 +190,7 @@ class BinnedError(PairsEstimator):
         if target == "population" or forecasts.weights is not None:
             return "for the population of a lens on a simplex, and for weights there"
         if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
-            return 'for distances other than "tv", and "squared" in norm 1'
+            return 'for distances other than "tv", and "squared" with norm=1'
         return ""
 
     @property

@@ -32,7 +32,7 @@ class KernelError(PairsEstimator):
     r"""Squared kernel calibration error, SKCE (Widmann, Lindsten & Zachariah 2019).
 
     The mean over pairs of rows of
-    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, predictions less
+    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, predictions minus
     one-hot labels; for scores :math:`k(p_i, p_j)(p_i - y_i)(p_j - y_j)`. At a calibrated model
     the mean of h over independent pairs is 0; at any other it is positive. The value is this
     square itself, as is the power: no root is taken.
@@ -65,12 +65,12 @@ class KernelError(PairsEstimator):
 
     Notes
     -----
-    The unbiased form is negative for a calibrated model three times in five, which says "no sign
-    of error". The biased one is never negative; its mean is larger by that of h_ii less the
+    The unbiased form is negative for a calibrated model 60% of the time, which means "no sign
+    of error". The biased one is never negative; its mean is larger by that of h_ii minus the
     square, divided by n. The block form is unbiased with a larger variance; its blocks are
     independent of each other. The median heuristic looks at predictions alone, so the unbiased
     forms keep a mean of 0 for a calibrated model. Values depend on the bandwidth: compare models
-    at one and the same. Of two columns the value at √2·γ is twice that of the scores at γ. The
+    at the same one. For two columns the value at √2·γ is twice that of the scores at γ. The
     Gaussian kernel of ``"tv"`` need not be positive definite for three classes or more: then
     errors may cancel, and the biased form may be negative.
 
@@ -142,7 +142,7 @@ class KernelError(PairsEstimator):
 
     @property
     def takes_ties(self) -> bool:
-        """Sorted groups are all it needs, but for blocks, which are of rows in their order."""
+        """Whether sorted groups suffice; blocks need the rows in their order."""
         return self.form != "block"
 
     def power_of_ties(self, ties: TiedScores) -> float:

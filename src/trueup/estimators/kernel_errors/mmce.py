@@ -52,8 +52,8 @@ class MMCE(PairsEstimator):
 
     Notes
     -----
-    Biased upwards: the square adds the mean of :math:`(r - c)^2` divided by n, so chance alone
-    gives a calibrated model about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased square. The
+    Biased upwards: the square adds the mean of :math:`(r - c)^2` divided by n, so a calibrated
+    model has about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased square. The
     value is the root of max(0, square). Cost: one sort and one scan.
 
     References

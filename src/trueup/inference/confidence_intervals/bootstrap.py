@@ -125,7 +125,7 @@ class Bootstrap:
         """Ends for errors, whose bias changes with the error, of which each method gets one side.
 
         Errors that are norms exceed the truth by no more than noise alone shows, and that is what
-        calibrated labels show: below, the estimate less its quantile, or the basic end if lower.
+        calibrated labels show: below, the estimate minus its quantile, or the basic end if lower.
         Above, the percentile end, or the basic one.
         """
         first, last = self._quantiles([miss, 1 - miss])

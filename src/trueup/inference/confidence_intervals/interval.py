@@ -21,8 +21,8 @@ from trueup.results import Estimate, Interval
 from trueup.seeds import Seed, check_seed, seed_of
 
 TARGETS = ("conditional", "population")
-LOWER_BOUND = "a lower bound of the true calibration error"
-OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
+LOWER_BOUND = "a lower bound on the true calibration error"
+OF_THESE_SCORES = f"{LOWER_BOUND} for these scores"
 
 
 def interval(
@@ -38,7 +38,7 @@ def interval(
     logits: bool = False,
     rng: Seed = 0,
 ) -> Interval:
-    r"""Return an estimate with the range that holds the truth, and say which truth.
+    r"""Estimate a metric with a confidence interval.
 
     Parameters
     ----------
@@ -51,17 +51,17 @@ def interval(
     logits
         Whether the predictions are logits.
     confidence_level
-        How often the interval should hold its target.
+        How often the interval should cover its target.
     method
         ``"analytic"``: from the bins, for `BinnedError` and `SweepError`, and the normal interval
         of a mean for `Brier` and `LogLoss`; no chance is involved. ``"percentile"``, ``"basic"``
         or ``"bca"``: bootstrap. ``"auto"``: analytic where there is one, else, for an error,
         ``"widest"``: above the percentile or the basic end, below the basic end or the estimate
-        less what calibrated labels would show; for any other function ``"percentile"``.
+        minus what calibrated labels would show; for any other function ``"percentile"``.
     target
         Of an analytic interval over bins. ``"conditional"``: the error of these scores in these
         bins, labels being random. ``"population"``: that of new rows in these bins, scores being
-        random too. Every other interval speaks of the population.
+        random too. Every other interval is for the population.
     n_resamples
         Resamples of a bootstrap; at least 39 for a level of 0.95.
     rng
@@ -70,20 +70,20 @@ def interval(
     Notes
     -----
     Bins hide errors that cancel within them, so what is covered is never more than the true
-    calibration error of the same scores: the lower end is a bound of that too, the upper end is
-    none. Of the model on new scores it says less, and with a rare bad region much less: ask for
+    calibration error of the same scores: the lower end is a bound on that too, the upper end is
+    not. It says less about the model on new scores, and with a rare bad region much less: ask for
     the population then. Plug-in errors are biased upwards, and may lie above the interval of what
     they estimate; ``notes`` say so. docs/coverage.md has the coverage of the analytic intervals
     of five named errors.
 
-    Bins of equal mass, of a tree or of a sweep are taken as given. Before an interval of norm 2,
-    or of a debiased error, bins of one row are merged with the nearest one. With class-wise
+    Equal-mass bins and bins of a tree or a sweep are treated as fixed. Before an interval for an L2
+    or a debiased error, bins of one row are merged with the nearest one. With class-wise
     lenses the variance is at most doubled by the dependence of classes, and is doubled here. The
-    bootstrap of a binned error draws its bins anew.
+    bootstrap of a binned error makes the bins of each resample.
 
     Plug-in errors are biased upwards, most where there is none, and resampling adds the bias once
-    more: of a calibrated model ``"percentile"`` and ``"bca"`` as good as never hold the truth 0,
-    and ``"basic"`` too seldom. They are here to be compared with. One row alone, or one cluster,
+    more: for a calibrated model ``"percentile"`` and ``"bca"`` almost never cover the true value 0,
+    and ``"basic"`` too seldom. They are here for comparison. One row alone, or one cluster,
     tells a bootstrap nothing: then the interval is all values that there can be, and is noted.
 
     References
@@ -98,7 +98,7 @@ def interval(
     >>> round(result.low, 3), round(result.estimate, 3), round(result.high, 3)
     (0.144, 0.25, 0.346)
     >>> print(result.target.split(";")[0])
-    the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) of these scores and these bins
+    the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) for these scores and these bins
     """
     level = check_level(confidence_level)
     check_choice("method", method, "auto", "analytic", *METHODS)
@@ -151,7 +151,7 @@ def _from_table(
             notes |= {"n_merged_bins": merged} if merged else {}
         words = _words(norm, target)
         if notes.get("n_merged_bins"):
-            words = words.replace("these bins", "these bins, those of one row merged")
+            words = words.replace("these bins", "these bins (single-row bins merged)")
         ends = Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
         if table.parts:
             population = target == "population"
@@ -160,7 +160,7 @@ def _from_table(
     words = words.replace("these bins", estimator.bins_in_words)
     if not ends.low <= found.value <= ends.high:
         side = "above" if found.value > ends.high else "below"
-        notes["estimate_outside"] = f"the estimate, which is biased, lies {side} the interval"
+        notes["estimate_outside"] = f"the estimate is biased and lies {side} the interval"
     return Interval(*ends, found.value, level, "analytic", words, notes)
 
 
@@ -174,8 +174,8 @@ def _words(norm: float, target: str, distance: str = "") -> str:
         power = "²" if norm == 2 else f"^{norm:g}"
         formula = f"(Σ s_b {gap}{power})^(1/{norm:g})"
     if target == "population":
-        return f"the binned error {formula} of new rows in these bins; {LOWER_BOUND}"
-    return f"the binned error {formula} of these scores and these bins; {OF_THESE_SCORES}"
+        return f"the binned error {formula} for new rows in these bins; {LOWER_BOUND}"
+    return f"the binned error {formula} for these scores and these bins; {OF_THESE_SCORES}"
 
 
 def _by_bootstrap(
@@ -212,7 +212,7 @@ def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts)
 
 def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
     name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
-    return f"the value of {name} on ever more rows like these"
+    return f"the population value of {name} (its limit as the number of rows grows)"
 
 
 def _alone(forecasts: Forecasts) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def _alone(forecasts: Forecasts) -> dict[str, Any]:
     if Units(forecasts).count > 1:
         return {}
     unit = "row" if forecasts.clusters is None else "cluster"
-    return {"single_unit": f"one {unit} does not show by how much others may differ"}
+    return {"single_unit": f"a single {unit} says nothing about variability"}
 
 
 def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:

@@ -48,7 +48,7 @@ class _Cells:
 
 
 def cell_ends(table: CellTable, distance: str, norm: float, level: float) -> Ends:
-    """Return the interval of Σ s d^p, rooted: ``"tv"`` in any norm, ``"squared"`` in norm 1."""
+    """Return the interval of (Σ s d^p)^(1/p): ``"tv"`` for any p, ``"squared"`` for p = 1."""
     from scipy.special import ndtri
 
     cells = _Cells.of(table)

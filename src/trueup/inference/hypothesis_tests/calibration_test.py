@@ -1,4 +1,4 @@
-"""Are these probabilities calibrated? One function for every test."""
+"""One function for every test of calibration."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def calibration_test(
 
     Notes
     -----
-    For a matrix one label a row is drawn from the whole predicted distribution, then seen
-    through the lens of the statistic: the hypothesis is canonical calibration. A statistic of
-    the top label rejects only what the top label shows.
+    For a matrix, one label per row is drawn from the whole predicted distribution, and the lens
+    of the statistic is applied: the hypothesis is canonical calibration. A statistic of the top
+    label rejects only what the top label shows.
 
-    Where every prediction is 0 or 1 the p-value is 1 if all came true, else the smallest, but for
-    ``"skce-distribution-free"``, which is a bound for any model.
+    If every prediction is 0 or 1, the p-value is 1 if all predicted outcomes occur, and otherwise
+    the smallest; ``"skce-distribution-free"``, a bound for any model, is an exception.
 
     All methods but ``"cluster-signs"`` and ``"omnibus"`` take rows as independent and refuse
     ``clusters``: rows of a cluster share what the predictions do not tell, and p-values that ignore

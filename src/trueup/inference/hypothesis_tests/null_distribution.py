@@ -1,7 +1,7 @@
 """Outcomes drawn from the predictions: what tests of calibration compare the data with.
 
-Scores and weights stay, outcomes are drawn anew. If the model is calibrated, the data are one
-more such draw, so the p-value is exact whatever the number of rows.
+Scores and weights stay, and new outcomes are drawn. If the model is calibrated, the data are one
+more such draw, so the p-value is exact for any number of rows.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ def resampled_pvalue(observed: float, drawn: Floats) -> float:
 def resampling_notes(drawn: Floats) -> dict[str, Any]:
     """What to note of a p-value by resampling; ``conservative`` where ties make it so.
 
-    Drawn values that tie cannot be told apart, so that the share of calibrated data with a
-    p-value of at most 5 % may be far below that. This share is estimated from the draws.
+    Drawn values that tie cannot be distinguished, so that the share of calibrated data with a
+    p-value of at most 5% may be far below 5%. This share is estimated from the draws.
     """
     notes: dict[str, Any] = {"reference": "resampling", "n_resamples": len(drawn)}
     ordered = np.sort(drawn)[::-1]
@@ -196,12 +196,12 @@ def certain_pvalue(agree: bool, n_resamples: int) -> float:
 def null_of(lens: Lens) -> str:
     """Say what is tested through a lens."""
     if lens.induces == "pairs":
-        return f"P(outcome | score) = score, seen through {lens!r}; rows are independent"
-    return f"outcomes follow the predicted distributions, seen through {lens!r}; rows independent"
+        return f"P(outcome | score) = score under {lens!r}, with independent rows"
+    return f"outcomes follow the predicted distributions under {lens!r}, with independent rows"
 
 
 def check_test(forecasts: Forecasts, n_resamples: object) -> None:
-    """Refuse what tests by independent draws of labels cannot speak of."""
+    """Raise InputError if a test by independent draws of labels does not apply."""
     check_resamples(n_resamples)
     refuse_soft_labels(forecasts)
     if forecasts.clusters is not None:
@@ -223,7 +223,7 @@ def check_variance(variance: Floats, w: Floats | None) -> float:
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:
-    """Refuse labels that are probabilities: tests draw classes."""
+    """Raise InputError for labels that are probabilities, because tests draw classes."""
     if forecasts.soft:
         raise must_be("labels", "classes for a test of calibration", Verbatim("soft labels"))
 

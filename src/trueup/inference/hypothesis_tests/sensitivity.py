@@ -1,4 +1,4 @@
-"""Which error would a test have detected? From the cells and draws that gave its p-value."""
+"""The error that a test would have detected, from the cells and draws that gave its p-value."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class Sensitivity(FieldsShown):
     def smallest_error(self, power: float = 0.8) -> float | None:
         """Return the smallest error detected with probability ``power``; None if none is.
 
-        Of the two shapes the one that is harder to detect decides, unless it cannot be large
-        enough: scores near 1 leave no room for underconfidence.
+        The shape that is harder to detect decides, unless its error cannot be large enough: scores
+        near 1 leave no room for underconfidence.
         """
         check_inside("power", power)
         smallest = None
@@ -176,7 +176,7 @@ class Sensitivity(FieldsShown):
         return count / DRAWS >= power
 
     def _detections(self, temperature: float, strength: float, rows: float) -> Iterator[Outcomes]:
-        """Which draws of labels the test rejects, some of them at a time."""
+        """Return which draws of labels the test rejects, computed in parts."""
         if not math.isfinite(strength):
             return
         gap = strength * _shift(np.clip(self._draws.score, 0, 1), temperature)
@@ -260,7 +260,7 @@ def sensitivity(
 def _checked(statistic: object) -> Any:
     usual, chosen = rmsce_debiased.estimator(), known_estimator(statistic, "statistic")
     if chosen is None or not usual.is_like(chosen, "lens", "binning"):
-        raise must_be("statistic", "a debiased BinnedError of norm 2", statistic)
+        raise must_be("statistic", "a debiased BinnedError with norm=2", statistic)
     return chosen
 
 
@@ -285,7 +285,7 @@ def _of_omnibus(
 
 
 def _shift(score: Floats, temperature: float) -> Floats:
-    """How far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
+    """Return how far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
     from scipy.special import expit, logit
 
     inside = np.clip(score, 1e-12, 1 - 1e-12)

@@ -1,4 +1,4 @@
-"""Which class, which bin? Tests of every part of a model, adjusted for asking many questions."""
+"""Tests of every class or bin of a model, adjusted for their number."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def bin_tests(
     rng: Seed = 0,
     n_resamples: int = 999,
 ) -> ResultTable:
-    """Test every bin: do its labels add up to what its scores promise?
+    """Test whether the labels of each bin agree with its scores.
 
     Outcomes are drawn from the scores of each bin, which stay, and the sum of score − label is
     compared with theirs in absolute value; so every p-value is exact, in a bin of one row too.

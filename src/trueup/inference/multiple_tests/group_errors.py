@@ -66,7 +66,7 @@ def group_errors(
     rng: Seed = 0,
     n_resamples: int = 999,
 ) -> GroupErrors:
-    """Measure every group alone: is the model calibrated for all of them?
+    """Compute and test the calibration error of each group.
 
     A model can be calibrated on the whole and not for any group, where errors cancel.
 
@@ -81,9 +81,9 @@ def group_errors(
         `Forecasts.from_arrays`. Groups are in the order of their names: 2 before 10.
     estimator
         What is measured and tested, an estimator or a named metric; by default that of
-        `rmsce_debiased`. Bins are made for each group anew.
+        `rmsce_debiased`. Bins are made separately for each group.
     confidence_level
-        Of every interval by itself, not of all at once.
+        Of every interval separately, not of all at once.
     rng, n_resamples
         As for `interval` and `calibration_test`. A p-value is at least 1/(1 + n_resamples), and
         the smallest of Holm's among G groups at least G times that: ask for more resamples where
@@ -91,8 +91,8 @@ def group_errors(
 
     Notes
     -----
-    ``mean_score`` and ``mean_label`` are seen through the estimator's lens where that induces one
-    set of pairs, otherwise through `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
+    ``mean_score`` and ``mean_label`` use the estimator's lens where that induces one set of
+    pairs, otherwise `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
     estimators without bins, can say nothing from one row: the interval of such a group is all
     values that there can be, 0 to 1 for an error.
     """

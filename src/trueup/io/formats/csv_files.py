@@ -137,7 +137,7 @@ class CsvTable(Table):
         return duck.arrays(f"SELECT {chosen} {self._from()}{most}")
 
     def _with_texts(self, duck: Duck, names: Sequence[str]) -> list[str]:
-        """Of columns with gaps, those where a gap is not a missing value but no number at all."""
+        """Return the columns with gaps in which a gap is text and not a missing number."""
         known = ", ".join(text(word) for word in sorted(MISSING))
         found = duck.arrays(
             "SELECT "

@@ -75,7 +75,7 @@ class Duck:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for an interrupted query, for which DuckDB has its own error."""
+    """Raise KeyboardInterrupt, as Python does, instead of DuckDB's error about an interruption."""
     try:
         yield
     except RuntimeError as problem:

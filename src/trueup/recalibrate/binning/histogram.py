@@ -27,7 +27,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
     probable class right?", and the other classes of a row share the rest as before.
     """
 
-    why_worse: ClassVar[str] = "the bins hide more than the recalibration mends"
+    why_worse: ClassVar[str] = "binning loses more information than recalibration gains"
 
     n_bins: int
     lens: str

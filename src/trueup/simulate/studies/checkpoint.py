@@ -1,8 +1,8 @@
 """A file of finished batches, so that a study that was stopped goes on where it was.
 
 JSON lines: a header with the settings, then one record per batch, each with a checksum of the
-header and itself, each on the disk before the next is begun. Of a line that was being written
-when the power went nothing is used. Any other damage, or other settings, is refused.
+header and itself, each on the disk before the next is begun. An incomplete last line, as after a
+power failure, is ignored. Any other damage, or other settings, raise an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANOTHER = "give another path, or delete it to start again"
 
 
 class BatchKey(NamedTuple):
-    """Which batch of a study: the world's name, the rows of a data set, the batch's number."""
+    """Which batch of a study: the world's name, the rows of a dataset, the batch's number."""
 
     world: str
     n: int
@@ -99,7 +99,7 @@ class Checkpoint:
             return
         found = _loaded(line)
         settings, schema = found.get("settings"), found.get("schema")
-        something_else = self._got(", which is something else")
+        something_else = self._got(", which is another file")
         if not isinstance(settings, dict) or type(schema) is not int:
             raise must_be("path", "the checkpoint of a study", something_else)
         check_schema("path", schema, SCHEMA, ANOTHER)

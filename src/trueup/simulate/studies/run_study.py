@@ -1,4 +1,4 @@
-"""One engine for every simulation study: worlds × measures × n, over many data sets."""
+"""One engine for every simulation study: worlds × measures × n, over many datasets."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def study(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Study:
-    """Draw many data sets from worlds, and see what measures say of them.
+    """Draw many datasets from worlds, and see what measures say of them.
 
     The rows depend on the arguments alone: not on the number of workers, on the order of the
     work, on whether it was interrupted, or on what else is studied. All measures see the same
-    data sets.
+    datasets.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def study(
         By name: estimators, named metrics, or any function of (probs, labels) that returns a
         number, or a mapping or record of numbers, which get rows ``name.key`` (what is no number
         in a record is left out). `BinnedError` without correction over `EqualWidth` or
-        `FixedEdges` is computed for many data sets at once. Functions may run on several
+        `FixedEdges` is computed for many datasets at once. Functions may run on several
         threads at a time.
     n
-        Rows of a data set, one number or several.
+        Rows of a dataset, one number or several.
     n_datasets
-        Data sets for each world and n.
+        Datasets for each world and n.
     rng
         A whole number; or a Generator or None, with which a study cannot be resumed.
     truth
@@ -185,7 +185,7 @@ def _resumable_seed(rng: Any, path: Any) -> int:
 def _settings_of(
     worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_datasets: int, seed: int
 ) -> dict[str, Any]:
-    """What the numbers of a batch depend on, down to the last bit."""
+    """Return everything that the numbers of a batch depend on."""
     return {
         "rng": seed,
         "n_datasets": n_datasets,
@@ -243,7 +243,7 @@ def _names(parts: list[Numbers], measures: Mapping[str, Measure]) -> list[str]:
     """Names of the numbers of a cell, in the order of the measures."""
     names = list(parts[0])
     if any(list(part) != names for part in parts):
-        rule = "functions that return numbers of the same names for every data set"
+        rule = "functions that return numbers of the same names for every dataset"
         raise must_be("measures", rule, sorted({name for part in parts for name in part}))
     order = list(measures)
     return sorted(names, key=lambda name: order.index(_measure_of(name, order)))

@@ -17,7 +17,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class StudyRow(FieldsShown):
-    """One measure in one world at one n, over ``n_datasets`` data sets.
+    """One measure in one world at one n, over ``n_datasets`` datasets.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class StudyRow(FieldsShown):
 
     @classmethod
     def of(cls, world: str, measure: str, n: int, values: Floats, truth: float) -> StudyRow:
-        """Summarise the values of all data sets."""
+        """Summarize the values of all datasets."""
         m = len(values)
         with np.errstate(invalid="ignore"):  # an infinite value has no spread: NaN says so
             mean, sd = float(values.mean()), _sd(values)
@@ -76,8 +76,8 @@ class Study(FieldsShown):
     rows
         Worlds in the order given, then n, then measures.
     values
-        The numbers behind each row, one per data set, by (world, measure, n). All measures of a
-        world and n stand in the same order of data sets, so that differences are paired.
+        The numbers behind each row, one per dataset, by (world, measure, n). All measures of a
+        world and n stand in the same order of datasets, so that differences are paired.
     """
 
     rows: tuple[StudyRow, ...]

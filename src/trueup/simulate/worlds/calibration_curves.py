@@ -40,7 +40,7 @@ class Identity(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Power(Curve):
-    """T(c) = c^d: over-confident for d > 1 (Roelofs Fig. 7)."""
+    """T(c) = c^d: overconfident for d > 1 (Roelofs Fig. 7)."""
 
     d: float = 2.0
 

@@ -32,7 +32,7 @@ class ClassesWorld(Specification):
     """A world of several classes; one writes `_draw`, predictions with their true distributions."""
 
     def sample(self, n: int, rng: Seed) -> Forecasts:
-        """Draw one data set of ``n`` rows."""
+        """Draw one dataset of ``n`` rows."""
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0])
 
@@ -114,9 +114,9 @@ class TableWorld(ClassesWorld):
 
 @dataclass(frozen=True, repr=False)
 class DirichletWorld(ClassesWorld):
-    """Dirichlet(alpha) predictions g whose true distribution is g^(1/temperature), normalised.
+    """Dirichlet(alpha) predictions g whose true distribution is g^(1/temperature), normalized.
 
-    A temperature above 1 makes the truth flatter than the predictions: an over-confident model.
+    A temperature above 1 makes the truth flatter than the predictions: an overconfident model.
     """
 
     alpha: Sequence[float] = (1.0, 1.0, 1.0)

@@ -240,7 +240,7 @@ class Points(ScoreDistribution):
 
 
 class Empirical(Points):
-    """The scores of a data set, drawn again with replacement."""
+    """The scores of a dataset, drawn again with replacement."""
 
     def __repr__(self) -> str:
         """Say how many scores there are, not which."""

@@ -23,7 +23,7 @@ from trueup.specification import Specification
 
 
 class DataSets(NamedTuple):
-    """Many simulated data sets at once: row r of each array is data set r."""
+    """Many simulated datasets at once: row r of each array is dataset r."""
 
     probs: Floats
     labels: NDArray[np.uint8] | Ints
@@ -61,12 +61,12 @@ class World(Specification):
             raise must_be("curve", "a curve, such as Identity()", self.curve)
 
     def sample(self, n: int, rng: Seed) -> Forecasts:
-        """Draw one data set of ``n`` rows."""
+        """Draw one dataset of ``n`` rows."""
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0].astype(bool))
 
     def sample_many(self, n_datasets: int, n: int, rng: Seed) -> DataSets:
-        """Draw many independent data sets of ``n`` rows at once."""
+        """Draw many independent datasets of ``n`` rows at once."""
         check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
         chance = generator_of(rng)
@@ -126,7 +126,7 @@ class World(Specification):
         return (self.curve,) if isinstance(self.scores, Points) else self.curve.alternatives()
 
     def _kinks(self, curve: Curve) -> Drawn:
-        """Where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
+        """Return where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
         low, high = LOGITS[:-1], LOGITS[1:]
         sign = np.sign(_gap(curve, LOGITS))
         crossing = sign[:-1] * sign[1:] < 0
