@@ -23,7 +23,7 @@ help:
 	@echo "make test       lint, types and tests"
 	@echo "make test-slow  the thorough tests"
 	@echo "make test-min   the tests with the oldest supported packages"
-	@echo "make lint       ruff, mypy, and counts of rejected phrases, which may only fall"
+	@echo "make lint       ruff, mypy, counts of rejected phrases, which may only fall, and docstrings"
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
 	@echo "make figures    draw the figures of docs/plotting.md"
@@ -48,6 +48,7 @@ lint: $(VENV)/dev.done
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m tools.prose
+	$(PY) -m tools.docstrings
 
 bench: $(VENV)/bench.done $(VENV)/native.done
 	$(PY) -m benchmarks
