@@ -198,7 +198,7 @@ def _rules_of_arguments(tree: ast.Module) -> Iterator[ast.expr]:
 def sentences(words: str) -> Iterator[str]:
     """Yield the sentences of a text, with code as one backtick."""
     for block in BREAK.split(_without_code(words)):
-        for sentence in SENTENCE_END.split(block):
+        for sentence in SENTENCE_END.split(block.strip(" #*+-\n")):
             yield " ".join(sentence.split())
 
 
