@@ -11,11 +11,18 @@ from trueup.metrics.declare import metric
 def ici(*, lens: Lens | None = None) -> CurveError:
     r"""Integrated calibration index: the mean distance of predictions from a loess curve.
 
-    :math:`\frac1n\sum_i |p_i - c(p_i)|` with c the loess fit of the labels to the predictions
-    (local quadratics, three quarters of the rows in each window), as clinical papers report it.
+    :math:`\frac1n\sum_i |p_i - c(p_i)|`, where c is the loess fit of the labels to the predictions
+    (local quadratics, with 75% of the rows in each window). Use it to report what clinical papers
+    report.
 
-    A calibrated model gets more than 0: the curve follows chance. More than two columns need a
-    lens, such as ``OneVsRest(c)``. Cost: a sort and some hundred local fits.
+    It is above 0 for a calibrated model, because the curve follows sampling noise. Cost: a sort and
+    about a hundred local fits.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     References
     ----------
@@ -32,9 +39,16 @@ def ici(*, lens: Lens | None = None) -> CurveError:
 
 @metric
 def e50(*, lens: Lens | None = None) -> CurveError:
-    """Median distance of predictions from a loess curve: half of the rows are nearer.
+    """Median distance of predictions from a loess curve.
 
-    As `ici`, with the median in place of the mean.
+    Like `ici`, with the median instead of the mean. Use it next to `ici` and `e90` to show how the
+    distances vary between rows.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     References
     ----------
@@ -51,10 +65,16 @@ def e50(*, lens: Lens | None = None) -> CurveError:
 
 @metric
 def e90(*, lens: Lens | None = None) -> CurveError:
-    """Distance of predictions from a loess curve that nine rows in ten do not exceed.
+    """90th percentile of the distance of predictions from a loess curve.
 
-    As `ici`, with the 90th percentile in place of the mean; Emax is
-    ``CurveError(quantile=1.0)``.
+    Like `ici`, with the 90th percentile instead of the mean. Use it next to `ici` to see how large
+    the error is for the worst rows; Emax is ``CurveError(quantile=1.0)``.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     References
     ----------
