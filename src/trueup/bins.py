@@ -43,8 +43,8 @@ NumberOfBins = int | str
 class Binning(Specification):
     """Base class of binnings: rules that group scores, points of a simplex, or both.
 
-    `inner_edges` groups scores and `leaves` groups points. ``sees_scores`` and ``sees_labels`` state what the groups depend on, in addition to the number
-    of rows.
+    `inner_edges` groups scores and `leaves` groups points. ``sees_scores`` and ``sees_labels``
+    state what the groups depend on, in addition to the number of rows.
 
     Examples
     --------

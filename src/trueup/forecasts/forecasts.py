@@ -349,12 +349,12 @@ class Forecasts:
         return self._probs.rows(which)
 
     def blocks(self) -> Iterator[slice]:
-        """Yield slices of rows to read one after the other, so that a matrix is never copied whole.
+        """Return slices of rows to read one after the other, so that a matrix is never copied whole.
 
-        Yields
-        ------
-        slice
-            The next rows.
+        Returns
+        -------
+        iterator of slice
+            The rows.
         """
         return row_blocks(self.n, self.n_classes)
 

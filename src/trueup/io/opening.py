@@ -10,23 +10,36 @@ from trueup.io.table import Table
 
 
 def open_table(path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> Table:
-    """Open a file whose columns are then read by name.
+    r"""Open a file, to read its columns by name.
 
     Parameters
     ----------
-    path
-        A file of CSV, TSV, JSON or JSON lines (.gz too), Parquet, Arrow, Feather or NPZ, told by
-        its suffix; ``"-"`` for standard input, or a binary stream, told by the first bytes.
-    format
-        ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"arrow"`` or ``"npz"``,
-        where the suffix does not say it.
+    path : str, path-like or binary stream
+        A CSV, TSV, JSON or JSON lines file (.gz too), or a Parquet, Arrow, Feather or NPZ file,
+        recognized by its suffix. ``"-"`` is standard input; it and streams are recognized by their
+        first bytes.
+    format : str, optional
+        ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"arrow"`` or ``"npz"``
+        (default: inferred from the suffix).
+
+    Returns
+    -------
+    Table
+        The opened file.
 
     Raises
     ------
     InputError, OSError
-        With the file, what is wrong with it, and what to do.
+        With the file, the problem and what to do.
     CapabilityError
-        If pyarrow is not there to read an Arrow file.
+        If an Arrow file needs pyarrow, which is not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = open_table(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n"))
+    >>> table.names, table.column("p").tolist()
+    (('p', 'y'), [0.9, 0.2])
     """
     source = source_of(path, format)
     if source.format in ("csv", "tsv"):

@@ -24,8 +24,9 @@ Region = tuple[float, float] | Callable[[Any], Any] | None
 class Lens(Specification):
     """Base class of lenses, which choose the part of a prediction that is measured.
 
-    See Vaicenavicius et al. 2019, eq. 5. A lens derives from `PairsLens`, `FamilyLens` or `SimplexLens` and defines one method. The class
-    attributes below state its other properties; their defaults are correct for every lens.
+    See Vaicenavicius et al. 2019, eq. 5. A lens derives from `PairsLens`, `FamilyLens` or
+    `SimplexLens` and defines one method. The class attributes below state its other properties;
+    their defaults are correct for every lens.
 
     Parameters
     ----------

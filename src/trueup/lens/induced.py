@@ -54,7 +54,7 @@ class Pairs:
     """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w.
 
     Tables and sorted scores of the pairs are stored with them and shared by all callers. To save
-    memory, the pairs of one class of many are computed anew for each caller, but share their
+    memory, the pairs of one class of many are computed again for each caller, but share their
     ``tables``.
 
     Parameters

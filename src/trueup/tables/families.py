@@ -58,7 +58,15 @@ class BinTables(Table):
         return 1 if self.divides_rows else len(self.parts)
 
     def without_singles(self) -> tuple[BinTables, int]:
-        """Merge every single-row bin with its nearest neighbor; return how many were merged."""
+        """Merge every single-row bin with its nearest neighbor.
+
+        Returns
+        -------
+        tables : BinTables
+            The tables.
+        n_merged : int
+            Number of bins that were merged.
+        """
         found = [(None, 0) if part is None else part.without_singles() for part in self.tables]
         tables = tuple(part for part, _ in found)
         merged = sum(many for _, many in found)
