@@ -349,7 +349,7 @@ class Forecasts:
         return self._probs.rows(which)
 
     def blocks(self) -> Iterator[slice]:
-        """Return slices of rows to read one after the other, so that a matrix is never copied whole.
+        """Return slices of rows to read in order, so that a matrix is never copied whole.
 
         Returns
         -------

@@ -24,6 +24,11 @@ SAMPLED = 10_000
 class Table(ABC):
     r"""Base class of opened files: named columns of equal length.
 
+    Parameters
+    ----------
+    source : Source
+        The opened source.
+
     Attributes
     ----------
     names : tuple of str

@@ -1,4 +1,4 @@
-"""Local calibration: is the model calibrated near here, among rows with features like these?"""
+"""Local calibration: calibration errors among rows with similar features."""
 
 from trueup.local.local_error import LocalError
 from trueup.local.named_metrics import lce, mlce, mlce_over_bandwidths

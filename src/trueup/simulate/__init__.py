@@ -1,4 +1,4 @@
-"""Worlds with known truth, to measure what an estimator really does."""
+"""Simulated models with a known true calibration error, to measure how accurate estimators are."""
 
 from trueup.simulate.fitting.fit_world import Fitted, ScoresFit, fit
 from trueup.simulate.power_analysis import Detection, SampleSize, power, sample_size

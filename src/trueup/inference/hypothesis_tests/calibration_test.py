@@ -76,13 +76,14 @@ def calibration_test(
       together. The result has the p-value of each statistic in ``parts``. The smallest of them is
       ``strongest``; it describes the data and is no second test. With ``clusters``, signs of whole
       clusters replace drawn labels: asymptotic in the number of clusters.
-    * ``"consistency"``: fixed predictions, drawn labels; exact. ``statistic`` is an estimator, or
-      None for that of `rmsce_debiased`, ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
+    * ``"consistency"``: fixed predictions, drawn labels; exact. ``statistic`` is an estimator. The
+      default is that of `rmsce_debiased`:
+      ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
     * ``"consistency-unconditional"``: rows are first resampled with replacement. Copies of a row
       are separated by about 1e-9, because new rows would not tie; asymptotic.
     * ``"cluster-signs"``: for forecasts with ``clusters``. The residuals of whole clusters change
-      sign. Asymptotic in the number of clusters. For statistics of score − label: `BinnedError` without
-      correction (the default here), `CumulativeError`, `SmoothError`.
+      sign. Asymptotic in the number of clusters. For statistics of score − label: `BinnedError`
+      without correction (the default here), `CumulativeError`, `SmoothError`.
     * ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`; asymptotic.
     * ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
     * ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or None.
