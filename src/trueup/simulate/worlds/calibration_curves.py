@@ -192,8 +192,8 @@ class Glm(Curve):
 class Noisy(Curve):
     """Another curve plus or minus ``size``, by a fair coin for every score.
 
-    See Kumar et al. 2019, App. E (B). The coin is a function of the score (of its complement above 1/2, which is not rounded), so that
-    the same score always has the same true probability.
+    See Kumar et al. 2019, App. E (B). The coin is a function of the score (of its complement above
+    1/2, which is not rounded), so that the same score always has the same true probability.
 
     Parameters
     ----------
