@@ -1,4 +1,4 @@
-"""trueup: are your model's probabilities true? Measure it, prove it, fix it."""
+"""trueup: measure, test and recalibrate the predicted probabilities of classifiers."""
 
 from __future__ import annotations
 

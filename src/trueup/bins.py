@@ -281,9 +281,9 @@ class VarianceTree(Binning):
     Parameters
     ----------
     min_samples : int, default 1000
-        A cell with more rows than this is split.
+        Cells with more rows than this are split.
     min_leaf : int, default 1
-        A split that leaves a side with fewer rows than this is not made.
+        Splits that leave a side with fewer rows than this are not made.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-# A rule that begins with one of these is said as it is: "must sum to 1". Others follow "must be".
+# A rule that begins with one of these follows "must": "must sum to 1". Others follow "must be".
 VERBS = "accept come contain cover differ give have hold match name not return select sum use yield"
 RAISE = "TRUEUP_RAISE_INTERNAL_ERRORS"
 """Environment variable: if it is set, internal errors are raised, not reported (for tests)."""
@@ -35,7 +35,7 @@ class Argument:
 
 Parts = tuple[str | Argument, ...]
 Text = str | Parts
-"""Part of a message; arguments that it mentions are kept apart from the words around them."""
+"""Part of a message; arguments that it mentions are stored separately from the other words."""
 
 
 class InputError(ValueError):

@@ -120,7 +120,7 @@ def metric_named(name: str) -> Any:
 
 
 def check_output(path: str | None, *inputs: str | None) -> None:
-    """Refuse a file that cannot be written, or is one that is read, before the work is done."""
+    """Raise an error, before the work, if a file cannot be written or is one of the inputs."""
     if path is None or path == "-":
         return
     place = Path(path)

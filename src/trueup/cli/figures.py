@@ -19,7 +19,7 @@ RESOLUTION = 150
 
 
 def check_picture(path: str, *inputs: str) -> None:
-    """Refuse, before the work, a file that no picture can be written to."""
+    """Raise an error, before the work, if a figure cannot be written to this file."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
         raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
@@ -30,7 +30,7 @@ def check_picture(path: str, *inputs: str) -> None:
 
 
 def save_figure(figure: Figure, path: str) -> None:
-    """Write a picture to a file, whole or not at all."""
+    """Write a figure to a file, completely or not at all."""
     from trueup.atomic_write import write_atomically
 
     file = io.BytesIO()

@@ -114,7 +114,7 @@ class Program(click.Group):
         return BAD_INPUT
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what is wrong with its input is said in one sentence."""
+        """Run a command; report invalid input in one sentence."""
         try:
             code = super().invoke(ctx)
             sys.stdout.flush()
@@ -156,7 +156,7 @@ def _about_file(error: OSError) -> str:
 
 
 def _leave_quietly() -> NoReturn:
-    """Whoever read our output has gone: there is nobody left to tell."""
+    """Return quietly after a closed pipe: nothing reads the output any more."""
     # Python would flush once more on its way out, and complain.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise click.exceptions.Exit(BROKEN_PIPE)

@@ -1,7 +1,7 @@
 """Chunks of data run on threads, their results returned in order.
 
 How data is cut depends on its size alone (`blocks.cut`), and partial results are combined in the
-order of their chunks. The same input therefore gives the same bits on any number of threads.
+order of their chunks. So results are bit-for-bit identical on any number of threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]
     if workers < 2 or getattr(_here, "busy", False):  # a task's own chunks stay on its thread
         return [task(start, stop) for start, stop in chunks]
     answers: dict[int, Result] = {}
-    waiting = iter(range(len(chunks)))  # shared: whoever is free takes the next chunk
+    waiting = iter(range(len(chunks)))  # shared: a free thread takes the next chunk
 
     def work() -> None:
         _here.busy = True

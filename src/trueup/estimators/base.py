@@ -362,8 +362,8 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     """Return the estimator that a metric is; None for a function that is not one of trueup's.
 
-    A `functools.partial` of a named metric, with keywords, is looked through. ``name`` is that of
-    the argument.
+    A `functools.partial` of a named metric, with keywords, counts as the metric. ``name`` is that
+    of the argument.
 
     >>> from functools import partial
     >>> from trueup import ece
@@ -397,7 +397,7 @@ def estimator_of(name: str, metric: object) -> Estimator:
 
 
 def check_norm(norm: float) -> None:
-    """Refuse a norm that is not a number from 1 to 64, or infinity.
+    """Raise InputError unless a norm is a number from 1 to 64, or infinity.
 
     A larger power of a small gap is too small for float64, and an error would read 0.
     """

@@ -1,4 +1,4 @@
-"""Proper scores taken apart: miscalibration, discrimination, uncertainty."""
+"""Decomposition of proper scores: miscalibration, discrimination, uncertainty."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, BinTables, Curve
 
 TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
-CHUNK_ROWS = 1 << 14  # a few arrays of so many rows stay in the second-level cache
+CHUNK_ROWS = 1 << 14  # a few arrays of this many rows stay in the second-level cache
 
 
 class Inside(NamedTuple):
@@ -53,10 +53,10 @@ class ScoreSums:
 
 @dataclass(frozen=True, repr=False)
 class ProperScore(Estimator):
-    """A score that the true probabilities minimise; what it writes lets `decompose` work.
+    """A score that the true probabilities minimize; its methods are the basis of `decompose`.
 
-    ``rest`` is 1 − score, which near 1 a rounded score does not tell, and ``tiny`` the smallest
-    probability that is not clipped.
+    ``rest`` is 1 − score, which a rounded score near 1 does not determine, and ``tiny`` the
+    smallest probability that is not clipped.
     """
 
     analytic: ClassVar[str] = "mean"
@@ -374,7 +374,7 @@ def _mean_label(pairs: Pairs, mean: float) -> float:
 
 
 def _inside(pairs: Pairs, table: BinTable) -> Inside:
-    """Look inside the bins. Centred at each bin's means, nothing large is subtracted."""
+    """Compute variances inside bins, centered at the means so that nothing large is subtracted."""
     inner = table.edges[1:-1]
     filled = table.count > 0
     mean_score = np.where(filled, table.mean_score, 0)

@@ -15,7 +15,7 @@ HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
 POLISH = 5
 LONGEST = 10.0  # step of a parameter of a covariate that is scaled to a spread of 1
 DONE = 1e-13
-VAGUE = 1e3  # a standard error so many times its parameter: the likelihood is all but flat
+VAGUE = 1e3  # a standard error this many times its parameter: the likelihood is almost flat
 FLAT_LINE = "the likelihood of the line is all but flat: its slope or intercept is hardly known"
 FLAT_LEVEL = "the likelihood of the intercept alone is all but flat: in_the_large is hardly known"
 
@@ -57,7 +57,7 @@ def fit_line(data: Outcomes) -> Line:
     missing = _no_maximum(x, data.label)
     if missing is not None:
         return missing._replace(log_likelihood=_limit(data))
-    # Centred and scaled, the two parameters hardly depend on each other.
+    # Centered and scaled, the two parameters hardly depend on each other.
     centre = float(np.average(x, weights=weight))
     spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
     scaled = data._replace(x=(x - centre) / spread)

@@ -1,4 +1,4 @@
-"""The error of every class by itself, for any estimator."""
+"""The error of each class separately, for any estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which class is wrong? Errors, intervals and adjusted p-values of every class."""
+"""Errors, intervals and adjusted p-values of every class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueup.tables import ResultTable
 MOST_LABELS_DRAWN = 2e10
 """Rows × classes × resamples, above which classes are tested by their frequency."""
 ROWS_OF_A_RESAMPLE = 2_000
-"""A resample takes, beyond its labels, as long as so many of them."""
+"""A resample takes, in addition to its labels, as long as this many labels."""
 RESAMPLES_A_PART = 100
 """Holm multiplies the smallest p-value by the number of parts, so each needs as many more."""
 
@@ -25,7 +25,7 @@ RESAMPLES_A_PART = 100
 def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
     """Return how classes are tested, and with how many resamples.
 
-    ``"consistency"`` sees errors of any direction. ``"frequency"`` sees whether a class comes true
+    ``"consistency"`` detects errors of any direction. ``"frequency"`` tests whether a class occurs
     as often as predicted on average; it needs no resamples, and is exact or conservative however
     rare the class.
     """

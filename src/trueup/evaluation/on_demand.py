@@ -44,7 +44,7 @@ NEEDED = ("overview", "omnibus", "estimates", "headline", "halves", "reliability
 
 
 class OnDemand:
-    """Parts of an evaluation, those of `PARTS`; nothing is computed that nobody asks for.
+    """Parts of an evaluation, those of `PARTS`; each is computed when it is first requested.
 
     ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
     do may depend on its numbers: ``parts.get(name)`` is None if they do not.
@@ -100,7 +100,7 @@ class Part(NamedTuple):
 
 
 def not_independent(forecasts: Forecasts) -> str:
-    """Why tests of independent outcomes are impossible, or nothing."""
+    """Return why tests of independent outcomes are impossible, or an empty string."""
     if forecasts.soft:
         return "labels are probabilities"
     return "" if forecasts.clusters is None else "rows come in clusters"

@@ -1,4 +1,4 @@
-"""The result of `evaluate`: all numbers and tables, frozen, ready for JSON, words and pictures."""
+"""The result of `evaluate`: all numbers and tables, frozen, ready for JSON, text and figures."""
 
 from __future__ import annotations
 

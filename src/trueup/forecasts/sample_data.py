@@ -1,4 +1,4 @@
-"""What is given beside predictions and labels: weights, groups, features, clusters, class names."""
+"""Data next to predictions and labels: weights, groups, features, clusters, class names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueup.forecasts.policy import FORECASTS, Policy
 
 
 def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: str = "") -> None:
-    """Refuse an array that has not as many rows as the predictions."""
+    """Raise InputError unless an array has as many rows as the predictions."""
     if len(array) != n:
         rule = ("as long as ", Argument(predictions), f", which has {_count(n, 'row')}")
         raise must_be(name, rule, Verbatim(_count(len(array), "row")), hint=hint)

@@ -1,4 +1,4 @@
-"""How sure are we: intervals, tests, comparisons, certificates, groups and bands."""
+"""Confidence intervals, tests, comparisons, certificates, groups and bands."""
 
 from trueup.inference.bands import confidence_band, consistency_band
 from trueup.inference.certification.certify import certify, trade_off

@@ -81,7 +81,7 @@ def compare(
     :math:`((s + d)/2)^{1/p} - ((s - d)/2)^{1/p}`, s half a standard deviation to the worse side.
 
     Measured at 95%, it covers 93% or more in most simulations, and nearly 100% if both errors are
-    near 0. It covers 87% if one row in a hundred has a large error and 200 rows may contain none of
+    near 0. It covers 87% if 1% of rows have a large error and 200 rows may contain none of
     them. Percentiles of the difference of the roots cover 53% where this interval covers 94%.
 
     Rows in ``clusters`` are resampled by cluster, which also shows by how much the debiased squares
@@ -301,7 +301,7 @@ def same_samples(
 
 
 def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
-    """One model's predictions; what is wrong with them is said of its name."""
+    """Return one model's predictions; errors about them mention its name."""
     with called({"probs": name}):
         return Forecasts.from_arrays(probs, labels, **beside)
 

@@ -1,4 +1,4 @@
-"""Columns that nobody named: what their names, and failing that their values, tell of them."""
+"""Columns that were not named: inferred from their names or, failing that, from their values."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
 
 
 def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
-    """Sets of columns that may be the predictions: those of several columns, or else single ones.
+    """Return sets of columns that may be predictions: those of several columns, else single ones.
 
-    A set of one column a class says all that a single confidence beside it does.
+    A set with one column per class holds all that a single confidence next to it does.
     """
     taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
     free = [name for name in names if plain(parted(name)[1]) not in taken]

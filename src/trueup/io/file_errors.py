@@ -11,7 +11,7 @@ MOST_NAMED = 12
 
 
 class Place(Protocol):
-    """A file as messages speak of it."""
+    """Return the name of a file in messages."""
 
     @property
     def shown(self) -> str:

@@ -97,7 +97,7 @@ def _floats(table: Place, name: str, matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The numbers of a column, NaN where missing; refuse the first entry that is none."""
+    """Return the numbers of a column, NaN where missing; raise InputError for other entries."""
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:

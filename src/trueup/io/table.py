@@ -47,7 +47,7 @@ class Table(ABC):
     names: tuple[str, ...]
     shown: str
     texts_are_numbers = False
-    columns_at_once = 64  # a matrix is filled by so many, so that it is never there twice
+    columns_at_once = 64  # a matrix is filled by this many, so that it is never in memory twice
     _kept: NDArray[np.int64] | None = None  # numbers of the rows that are counted; all by default
 
     def __init__(self, source: Source) -> None:

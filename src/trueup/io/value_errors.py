@@ -28,7 +28,7 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def refuse_missing(place: Place, name: str, column: NDArray[Any]) -> None:
-    """Refuse a column in which a value is missing."""
+    """Raise InputError for a column in which a value is missing."""
     bad = missing_rows(column)
     if bad.any():
         raise _missing(place, name, bad, DROP)

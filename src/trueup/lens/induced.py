@@ -1,4 +1,4 @@
-"""Induced problems: what is left of predictions and labels when looked at through a lens."""
+"""Induced problems: what a lens keeps of predictions and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueup.tables import BinTable
 
 Made = TypeVar("Made")
 MOST_ROWS_KEPT = 200_000
-"""What costs a sort is kept for reuse up to so many rows; above, memory is worth more."""
+"""What costs a sort is kept for reuse up to this many rows; above, memory matters more."""
 MOST_BINS_KEPT = 1_000
 """A table of so few bins is kept for any number of rows."""
 

@@ -16,7 +16,7 @@ from trueup.forecasts.sample_data import beside, features_of
 
 REDUCTIONS = {"pca": 20, "tsne": 2}
 """Reductions by name, and how many dimensions they leave where none are asked for."""
-FEWEST_ROWS = 4  # t-SNE of fewer has no neighbours to speak of
+FEWEST_ROWS = 4  # t-SNE of fewer has almost no neighbors
 PERPLEXITY = 30.0
 FURTHEST = 1e100  # new rows further out are put here: distances to them stay finite
 ROUNDING = 1e-14  # of its largest value: what varies less than this does not vary
@@ -129,7 +129,7 @@ def fit_map(
 
 
 def read_features(features: object, n: int, predictions: str) -> Floats:
-    """Check features given beside ``n`` rows of predictions: numbers, finite, (n, d)."""
+    """Check features passed with ``n`` rows of predictions: numbers, finite, (n, d)."""
     array = beside("features", features, n, predictions)
     assert array is not None
     with np.errstate(over="ignore"):
@@ -139,14 +139,14 @@ def read_features(features: object, n: int, predictions: str) -> Floats:
 
 
 def some_columns(features: Any) -> Floats:
-    """Refuse features without a column; return them in float64, row after row."""
+    """Return features in float64, row after row; raise InputError if there is no column."""
     if features.shape[1] == 0:
         raise must_be("features", "have at least one column", Verbatim("none"))
     return np.ascontiguousarray(features, dtype=np.float64)
 
 
 def check_reduce(reduce: object) -> None:
-    """Refuse what is neither the name of a reduction nor a transformer."""
+    """Raise InputError unless a value is the name of a reduction or a transformer."""
     transforms = hasattr(reduce, "transform") and not isinstance(reduce, type)
     if reduce is None or is_named(reduce) or transforms:
         return

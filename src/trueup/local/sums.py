@@ -33,7 +33,7 @@ Kernel = Literal["laplacian", "gaussian"]
 
 MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
-SEEN = 460.0  # e^{−460} is 1e-200: nearest points farther than so many scales have no plain sums
+SEEN = 460.0  # e^{−460} is 1e-200: nearest points beyond this many scales have no plain sums
 FORGOTTEN = 45.0  # e^{−45} is 3e-20
 FURTHEST = 1e100  # squares of distances stay finite, and those of scales above 0
 
@@ -196,7 +196,7 @@ def _in_reach(
 def _sums_of_sets(
     sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
 ) -> tuple[list[KernelTotals], str]:
-    """The sums of every set, by the rule, and what the rule said of the largest."""
+    """Return the sums of every set, by the rule, and the method of the largest."""
     gaussian = kernel == "gaussian"
     steep = steepness(scale, kernel)
     divide = [_divides(one, kernel) for one in sets]
@@ -307,8 +307,8 @@ def _is_tensor(array: Any) -> bool:
 def nearest_l1(one: KernelSet) -> Floats:
     """L1 distance of every query to its nearest point.
 
-    Coordinates are added in order, as everywhere. Points that coincide are taken once: a leaf of
-    the tree holds all of them, however many, and is searched one by one.
+    Coordinates are added in order, as in all other sums. Points that coincide are taken once: a
+    leaf of the tree holds all of them, however many, and is searched one by one.
     """
     from scipy.spatial import cKDTree
 

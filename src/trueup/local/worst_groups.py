@@ -1,4 +1,4 @@
-"""Groups and neighbourhoods: does the local error find what is wrong with the worst group?"""
+"""Groups and neighborhoods: local errors compared with the errors of the worst group."""
 
 from __future__ import annotations
 

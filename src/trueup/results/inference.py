@@ -1,4 +1,4 @@
-"""How sure we are: intervals, tests, comparisons and certificates."""
+"""Results of intervals, tests, comparisons and certificates."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from trueup.simulate.worlds.world import World
 
 OMNIBUS = "omnibus"
 N_RESAMPLES = 999  # draws of each test, as many as `calibration_test` makes by default
-FEWER_RESAMPLES = 199  # where each of them is measured anew; the power is less than 0.01 lower
+FEWER_RESAMPLES = 199  # if each needs its own measurement; the power is less than 0.01 lower
 SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
 FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000

@@ -1,4 +1,4 @@
-"""Which estimator can be trusted here? A world like the data, and what each makes of it."""
+"""Recommendation of an estimator: all are compared on a simulated model like the data."""
 
 from __future__ import annotations
 

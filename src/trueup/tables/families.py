@@ -84,7 +84,7 @@ class BinTables(Table):
         return BinTables(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
 
     def _add_divided_rows(self, other: BinTables) -> BinTables:
-        """Add families of which either may lack a member, and share out the weight anew."""
+        """Add families, either of which may lack a member, and compute the weights again."""
         tables: dict[Any, BinTable | None] = dict(zip(self.names, self.tables, strict=True))
         for name, table in zip(other.names, other.tables, strict=True):
             tables[name] = _added(tables.get(name), table)

@@ -1,4 +1,4 @@
-"""`trueup certify`: is the error shown to be as small as it must be?"""
+"""`trueup certify`: verify or refute an upper limit on the calibration error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trueup compare`: which model is better calibrated? Never from two bare numbers."""
+"""`trueup compare`: compare the calibration of several models by paired tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trueup demo`: real classifiers, trained here and now; which of them can be believed?"""
+"""`trueup demo`: train classifiers, evaluate their calibration and recalibrate the worst."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _said(found: Evaluation) -> str:
 
 
 def in_words(probs: Any, labels: Any) -> str:
-    """Say in a sentence what a model says of itself, and what is true."""
+    """Return the mean confidence of a model, its accuracy and how they differ, in a sentence."""
     import numpy as np
 
     matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])

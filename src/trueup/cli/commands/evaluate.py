@@ -1,4 +1,4 @@
-"""`trueup evaluate`: is it calibrated, how far off, where, how sure, and what to do."""
+"""`trueup evaluate`: test calibration, estimate the error and recommend what to do."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
 
 
 def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
-    """The metrics of every evaluation and those that are wanted beside them; None for the first."""
+    """Return the usual metrics with those requested in addition; None if none are requested."""
     from trueup.evaluation.findings import usual_metrics
 
     usual = usual_metrics(forecasts)

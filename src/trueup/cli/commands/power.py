@@ -1,4 +1,4 @@
-"""`trueup power`: would an error be found, and how many rows would find it?"""
+"""`trueup power`: the power of a test, and the rows needed to detect an error."""
 
 from __future__ import annotations
 

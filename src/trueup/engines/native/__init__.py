@@ -1,7 +1,7 @@
 """The compiled engine: kernels on chunks of the rows, one chunk per thread.
 
-Chunks depend on the size of the data alone and their sums are added in order, so results have the
-same bits on any number of threads.
+Chunks depend on the size of the data alone and their sums are added in order, so results are
+bit-for-bit identical on any number of threads.
 """
 
 from trueup.engines.native import (

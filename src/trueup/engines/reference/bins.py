@@ -51,7 +51,7 @@ def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Fl
 
 
 def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sums:
-    """Bin sums of many data sets at once: row r of ``p`` and ``y`` is data set r."""
+    """Bin sums of many datasets at once: row r of ``p`` and ``y`` is dataset r."""
     return _stack(
         [bin_sums(p[r], y[r], None, inner_edges) for r in range(len(p))], len(inner_edges)
     )
@@ -60,7 +60,7 @@ def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sum
 def class_bin_sums(
     read: Read, factor: Floats | None, labels: Ints, n_classes: int, inner_edges: Floats
 ) -> Sums:
-    """One-vs-rest bin sums of every class, shape (K, B), in one read of the matrix."""
+    """One-vs-rest bin sums of every class, shape (K, B), in one pass over the matrix."""
     n, n_bins = len(labels), len(inner_edges) + 1
     totals = Sums(
         np.zeros((n_classes, n_bins), np.int64),

@@ -22,7 +22,7 @@ def block_sums(
 ) -> list[KernelTotals]:
     """Σ_j e^{−steep·distance} v_j over the points j, at every query.
 
-    ``relative`` takes distances less the smallest at each query, which is returned too.
+    ``relative`` subtracts the smallest distance at each query, which is returned too.
     """
     return [_block_sums(one, steep, gaussian, relative) for one in sets]
 

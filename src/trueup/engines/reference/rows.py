@@ -42,7 +42,7 @@ def all_pairs_good(p: NDArray[Any], y: NDArray[Any]) -> bool:
 
 
 def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
-    """Check, add up and find the largest entry of every row, in one read of the matrix."""
+    """Check, add up and find the largest entry of every row, in one pass over the matrix."""
     total, top = np.empty(n), np.empty(n)
     top_class = np.empty(n, np.int32)
     first_bad = -1

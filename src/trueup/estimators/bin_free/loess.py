@@ -12,8 +12,8 @@ from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
 
 DIRECT = 2048  # distinct scores up to which the curve is fitted at every one
-BY_RANK = 129  # of more, so many are taken evenly by rank
-BY_SCORE = 65  # and so many evenly along the score
+BY_RANK = 129  # of more, this many are taken evenly by rank
+BY_SCORE = 65  # and this many evenly along the score
 CLOSE = 1e-4  # a line further than this from the curve in its middle is broken in two
 ROUNDING = 1e-12  # of a sum of weights
 
@@ -43,8 +43,8 @@ class Loess(NamedTuple):
         * More than 2048 different scores: straight lines between fits at some of them, first
           evenly by rank and along the score, then between any two where a line is more than
           0.0001 off half-way, until about 2048 are fitted. Measured against fits at every score
-          in 300 data sets of 12 shapes, 2,500 to 50,000 rows: on average less than 0.000005 off,
-          at the worst score 0.0004; 0.003 beside a score that holds most rows.
+          in 300 datasets of 12 shapes, 2,500 to 50,000 rows: on average less than 0.000005 off,
+          at the worst score 0.0004; 0.003 next to a score that holds most rows.
         """
         value, sums = groups.value, groups.sums
         height = np.full(len(value), np.nan)

@@ -1,8 +1,8 @@
 """Sums of kernel(distance) · ⟨residual, residual⟩ over pairs of rows.
 
 Pairs are met block by block, so memory does not grow with their number. Blocks depend on the
-number of rows alone and their sums are added exactly, so the result has the same bits on any
-number of threads.
+number of rows alone and their sums are added exactly, so the result is bit-for-bit identical on
+any number of threads.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from trueup.lens import chosen_lens
 NOISE = 2.24
 """A mean gap of fewer standard errors has no direction.
 
-Of a calibrated model one of the two halves has one in 5% of datasets.
+For a calibrated model, one of the two halves has a direction in 5% of datasets.
 """
 
 

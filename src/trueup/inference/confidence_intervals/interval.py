@@ -42,8 +42,8 @@ def interval(
 
     Use it whenever you report a metric. The interval states the quantity that it targets
     (``target``). Bins hide errors that cancel within them, so the target of a binned error is at
-    most the true calibration error of the same scores: the lower end is also a lower bound on that
-    error, but the upper end is no upper bound on it. docs/coverage.md has the measured coverage of
+    most the true calibration error of the same scores. The lower end is also a lower bound on that
+    error; the upper end is no upper bound on it. docs/coverage.md has the measured coverage of
     the analytic intervals of five named errors.
 
     Parameters

@@ -16,10 +16,10 @@ SURE = 1e-12  # what a row leaves to its other labels is not taken as less
 
 
 class Losses(NamedTuple):
-    """Losses of rows with the labels they have, and of one more row that may be to come.
+    """Losses of rows with their labels, and of one more row that may follow.
 
-    ``near`` is the mean loss were every label the most probable; ``far`` the mean loss were none
-    of them, which of the others being left to the predictions.
+    ``near`` is the mean loss if every label is the predicted class. ``far`` is the mean loss if no
+    label is, with the other classes drawn from the predictions.
     """
 
     each: Floats

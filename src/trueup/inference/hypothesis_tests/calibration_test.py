@@ -1,4 +1,4 @@
-"""Are these probabilities calibrated? One function for every test."""
+"""Tests of calibration: one function for every test."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Consistency resampling: what a statistic would be if the predictions were true.
+"""Consistency resampling: the distribution of a statistic for a calibrated model.
 
-Labels are drawn from the predictions themselves, one a row from its whole distribution, and the
-statistic is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
+Labels are drawn from the predictions, one per row from its whole distribution, and the statistic
+is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, seed_of
 
 CHUNK_ROWS = 1 << 16  # fewer rows than this, over all resamples of a chunk, are not worth a thread
-AT_ONCE = 16  # resamples whose labels are drawn in one read of a matrix
+AT_ONCE = 16  # resamples whose labels are drawn in one pass over a matrix
 APART = 2.0**-30  # by how much two copies of a drawn row differ, as a share of p(1 − p)
 
 
@@ -207,7 +207,7 @@ def induced_problem(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimat
 
 
 def all_certain(forecasts: Forecasts) -> bool | None:
-    """Where every prediction is 0 or 1: whether all came true. None where one is not certain."""
+    """Return whether all predictions of 0 or 1 were right; None if one is neither 0 nor 1."""
     if forecasts.is_matrix:
         top, predicted = forecasts.top
         return bool((predicted == forecasts.labels).all()) if (top == 1).all() else None

@@ -1,4 +1,4 @@
-"""Which error would a test have detected? From the cells and draws that gave its p-value."""
+"""The error that a test would have detected, from the cells and draws of its p-value."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class Sensitivity(FieldsShown):
     def smallest_error(self, power: float = 0.8) -> float | None:
         """Return the smallest error detected with probability ``power``; None if none is.
 
-        Of the two shapes the one that is harder to detect decides, unless it cannot be large
-        enough: scores near 1 leave no room for underconfidence.
+        The shape that is harder to detect decides, unless its error cannot be large enough: scores
+        near 1 leave no room for underconfidence.
         """
         check_inside("power", power)
         smallest = None

@@ -1,4 +1,4 @@
-"""Which class, which bin? Tests of every part of a model, adjusted for asking many questions."""
+"""Tests of every class and every bin, adjusted for their number."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class CsvTable(Table):
         return duck.arrays(f"SELECT {chosen} {self._from()}{most}")
 
     def _with_texts(self, duck: Duck, names: Sequence[str]) -> list[str]:
-        """Of columns with gaps, those where a gap is not a missing value but no number at all."""
+        """Return columns with gaps in which a gap is no missing value but no number at all."""
         known = ", ".join(text(word) for word in sorted(MISSING))
         found = duck.arrays(
             "SELECT "

@@ -1,8 +1,8 @@
-"""A file of finished batches, so that a study that was stopped goes on where it was.
+"""A file of finished batches, from which an interrupted study continues.
 
 JSON lines: a header with the settings, then one record per batch, each with a checksum of the
-header and itself, each on the disk before the next is begun. Of a line that was being written
-when the power went nothing is used. Any other damage, or other settings, is refused.
+header and itself, each on the disk before the next is begun. A line that was being written when
+the power failed is ignored. Any other damage, or other settings, raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANOTHER = "give another path, or delete it to start again"
 
 
 class BatchKey(NamedTuple):
-    """Which batch of a study: the world's name, the rows of a data set, the batch's number."""
+    """Which batch of a study: the world's name, the rows of a dataset, the batch's number."""
 
     world: str
     n: int

@@ -1,4 +1,4 @@
-"""One engine for every simulation study: worlds × measures × n, over many data sets."""
+"""One engine for every simulation study: worlds × measures × n, over many datasets."""
 
 from __future__ import annotations
 
