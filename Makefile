@@ -11,7 +11,7 @@ BUILD_TOOLS := "setuptools>=77" "cython>=3.1"
 EDITABLE := TRUEUP_NO_NATIVE=1
 KERNELS := src/trueup/engines/kernels
 KERNEL_SOURCES := $(wildcard $(KERNELS)/*.pyx $(KERNELS)/*.pxd $(KERNELS)/*.h)
-# Behind a command of a rule for VENV/x.done: what it prints is shown only if it fails.
+# Follows a command of a rule for VENV/x.done: its output is shown only if it fails.
 QUIETLY = > $(@:.done=.log) 2>&1 || { cat $(@:.done=.log) >&2; exit 1; }
 
 # All rules share one environment, so they run one after another even under `make -j`.
@@ -27,8 +27,8 @@ help:
 	@echo "make bench      speed beside other libraries"
 	@echo "make coverage   how often intervals hold the truth: writes docs/coverage.md"
 	@echo "make figures    draw the figures of docs/plotting.md"
-	@echo "make studies    other studies on the pages in docs/; two need the real predictions"
-	@echo "make clean      remove everything that was built, the environments included"
+	@echo "make studies    run the other studies of docs/; two need the real predictions"
+	@echo "make clean      remove everything that was built, including the environments"
 
 demo: $(VENV)/base.done $(VENV)/native.done
 	@$(PY) -m trueup demo
@@ -92,13 +92,13 @@ $(VENV)/base.done: pyproject.toml setup.py
 	@$(EDITABLE) $(PY) $(PIP) --no-build-isolation -e ".[plot]" $(QUIETLY)
 	@touch $@
 
-# Old kernels go first, the copy in build/ too: if new ones cannot be built, they must not live on.
+# Remove old kernels first, in build/ too: they must not remain if new ones cannot be built.
 $(VENV)/native.done: $(VENV)/base.done $(KERNEL_SOURCES)
 	@echo "Compiling the kernels, which takes minutes."
 	@rm -rf build $(KERNELS)/*.so
 	@$(PY) setup.py -q build_ext --inplace $(QUIETLY)
 	@if grep -q 'building extension .* failed' $(@:.done=.log); then \
-		echo "NumPy does the work of kernels that cannot be compiled; $(@:.done=.log) says why."; fi
+		echo "Some kernels cannot be compiled, so NumPy replaces them; see $(@:.done=.log)."; fi
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/base.done

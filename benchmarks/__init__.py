@@ -1,1 +1,1 @@
-"""Speed and memory beside one read of the data, NumPy's sort and other libraries: `make bench`."""
+"""Speed and memory, compared with one pass over the data, NumPy's sort and other libraries."""

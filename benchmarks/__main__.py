@@ -1,6 +1,6 @@
-"""Speed beside other libraries, or beside another checkout of this one.
+"""Speed compared with other libraries, or with another checkout of this one.
 
-``python -m benchmarks`` prints all rows beside other libraries, ``python -m benchmarks sweep``
+``python -m benchmarks`` prints all rows with other libraries, ``python -m benchmarks sweep``
 those with a word in their names. ``python -m benchmarks --against PATH [--rounds N] [WORD …]``
 measures this checkout against the one at PATH: see `benchmarks.against`.
 """
@@ -16,8 +16,8 @@ from benchmarks import against
 THREADS = 2  # the limits in the table are for two
 
 
-def beside_others(word: str) -> None:
-    """Print the rows with a word in their names, beside other libraries in the same run."""
+def with_others(word: str) -> None:
+    """Print the rows with a word in their names, with other libraries in the same run."""
     from benchmarks import (
         bin_free,
         evaluation,
@@ -58,7 +58,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.against is not None:
         return against.run(given.against, given.words, given.rounds)
-    beside_others(" ".join(given.words))
+    with_others(" ".join(given.words))
     return 0
 
 

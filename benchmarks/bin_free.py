@@ -1,4 +1,4 @@
-"""Errors without bins and decompositions, validation included, beside a peer in the same run."""
+"""Errors without bins and decompositions, with validation, compared with a peer in one run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ BINARY_ROWS = 1_000_000
 
 
 def tasks() -> list[Task]:
-    """What the whole of an evaluation costs, beside one call of `ece`."""
+    """Return tasks that compare the time of an evaluation with that of one call of `ece`."""
     probs, labels = matrix()
     p, y = binary()
     return [

@@ -1,4 +1,4 @@
-"""Tests and intervals: all resamples in one kernel, beside a vectorised loop over NumPy."""
+"""Tests and intervals: all resamples in one kernel, compared with a loop over NumPy."""
 
 from __future__ import annotations
 

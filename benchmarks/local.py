@@ -90,7 +90,7 @@ def _times_numpy(points: np.ndarray, values: np.ndarray, bins: np.ndarray) -> fl
 
 
 def _sample(n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Confidences of a modern network, nine in ten of them in the highest bin, and features."""
+    """Confidences of a modern network, 90% of them in the highest bin, and features."""
     rng = np.random.default_rng(0)
     p = rng.beta(2.8, 0.05, n)
     return p, rng.random(n) < p, rng.standard_normal((n, d))

@@ -1,4 +1,4 @@
-"""Recalibrators: time to fit, beside one read of the input or the fastest peer in the same run."""
+"""Recalibrators: time to fit, compared with one pass over the input or the fastest peer."""
 
 from __future__ import annotations
 

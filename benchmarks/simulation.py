@@ -1,4 +1,4 @@
-"""Simulation studies: data sets drawn and scored in a second, beside a loop over NumPy."""
+"""Simulation studies: datasets drawn and scored per second, compared with a loop over NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tasks() -> list[Task]:
     drawn = [WORLD.sample_many(SETS, n, rng=n) for n in ROWS]
     return [
         Task(
-            "study: score 1,800 data sets in 6 bin counts",
+            "study: score 1,800 datasets in 6 bin counts",
             lambda: [score_sets(sets, MEASURES) for sets in drawn],
             "NumPy loop",
             lambda: [_numpy_scores(p, y) for sets in drawn for p, y in zip(*sets, strict=True)],
@@ -34,7 +34,7 @@ def tasks() -> list[Task]:
             rounds=3,
         ),
         Task(
-            "study: draw and score 1,800 data sets",
+            "study: draw and score 1,800 datasets",
             lambda: study(WORLD, MEASURES, ROWS, n_datasets=SETS, truth=lambda world: 0.0),
             "NumPy loop",
             _numpy_study,

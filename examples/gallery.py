@@ -34,7 +34,7 @@ def over_confident(n: int = 4000, n_classes: int = 10, seed: int = 0) -> tu.Fore
 
 
 def planted(n: int = 6000, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Two regions, over- and under-confident, that cancel on the whole."""
+    """Two regions, overconfident and underconfident, that cancel overall."""
     rng = np.random.default_rng(seed)
     features = rng.random((n, 2))
     probs = rng.uniform(0.6, 0.8, n)
@@ -59,7 +59,7 @@ def training() -> Any:
 
 
 def reliability(form: str = "classical", binning: Any = None) -> Any:
-    """Bins of the most probable class, with bars where a calibrated model would be."""
+    """Bins of the top label, with a consistency band."""
     table = tu.BinnedError(binning=binning or tu.EqualWidth(15)).table(over_confident())
     return plotting.plot_reliability(table, band=consistency_band(table), form=form)  # type: ignore[arg-type]
 

@@ -1,10 +1,10 @@
-"""Is a model calibrated for everyone? Local errors, groups and decisions on two public data sets.
+"""Local errors, group errors and decisions on two public datasets.
 
 Settings 1 and 4 of Luo et al. 2022, "Local calibration: metrics and recalibration": a network is
 trained, its confidences are recalibrated in several ways on rows it has not seen, and held against
 the truth on others. ``python examples/local_calibration.py`` shows one seed in detail, and
-``--seeds 20`` the mean and standard deviation over twenty. The files (docs/local.md) are looked for
-in ``shared/data/tabular`` beside the repository, or in ``--folder``. Bandwidths and dimensions are
+``--seeds 20`` the mean and standard deviation over twenty. The files (docs/local.md) are read from
+``shared/data/tabular`` next to the repository, or from ``--folder``. Bandwidths and dimensions are
 the defaults and those of the paper: nothing was chosen by looking at test rows.
 """
 
@@ -39,7 +39,7 @@ LARGE = 50  # rows of a group: the worst bin of a smaller one is mostly chance
 
 @dataclass(frozen=True)
 class Table:
-    """Inputs, labels and groups of one data set, and how many rows learn, recalibrate and test."""
+    """Inputs, labels and groups of one dataset, and how many rows learn, recalibrate and test."""
 
     name: str
     inputs: np.ndarray
@@ -49,7 +49,7 @@ class Table:
 
 
 def communities(folder: Path) -> Table:
-    """UCI Communities and Crime: is the rate of violent crime above the median?
+    """UCI Communities and Crime: whether the rate of violent crime is above the median.
 
     The paper groups communities by their most frequent race. The file has shares of four, each
     scaled by its own range, so a group here is the share that is largest on its own scale.
@@ -68,7 +68,7 @@ def communities(folder: Path) -> Table:
 
 
 def compas(folder: Path) -> Table:
-    """COMPAS, violent: is somebody charged with a violent crime within two years?
+    """COMPAS, violent: whether a person is charged with a violent crime within two years.
 
     Rows are those that ProPublica kept, 4,020 as in the paper.
     """
@@ -242,7 +242,7 @@ def examine(table: Table, seed: int = 0) -> None:
     result = mlce_group_correlation(confidences, right, groups, features, bandwidths=BANDWIDTHS)
     show([f"γ = {g}" for g in BANDWIDTHS], [list(map(float, result["correlation"]))])
 
-    print('Total reward above that of no recalibration; "unsure" costs u = 1, a wrong answer w:')
+    print("Total reward minus that without recalibration; abstaining costs u = 1, a mistake w:")
     gains = compare_rewards(
         confidences, right, ratios=RATIOS, baseline="none", lens=tu.lens.Binary()
     )
@@ -251,7 +251,7 @@ def examine(table: Table, seed: int = 0) -> None:
         [[name, *(f"{gain:+.0f}" for gain in gains[name])] for name in confidences],
     )
 
-    print("Accuracy among the share of rows that each method is surest of:")
+    print("Accuracy on the rows with the highest confidence, by coverage:")
     shares = (0.25, 0.5, 0.75, 1.0)
     curves = {
         n: accuracy_coverage_curve(p, right, lens=tu.lens.Binary()) for n, p in confidences.items()
@@ -264,7 +264,7 @@ def examine(table: Table, seed: int = 0) -> None:
         ],
     )
 
-    print("Groups of the network as it is, with local errors beside:")
+    print("Group errors of the network without recalibration, with local errors:")
     by_group = tu.group_errors(confidences["none"], right, groups, rng=seed).table
     gaps = LocalError().gaps(confidences["none"], right, features)
     joined = with_local_errors(by_group, groups, gaps)

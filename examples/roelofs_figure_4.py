@@ -43,7 +43,7 @@ def simulate(n_datasets: int, path: str | None = None) -> Study:
 
 
 def compare(result: Study) -> tuple[int, int]:
-    """Print every number beside the published one; return how many are near, by both units."""
+    """Print every number with the published one; return how many are near, by both units."""
     print("                                        difference in standard errors")
     print("bins     n     ours  published  difference     of ours   of both")
     near, near_both = 0, 0

@@ -47,7 +47,7 @@ CLUSTERED = [tu.BinnedError(), tu.CumulativeError()]
 
 
 class Cell(NamedTuple):
-    """A world and the rows of a data set."""
+    """A world and the rows of a dataset."""
 
     world: str
     n: int
@@ -136,12 +136,12 @@ def main() -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(tasks, pool.map(_one, tasks), strict=True))
     text = [
-        "# Coverage without bins, with weights and with clusters",
+        "# Coverage of bin-free intervals, and with weights or clusters",
         "",
-        f"`python -m studies.bin_free_coverage`: nominal 95 % intervals over {SETS} data sets a "
-        f"cell ({SETS // 2} with clusters),",
-        f"{RESAMPLES} resamples where there are any. Each cell: coverage, and mean width. The "
-        "standard error of 95 % is "
+        f"`python -m studies.bin_free_coverage` writes this page: 95% intervals for {SETS} "
+        f"datasets per setting ({SETS // 2} with clusters),",
+        f"with {RESAMPLES} resamples for bootstrap intervals. Each entry is the coverage and the "
+        "mean width. The standard error of a coverage of 95% is "
         f"{100 * np.sqrt(0.0475 / SETS):.1f} points.",
     ]
     for part in PARTS:

@@ -54,7 +54,7 @@ Exponential weights that are independent of the outcomes, n = 1,000.
 
 Clusters of {per} rows: labels follow latent normal variables, {shared:.0%} of whose variance is
 shared by the cluster. Intervals and the test allow for that; the last column is the size of the
-joint test if clusters are left out.
+joint test if clusters are ignored.
 
 {clustered}
 """

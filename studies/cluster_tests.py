@@ -40,7 +40,7 @@ draws, level 5%. A standard error is {error:.2f} points at 5%.
 
 Rows of a cluster share a normal number: the label of a row is 1 if the normal distribution
 function of √ρ·shared + √(1 − ρ)·own is below its score, so that P(label = 1 | score) is the score
-whatever ρ is. ρ is 0 (none), 0.2 (moderate) or 0.6 (strong). Scores are independent: logit-normal
+for any ρ. ρ is 0 (none), 0.2 (moderate) or 0.6 (strong). Scores are independent: logit-normal
 with standard deviation 1.5 (spread), uniform, beta(4, 1), and beta(1.18, 0.108), which is near 1.
 The sizes of "unequal" clusters are lognormal, with a logarithm of standard deviation 1.
 
@@ -56,7 +56,7 @@ The sizes of "unequal" clusters are lognormal, with a logarithm of standard devi
 
 {cumulative}
 
-Scores so near 1 that few rows have a label of 0, beta(2.38, 0.038), and few clusters, with strong
+Scores so close to 1 that few rows have a label of 0, beta(2.38, 0.038), and few clusters, strong
 dependence:
 
 {hard}

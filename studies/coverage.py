@@ -1,8 +1,8 @@
-"""How often do intervals hold the truth? Run `python -m studies.coverage [repetitions]`.
+"""Coverage of the intervals: `python -m studies.coverage [repetitions]`.
 
-In the ten worlds of Roelofs et al. 2022 and their calibrated twins, for every data set the truth
-of its own scores and bins is known: the binned error with true probabilities as labels. Beside
-each interval stands the naive one, a percentile bootstrap of the plug-in error over the same bins.
+In the ten worlds of Roelofs et al. 2022 and their calibrated twins, for every dataset the truth
+for its own scores and bins is known: the binned error with true probabilities as labels. Each
+interval is compared with the naive one, a percentile bootstrap of the plug-in error in these bins.
 
 Writes docs/coverage.md. Finished batches are kept in out/coverage.jsonl, so that a run that was
 stopped goes on where it was; what was found with other code is not used. The numbers depend on the
@@ -40,7 +40,7 @@ SIZES = (200, 1000, 5000)
 LEVEL = 0.95
 SEED = 5
 BATCH = 100
-NAIVE_SHARE = 10  # one data set in so many has a naive bootstrap too, which takes far longer
+NAIVE_SHARE = 10  # every tenth dataset also has a naive bootstrap, which takes far longer
 NAIVE_RESAMPLES = 199
 ESTIMATORS: dict[str, tu.BinnedError | tu.SweepError] = {
     "ece": tu.BinnedError(),
@@ -53,7 +53,7 @@ COLUMNS = ("sets", "low", "high", "width", "naive_sets", "naive_low", "naive_hig
 
 
 class Key(NamedTuple):
-    """Which batch: the world, the rows of a data set, the batch's number and its data sets."""
+    """Which batch: the world, the rows of a dataset, the batch's number and its datasets."""
 
     world: str
     n: int
@@ -62,7 +62,7 @@ class Key(NamedTuple):
 
 
 def batches(repetitions: int) -> Iterator[Key]:
-    """All batches, the longest first; each has BATCH data sets but for the last."""
+    """All batches, the longest first; each but the last has BATCH datasets."""
     for n in sorted(SIZES, reverse=True):
         for world in WORLDS:
             for batch in range(-(-repetitions // BATCH)):
@@ -70,7 +70,7 @@ def batches(repetitions: int) -> Iterator[Key]:
 
 
 def measure(key: Key) -> dict[str, list[float]]:
-    """Sums over the data sets of one batch, for every estimator, in the order of COLUMNS."""
+    """Sums over the datasets of one batch, for every estimator, in the order of COLUMNS."""
     set_threads(1)
     world: Any = PUBLISHED[key.world]
     chance = stream(SEED, world_identity(world), key.n, key.batch)
@@ -177,7 +177,7 @@ def run(repetitions: int, workers: int) -> dict[str, dict[str, dict[int, list[fl
     sys.stderr.write("\n" if todo else "")
     totals: dict[str, dict[str, dict[int, list[float]]]] = {}
     for name in ESTIMATORS:
-        for key in keys:  # in one order, so that sums have the same bits in every run
+        for key in keys:  # in one order, so that sums are identical in every run
             cell = totals.setdefault(name, {}).setdefault(key.world, {})
             sums = zip(cell.get(key.n, [0.0] * len(COLUMNS)), kept.found[key][name], strict=True)
             cell[key.n] = [a + b for a, b in sums]

@@ -8,16 +8,17 @@ Cells = dict[str, dict[int, list[float]]]
 
 ABOUT = """# Coverage of the intervals
 
-A nominal {level:.0%} interval should hold its target in {level:.0%} of all data sets. Here is how
-often it does, over {repetitions:,} data sets for each world and n, in the ten worlds of Roelofs
-et al. 2022 and in their calibrated twins (`python -m studies.coverage`). The target is the binned
-error of the scores and bins at hand, labels being random; for the sweep, of the bins it chose. It
-is a lower bound of the true calibration error of these scores. Before an interval in norm 2, or
-of a debiased error, bins of one row are merged, and the target with them.
+A {level:.0%} interval should cover its target in {level:.0%} of datasets.
+`python -m studies.coverage` writes this page: the coverage over {repetitions:,} datasets for each
+world and n, in the ten worlds (simulated models) of Roelofs et al. (2022) and in their calibrated
+twins. The target is the binned error for the scores and bins of the dataset, with random labels;
+for the sweep, it uses the selected bins. It is a lower bound on the true calibration error for
+these scores. Before an interval for an L2 or a debiased error, single-row bins are merged, and
+the target is that of the merged bins.
 
 *Naive* is a percentile bootstrap ({resamples} resamples of rows) of the plug-in error in the same
-bins, for the same target, over {naive:,} of the data sets. The plug-in error is biased upwards, and
-resampling adds the bias once more. The standard error is that of a coverage of {level:.0%}.
+bins, for the same target, over {naive:,} of the datasets. The plug-in error is biased upwards,
+and resampling adds the bias once more. The standard error is that of a coverage of {level:.0%}.
 """
 
 

@@ -82,9 +82,9 @@ def squared_error(answers: Floats, truth: Floats, place: Any = None) -> float:
 
 
 def well_specified(name: str, sets: int, by_bin: bool = False) -> dict[tuple[int, int], Floats]:
-    """Squared errors in world (A), for each number of rows and of bins, over the same data sets.
+    """Squared errors in world (A), for each number of rows and of bins, over the same datasets.
 
-    The data sets of 1,000 rows are the first halves of those of 2,000. ``by_bin`` is for histogram
+    The datasets of 1,000 rows are the first halves of those of 2,000. ``by_bin`` is for histogram
     binning, where small bins often have the same answer by chance.
     """
     world = PUBLISHED["kumar_a"]
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> None:
     resamples = int(arguments[1]) if len(arguments) > 1 else 100
     synthetic = {
         "histogram, by bin": well_specified("histogram", sets, by_bin=True),
-        "histogram, by answer": well_specified("histogram", sets),
+        "histogram, by output": well_specified("histogram", sets),
         "scaling-binning": well_specified("scaling-binning", sets),
     }
     table: dict[str, dict[int, Judged]] = {}

@@ -1,21 +1,22 @@
-"""The page of the study of Kumar et al. 2019: published numbers beside ours."""
+"""The page of the study of Kumar et al. 2019: published numbers and ours."""
 
 from __future__ import annotations
 
 from typing import Any
 
-TOP = """# Histogram binning and scaling-binning, as published
+TOP = """# Reproducing histogram binning and scaling-binning (Kumar et al. 2019)
 
-Kumar, Liang & Ma 2019, "Verified uncertainty calibration", §4 and App. E, beside what this library
-measures (`make studies`). "±" is what the paper prints, and one standard error of ours.
+`make studies` writes this page. It compares numbers of Kumar, Liang & Ma 2019, "Verified
+uncertainty calibration", §4 and App. E, with those of trueup. "±" is as printed for the paper,
+and one standard error for trueup.
 
 ## Rows and bins (App. E (A))
 
-Scores are uniform and P(Y = 1 | z) = σ(2 logit z + 1). An answer is held against P(Y = 1 | answer),
-known on a grid of 5,000 scores, over {sets:,} data sets, the same for every number of bins. Small
-bins often have the same mean label by chance. As one answer their errors average out, which is
-what calibration means; *by bin* each is held
-against P(Y = 1 | bin).
+Scores are uniform and P(Y = 1 | z) = σ(2 logit z + 1). The error of an output is its difference
+from P(Y = 1 | output), which is known on a grid of 5,000 scores. There are {sets:,} datasets, the
+same for every number of bins. Small bins often have the same mean label by chance. Their errors
+then average out in one output, as the definition of calibration requires. *By bin* compares each
+bin with P(Y = 1 | bin).
 
 | squared error | published | {names} |
 |---|---|{rules}|
@@ -24,10 +25,11 @@ against P(Y = 1 | bin).
 NETWORK = """
 ## VGG-16 on CIFAR-10 (§4.3, Fig. 3)
 
-{drawn} drawn with replacement from the 10,000 predictions of the paper's own network, all 10,000 of
-which are the truth; {resamples} repetitions. *Error* is the squared marginal calibration error, the
-mean over ten classes; *MSE* the mean squared error, averaged likewise (the figure's is on another
-scale). Both are × 10⁴. *Bins* are those of each class. Brackets hold 90 % intervals of the means.
+Each of {resamples} repetitions draws {drawn} rows with replacement from the 10,000 predictions of
+the paper's own network. All 10,000 rows serve as the population. *Error* is the squared marginal
+calibration error, the mean over ten classes; *MSE* is the mean squared error, averaged in the
+same way (the figure uses another scale). Both are × 10⁴. *Bins* is the number per class. Brackets
+are 90% intervals for the means.
 
 | bins | error: histogram | scaling-binning | lower by | MSE: histogram | scaling-binning |
 |---|---|---|---|---|---|
@@ -43,9 +45,9 @@ def page(synthetic: Any, misspecified: Any, table: Any, ratio: Any) -> str:
     text += _errors(synthetic)
     value, error = misspecified
     text += (
-        "\n## Against the scaling itself (App. E (B))\n\n"
-        "Scores are uniform on [0.25, 0.75] and every score has ±0.02 added to its P(Y = 1). With\n"
-        "10 bins and 3,000 rows the squared error of the sigmoid is\n"
+        "\n## Compared with the scaling alone (App. E (B))\n\n"
+        "Scores are uniform on [0.25, 0.75], and ±0.02 is added to each P(Y = 1). With 10 bins\n"
+        "and 3,000 rows, the squared error of the sigmoid is\n"
         f"**{value:.2f} ± {error:.2f} times** that of scaling-binning (published: 5.2 ± 1.1).\n"
     )
     return text + (_network(table, ratio) if table else "")
@@ -53,8 +55,13 @@ def page(synthetic: Any, misspecified: Any, table: Any, ratio: Any) -> str:
 
 def _ratios(synthetic: Any, ratio: Any) -> str:
     rows = [
-        ("10 bins, n 1,000 → 2,000: falls", "2.00 ± 0.06; 1.98 ± 0.09", (1000, 10), (2000, 10)),
-        ("n = 2,000, 5 → 20 bins: grows", "3.71 ± 0.15; 0.98 ± 0.07", (2000, 20), (2000, 5)),
+        (
+            "10 bins, n 1,000 → 2,000: decreases",
+            "2.00 ± 0.06; 1.98 ± 0.09",
+            (1000, 10),
+            (2000, 10),
+        ),
+        ("n = 2,000, 5 → 20 bins: increases", "3.71 ± 0.15; 0.98 ± 0.07", (2000, 20), (2000, 5)),
     ]
     lines = []
     for words, published, top, bottom in rows:
@@ -97,10 +104,10 @@ def _within(histogram: Any, ours: Any, most: float = 0.02) -> str:
         allowed = {b: each for b, each in judged.items() if each.squared.mean() <= most**2}
         b = min(allowed, key=lambda b: allowed[b].mse.mean())
         best.append(allowed[b].mse.mean())
-        words.append(f"{name} can have {b} bins (MSE {1e4 * best[-1]:.1f} × 10⁻⁴)")
+        words.append(f"{name} can use {b} bins (MSE {1e4 * best[-1]:.1f} × 10⁻⁴)")
     return (
-        f"\nFor a calibration error of at most {most} (root of the mean above) {words[0]},\n"
-        f"{words[1]}: {1 - best[1] / best[0]:.0%} lower MSE (published: 9 %).\n"
+        f"\nFor a calibration error of at most {most} (root of the mean above), {words[0]}\n"
+        f"and {words[1]}: {1 - best[1] / best[0]:.0%} lower MSE (published: 9%).\n"
     )
 
 

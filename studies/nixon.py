@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data" / "netcal_cifar_probs.npz"
 SPLITS, SEED = 10, 2019
 METHODS: dict[str, Callable[[], Any]] = {
-    "as it is": tu.IdentityCalibration,
+    "original": tu.IdentityCalibration,
     "temperature": tu.TemperatureScaling,
     "vector": tu.VectorScaling,
     "matrix": tu.MatrixScaling,
@@ -44,7 +44,7 @@ POINTS = 100  # errors are shown in points, scores as they are
 
 
 def _log_loss(probs: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Infinite where a class that came true had probability 0, as it is by its definition."""
+    """Infinite if an observed class had probability 0, as its definition says."""
     return (
         float("inf")
         if (probs[np.arange(len(labels)), labels] == 0).any()
@@ -110,20 +110,21 @@ def finding(found: dict[str, dict[str, NDArray[np.float64]]]) -> list[str]:
 def main(splits: int) -> None:
     """Write the page."""
     if not DATA.exists():
-        sys.exit("the folder of real predictions, shared/data beside the repository, is absent")
+        sys.exit("the folder of real predictions, shared/data next to the repository, is missing")
     data = np.load(DATA, allow_pickle=False)
     text = [
-        "# Which recalibrator is best, by which error (Nixon et al. 2019)",
+        "# Recalibrators ranked by several metrics (Nixon et al. 2019)",
         "",
-        f"`python -m studies.nixon {splits}`: {splits} random halves of the 10,000 predictions of "
-        "each network fit the recalibrators,",
-        "the other halves measure. Errors in points, Brier score and log loss as they are, mean ± "
-        "standard error over the splits, the best in bold; ∞ where",
-        "a class that came true had probability 0 in some split. Nixon et al. find temperature "
-        "best by ECE and vector best by SCE and ACE in",
-        "their Table 1; in Table 2 vector is best by ECE and SCE, but not by ACE.",
+        f"`python -m studies.nixon {splits}` writes this page. In each of {splits} random splits "
+        "of the 10,000 predictions of a network,",
+        "one half fits the recalibrators and the other evaluates them. Entries are mean ± standard "
+        "error over the splits, the best in bold. Errors are",
+        "in percentage points, and ∞ means that an observed class had probability 0 in some split. "
+        "Nixon et al. find temperature scaling best by ECE",
+        "and vector scaling best by SCE and ACE in their Table 1; in their Table 2, vector scaling "
+        "is best by ECE and SCE, but not by ACE.",
         "",
-        "Vector less temperature scaling, in points, so that a negative number speaks for vector:",
+        "Vector − temperature scaling, in points; negative numbers favor vector scaling:",
         "",
     ]
     every: dict[str, dict[str, NDArray[np.float64]]] = {}

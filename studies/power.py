@@ -52,7 +52,7 @@ include that of the sample size itself.
 
 The smallest error that `sensitivity` says is detected with probability 0.8, and the share of
 datasets with that error that the omnibus test rejects. The error has the shape of a temperature of
-2 (overconfident) or ½ (underconfident). Without an error there is no room for one that is detected.
+2 (overconfident) or ½ (underconfident). "None": the scores leave no room for such an error.
 Scores are logit-normal (sd 1.5), beta(4, 1) and beta(1.18, 0.108); weights are exponential.
 
 {sensitivity}

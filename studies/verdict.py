@@ -1,4 +1,4 @@
-"""How often the status of `evaluate` is wrong: `python -m studies.verdict [datasets per world]`.
+"""Error rates of the status of `evaluate`: `python -m studies.verdict [datasets per world]`.
 
 Calibrated models of ten worlds: how often each status is given. A clinical example: how often it is
 called miscalibrated. Only the tests are run, on which the status rests; for the first datasets of
@@ -39,7 +39,7 @@ SETS, CLINICAL_SETS = 400, 100
 CHECKED = 3  # datasets of each world that are evaluated in whole
 STATUSES = (MISCALIBRATED, TESTS_DISAGREE, NO_EVIDENCE)
 PATIENTS = 12_000
-ABOUT = """# How often the verdict is wrong
+ABOUT = """# Error rates of the verdict
 
 `python -m studies.verdict {sets}` writes this page.
 

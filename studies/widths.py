@@ -1,7 +1,7 @@
-"""Our intervals beside those of Sun et al. 2024: `python -m studies.widths [repetitions]`.
+"""Intervals of trueup and of Sun et al. 2024: `python -m studies.widths [repetitions]`.
 
-Both are for the binned error in norm 2, here over the same 15 bins of equal size. Theirs, written
-anew from the definitions, has with residuals u = y − p, shares s_b and sizes n_b
+Both are for the L2 binned error, here over the same 15 equal-mass bins. Theirs, implemented from
+the definitions, has with residuals u = y − p, shares s_b and sizes n_b
 
     T  = Σ s_b (ū_b² − (mean u² − ū_b²) / (n_b − 1)),   T₊ = max(T, 0),
     σ² = Σ s_b (4 ū_b² mean u² − 3 ū_b⁴) − (Σ s_b ū_b²)²,   e = σ/√n.
@@ -10,7 +10,7 @@ Above is T₊ + z e, z the quantile of 1 − α/2. Below, with z' that of 1 − 
 is at least T₊/2, else max(T₊ − z' e, 0) where T₊ < 2 z' e, else T₊/2. Where T₊ is within z' null
 deviations √(2 Σ v_b²)/n of 0, v_b the mean of p(1 − p), 0 belongs to it too. Roots are taken.
 
-Theirs speaks of new rows, ours of these scores or, with `target="population"`, of new rows. Writes
+Theirs is for new rows, ours for these scores or, with `target="population"`, for new rows. Writes
 docs/widths.md; the numbers depend on the repetitions and the seed alone.
 """
 
@@ -39,15 +39,15 @@ PAGE = Path(__file__).parents[1] / "docs" / "widths.md"
 SEED = 24
 POPULATION = 200_000
 ESTIMATOR = tu.BinnedError(binning=tu.EqualMass(15), norm=2, debias=True)
-ABOUT = """# Widths beside Sun et al. 2024
+ABOUT = """# Interval widths compared with Sun et al. (2024)
 
 Sun, Chaudhari, Barnett & Dobriban 2024 ("A confidence interval for the ℓ₂ expected calibration
-error") have an interval for the same error as `tu.interval(tu.rmsce_debiased, …)`. Here are both,
-at 95 %, over {repetitions:,} data sets a cell and the same 15 bins of equal size: how often each
-holds its target, and its mean width (`python -m studies.widths`). The standard error of 95 % is
-{error:.1f} points. *These scores*: the error of the scores at hand in their bins, labels being
-random. *New rows*: that of {population:,} other rows of the world in the same bins, so scores are
-random too; theirs is made for this one.
+error") have an interval for the same error as `tu.interval(tu.rmsce_debiased, …)`.
+`python -m studies.widths` compares both at 95%, with {repetitions:,} datasets per setting and the
+same 15 equal-mass bins. Entries are coverage and mean width. The standard error of a coverage of
+95% is {error:.1f} points. The target *these scores* is the error for the scores of the dataset in
+their bins, with random labels. The target *new rows* is the error for {population:,} other rows
+of the world in the same bins, so that scores are random too. Theirs is designed for new rows.
 
 {summary}
 
@@ -57,7 +57,7 @@ random too; theirs is made for this one.
 
 
 class Cell(NamedTuple):
-    """A world, the rows of a data set, and how many data sets."""
+    """A world, the rows of a dataset, and how many datasets."""
 
     world: str
     n: int
@@ -65,7 +65,7 @@ class Cell(NamedTuple):
 
 
 def sun_interval(p: Any, y: Any, edges: Any, level: float) -> tuple[float, float]:
-    """Return the interval of Sun et al. 2024 for the binned error in norm 2."""
+    """Return the interval of Sun et al. 2024 for the L2 binned error."""
     n, u = len(p), y - p
     which = np.searchsorted(edges, p)
     count = np.bincount(which, minlength=len(edges) + 1)

@@ -96,7 +96,7 @@ def test_the_command_line_says_what_is_measured(
 ) -> None:
     calls: list[tuple[object, ...]] = []
     monkeypatch.setattr(sys, "argv", ["benchmarks", *typed])
-    monkeypatch.setattr(command, "beside_others", lambda word: calls.append(("others", word)))
+    monkeypatch.setattr(command, "with_others", lambda word: calls.append(("others", word)))
     monkeypatch.setattr(against, "run", lambda *given: calls.append(("against", *given)) or 5)
     assert command.main() == (5 if called[0] == "against" else 0)
     assert calls == [called]

@@ -52,7 +52,7 @@ def engines() -> list[str]:
 
 @st.composite
 def scores(draw: st.DrawFn, n_bins: int = 15) -> np.ndarray:
-    """Anything in [0, 1], few values, or edges k/B with their neighbours."""
+    """Anything in [0, 1], few values, or edges k/B with their neighbors."""
     size = st.integers(1, 40)
     anything = st.floats(0, 1)
     few = st.sampled_from([0.0, 0.25, 0.3, 0.9, 1.0])

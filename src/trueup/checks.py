@@ -45,7 +45,7 @@ def is_number(value: object) -> bool:
 
 
 def is_whole(value: object, least: int) -> bool:
-    """Whether a value is a whole number, Python's or NumPy's, of at least ``least``."""
+    """Return whether a value is a whole number of Python or NumPy, and at least ``least``."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return whole and int(value) >= least  # type: ignore[call-overload]
 
@@ -57,7 +57,7 @@ def check_whole(name: str, value: object, least: int) -> None:
 
 
 def check_inside(name: str, value: object, hint: str = "") -> float:
-    """Return a number above 0 and below 1; refuse all else."""
+    """Return a number above 0 and below 1; raise InputError for anything else."""
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
         raise must_be(name, "a number above 0 and below 1", value, hint=hint)
     return float(value)  # type: ignore[arg-type]

@@ -239,6 +239,6 @@ def _checked(ratios: object) -> Floats:
     array = as_floats("ratios", as_numpy("ratios", several)).astype(np.float64)
     good = array.ndim == 1 and len(array) > 0 and bool(((array > 1) & (array < np.inf)).all())
     if not good:
-        hint = "always answer if a wrong answer costs no more than none"
+        hint = "with a ratio of at most 1, abstaining never pays"
         raise must_be("ratios", "finite numbers above 1", ratios, hint=hint)
     return array

@@ -73,7 +73,7 @@ def _split(
     axis = int(np.argmax(spread >= spread.max() * (1 - SAME_VARIANCE)))
     column = np.concatenate([q[:, axis] for _, q in _blocks(read, cell.rows, m)])
     cut = max(float(mean[axis]), float(lowest[axis]))  # a mean is rounded, a score is not
-    if not cut < highest[axis]:  # neighbouring floats: the mean was rounded up to the larger one
+    if not cut < highest[axis]:  # neighboring floats: the mean was rounded up to the larger one
         cut = float(column[column < highest[axis]].max())
     left = column <= cut
     if min(left.sum(), len(left) - left.sum()) < rule.min_leaf:

@@ -1,1 +1,1 @@
-"""Every result of the library on fixed inputs, to the bit, and what differs between two runs."""
+"""Every result of the library on fixed inputs, bit for bit, and what differs between two runs."""

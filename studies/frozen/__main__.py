@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before, after = (json.loads(path.read_text("utf-8")) for path in given.compare)
     renames = json.loads(given.renames.read_text("utf-8")) if given.renames else None
     report = compare(before, after, renames)
-    print(report or f"all {len(before)} entries are equal to the bit")
+    print(report or f"all {len(before)} entries are bit-for-bit identical")
     return 1 if report else 0
 
 

@@ -48,11 +48,11 @@ def compare(before: Entries, after: Entries, renames: Mapping[str, str] | None =
     if not found:
         return ""
     same = sum(key in after for key in before) - sum(kind in KINDS[:4] for _, kind, _ in found)
-    return "\n".join([*lines, f"{same} entries are equal to the bit"])
+    return "\n".join([*lines, f"{same} entries are bit-for-bit identical"])
 
 
 def differences(before: Entries, after: Entries) -> Iterator[tuple[str, str, float]]:
-    """Yield (key, kind, relative difference) for every entry that is not equal to the bit."""
+    """Yield (key, kind, relative difference) for every entry that is not identical."""
     for key in before:
         if key not in after:
             yield key, "removed", math.nan

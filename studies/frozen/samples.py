@@ -13,7 +13,7 @@ import numpy as np
 import trueup as tu
 
 REAL = Path(__file__).parents[3] / "shared" / "data"
-"""Real predictions beside the checkout, where there are any."""
+"""Real predictions next to the checkout, if there are any."""
 
 Sample = dict[str, Any]
 
@@ -166,7 +166,7 @@ FOUND: dict[str, Callable[[], Sample]] = {
     "real-images-100": lambda: _images("densenet_bc_100_cifar_100", 300),
     "real-cells": _cells,
 }
-"""Subsets of real predictions; see the page that lies beside them."""
+"""Subsets of real predictions; see the page next to them."""
 
 
 @cache

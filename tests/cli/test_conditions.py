@@ -35,7 +35,7 @@ def test_conditions_are_read(text: str, name: str, sign: str, limit: float) -> N
         "ece > 0.1 > 0.2",
         "ece > 0.1 and mce > 0.2",
         "__import__('os').getcwd() > 0",
-        "ece > 2 %",
+        "ece > 2 %",  # prose: ok
     ],
 )
 def test_all_else_is_refused_with_an_example(text: str) -> None:

@@ -114,7 +114,7 @@ def test_a_fault_of_ours_is_not_taken_for_a_condition(run, files, monkeypatch) -
     monkeypatch.setattr(compare_file, "_of_files", broken)
     text = run("compare", "wrong.csv", "right.csv", code=3).stderr
     assert "KeyError" in text
-    assert "please report" in text
+    assert "Please report it" in text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What people see: plain text where nobody looks, escape codes on a terminal only."""
+"""Output for people: escape codes on a terminal only, plain text elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawn labels: as probable as asked, and the same bits on every engine and number of threads."""
+"""Drawn labels: their probabilities; identical on every engine and number of threads."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_labels_are_as_probable_as_asked(p: float) -> None:
 
 
 def test_neighbours_do_not_know_each_other() -> None:
-    """Rows of a pair, rows beside it and the same row of the next resample are uncorrelated."""
+    """Rows of a pair, rows next to it and the same row of the next resample are uncorrelated."""
     n = 200_000
     limit = limits_of(np.full(n, 0.5))
     first, second = (tested.draw_labels(limit, key) - 0.5 for key in keys_of(2, 2))

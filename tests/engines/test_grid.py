@@ -49,7 +49,7 @@ def test_one_row_is_a_cubic_spline(engine) -> None:
 @engines
 @pytest.mark.parametrize("p", [0.0, 1e-9, 0.01, 0.06])
 def test_both_ends_reflect(engine, p: float) -> None:
-    """A row beside 0 is the half in [0, 1] of two rows, at p and −p, of a longer grid."""
+    """A row near 0 is the half in [0, 1] of two rows, at p and −p, of a longer grid."""
     weight = engine.spread(np.array([p]), np.array([1]), None, 16).weight
     both = engine.spread(np.array([0.5 + p / 2, 0.5 - p / 2]), np.array([1, 1]), None, 32).weight
     half = both[16:].copy()

@@ -23,7 +23,7 @@ counts = st.lists(
 
 
 def starts_by_fractions(weight: list, label: list) -> list[int]:
-    """Pool until no neighbouring pair of blocks fails to rise, in any order that comes."""
+    """Pool until no neighboring pair of blocks fails to rise, in any order that comes."""
     blocks = [
         (i, Fraction(w), Fraction(y)) for i, (w, y) in enumerate(zip(weight, label, strict=True))
     ]
@@ -50,7 +50,7 @@ def test_blocks_of_whole_numbers(groups: list[tuple[int, int]]):
 @pytest.mark.usefixtures("each_engine")
 @given(counts, st.sampled_from([2**20, 2**28, 2**40, 2**57]))
 def test_blocks_of_very_large_totals_are_exact(groups: list[tuple[int, int]], unit: int):
-    """Neighbouring means may differ by less than float64 tells: one row in 2^57."""
+    """Neighboring means may differ by less than float64 tells: one row in 2^57."""
     weight = [w * unit + i % 2 for i, (w, _) in enumerate(groups)]
     label = [
         min(y * unit + i % 3, w) for i, ((_, y), w) in enumerate(zip(groups, weight, strict=True))
@@ -94,7 +94,7 @@ def test_one_group_and_only_ties_of_means():
 
 @given(counts)
 def test_blocks_with_one_more_row(groups: list[tuple[int, int]]):
-    """Of each item, once a positive row joined it; floats of whole numbers give the same."""
+    """The number of each item once a positive row joined it; floats of whole numbers agree."""
     weight, label = (np.array(part) for part in zip(*groups, strict=True))
     expected = reference.pool_added(weight, label)
     for i in range(len(weight)):

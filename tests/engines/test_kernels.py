@@ -1,4 +1,4 @@
-"""Kernels built without AVX2 and AVX-512 give the same bits as the usual ones."""
+"""Kernels built without AVX2 and AVX-512 are bit-for-bit identical to the usual ones."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def digest(source: Path) -> str:
 def test_plain_c_gives_the_same_bits(tmp_path: Path) -> None:
     pytest.importorskip("Cython")
     if not list((ROOT / "src/trueup/engines/kernels").glob("*.so")):
-        pytest.skip("the native engine is not built")
+        pytest.skip("the compiled engine is not available")
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     built = shutil.ignore_patterns("*.so", "*.c", "__pycache__")

@@ -23,7 +23,7 @@ from trueup.errors import CapabilityError, InputError
 TESTS = Path(__file__).parents[1]
 MODULES = sorted(module.name for module in pkgutil.iter_modules(reference.__path__))
 
-# What pytest loads before it collects tests. Of each test function it may keep one case only.
+# A plugin that pytest loads before it collects tests. It may keep one case of each test function.
 PLUGIN = """
 import os
 from trueup.engines import register
@@ -111,7 +111,7 @@ def test_an_engine_that_is_not_built_is_replaced_by_the_reference(
     monkeypatch.setattr(select, "_in_use", None)
     monkeypatch.setitem(select.PACKAGES, "native", "trueup.engines.missing")
     assert in_use() == "reference"
-    with pytest.raises(CapabilityError, match="native engine is not built"):
+    with pytest.raises(CapabilityError, match="compiled engine is not available"):
         load("native")
 
 

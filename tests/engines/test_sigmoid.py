@@ -1,4 +1,4 @@
-"""Sums of a sigmoid: those of the reference, with the same bits on any threads."""
+"""Sums of a sigmoid: equal to the reference, and identical on any number of threads."""
 
 from __future__ import annotations
 

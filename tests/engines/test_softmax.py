@@ -1,4 +1,4 @@
-"""Softmax sums: those of the reference, with the same bits on any threads."""
+"""Softmax sums: equal to the reference, and identical on any number of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores taken apart: exact sums, oracles, lenses, and what must be refused."""
+"""Decompositions of scores: exact sums, oracles, lenses, and invalid input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of tied scores: the same bits whatever the order of rows."""
+"""Groups of tied scores: identical results for any order of rows."""
 
 from __future__ import annotations
 

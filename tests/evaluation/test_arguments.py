@@ -29,7 +29,7 @@ REFUSED = {
     "half a bin": ({"n_bins": 1.5}, "`n_bins` must be a whole number"),
     "a level of 2": ({"confidence_level": 2}, "`confidence_level` must be a number above 0"),
     "no resamples": ({"n_resamples": 0}, "`n_resamples` must be a whole number of at least 39"),
-    "too few resamples": ({"n_resamples": 38}, "a level of 0.95 takes so many"),
+    "too few resamples": ({"n_resamples": 38}, "a confidence level of 0.95 needs that many"),
     "words for a flag": ({"recalibrate": "yes"}, "`recalibrate` must be True or False"),
     "words for the other flag": ({"advice": 1}, "`advice` must be True or False"),
     "words for a seed": ({"rng": "a"}, "`rng` must be a whole number"),

@@ -38,7 +38,7 @@ def test_frequency_is_never_too_sure(mean, weighted) -> None:
 
 
 def test_frequency_of_one_row_that_holds_all_the_probability() -> None:
-    """The binomial of the mean score would be too sure here: 1 − (1 − 0.3/9)^9 < 0.3."""
+    """The binomial of the mean score would be too extreme here: 1 − (1 − 0.3/9)^9 < 0.3."""
     p = np.r_[0.3, np.zeros(8)]
     y = np.r_[1.0, np.zeros(8)]
     assert frequency_pvalue(p, y, None) >= 2 * 0.3

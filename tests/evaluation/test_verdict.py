@@ -95,7 +95,7 @@ def test_a_small_error_of_very_many_rows_is_called_slight() -> None:
 
 @pytest.mark.parametrize("kind", ["binary", "hot", "ties", "few", "classes"])
 def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a level of 5 %: of 60 sets more than 8 with a probability of 0.3 %."""
+    """At a level of 5%: of 60 sets more than 8 with a probability of 0.3%."""
     tables = ("reliability_mass", "null", "classes")
     monkeypatch.setattr("trueup.evaluation.pipeline.TABLES", tables)
     monkeypatch.setattr("trueup.evaluation.pipeline.further_tests", lambda *_: {})

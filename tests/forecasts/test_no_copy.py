@@ -33,7 +33,7 @@ METRICS = [
     tu.brier,
     tu.log_loss,
 ]
-# One of each way through the library: top label, sorting, one read, columns, blocks of rows.
+# One of each way through the library: top label, sorting, one pass, columns, blocks of rows.
 EACH_WAY = [tu.ece, tu.ece_sweep, tu.sce, tu.tace, tu.brier, tu.log_loss]
 
 

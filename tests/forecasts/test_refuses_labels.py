@@ -170,7 +170,7 @@ LABELS = [
         "unknown name",
         of(MATRIX, ["a", "x"], classes="abc"),
         "`labels` must be among the names in `classes`; got 'x' in row 1. "
-        "Hint: spelling counts, capitals and spaces included.",
+        "Hint: names must match exactly, including capitals and spaces.",
     ),
     (
         "unknown number",

@@ -40,7 +40,7 @@ LOGITS = [
         "Hint: a class that is ruled out can have a logit of -1e9.",
     ),
     (
-        "said to be logits",
+        "declared as logits",
         of([[0.0, 0.0], [0.0, NAN]], [0, 1], logits=True),
         "`probs` must be finite; got nan in row 1. "
         "Hint: drop or repair rows that contain NaN or infinity.",

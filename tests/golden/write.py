@@ -1,4 +1,4 @@
-"""Write the golden files anew: `python tests/golden/write.py`. Only with a new version of a format.
+"""Rewrite the golden files, for a new version of a format only: `python tests/golden/write.py`.
 
 Every file is one that this version of trueup wrote; later versions must read it, or say that it is
 an earlier one.

@@ -1,4 +1,4 @@
-"""Bands on diagrams: their ends beside SciPy's, and how often they hold what they should."""
+"""Bands on diagrams: their ends compared with SciPy's, and their coverage."""
 
 from __future__ import annotations
 

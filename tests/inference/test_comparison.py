@@ -18,7 +18,7 @@ from trueup.results import CalibrationTestResult
 
 
 def two_signals(n, rng, first=1.0, second=1.0):
-    """Scores from two signals; strength 1 is calibrated, more is over-confident."""
+    """Scores from two signals; strength 1 is calibrated, more is overconfident."""
     x, z, e = rng.normal(size=(3, n))
     labels = (x + z + e > 0).astype(int)
     return ndtr(first * x / 2**0.5), ndtr(second * z / 2**0.5), labels
@@ -206,7 +206,7 @@ def test_each_model_is_tested_separately():
 
 
 def test_ranks_are_those_of_adjusted_p_values(monkeypatch):
-    """Three differences, each of p = 0.03: together none is below 5 %."""
+    """Three differences, each of p = 0.03: together none is below 5%."""
     a, b, labels = two_signals(60, np.random.default_rng(0))
     for pvalue, ranks in ((0.03, [1, 1, 1]), (0.01, [3, 3, 2])):
         found = Difference(0.1, 0.01, 0.2, pvalue)

@@ -21,7 +21,7 @@ def model(power: float, noise: np.ndarray, exponent: float = 1.0, units: int = 1
 
 
 def test_ends_are_resamples_of_whole_ranks() -> None:
-    """Of 99 at 90 %: the fifth from either end, moved to the difference."""
+    """Of 99 at 90%: the fifth from either end, moved to the difference."""
     found = difference_of(model(0.5, NOISE), model(0.2, 0 * NOISE), 0.9)
     assert (found.low, found.high) == pytest.approx((0.3 - 0.045, 0.3 + 0.045))
     assert found.value == pytest.approx(0.3)

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a file is said in one sentence: file, column, row, value, what to do."""
+"""Errors about files are one sentence: file, column, row, value, and what to do."""
 
 from __future__ import annotations
 

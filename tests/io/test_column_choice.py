@@ -1,4 +1,4 @@
-"""Which columns are chosen, how that is said, and what is refused."""
+"""The choice of columns, its report, and choices that are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file to checked forecasts, and what is said about it."""
+"""From a file to checked forecasts, and the report about it."""
 
 from __future__ import annotations
 

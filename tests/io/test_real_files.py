@@ -55,7 +55,7 @@ def test_sets_by_model(real_data: Path) -> None:
 
 def test_stated_confidence(real_data: Path) -> None:
     path = real_data / "llm_verbal_confidence.npz"
-    with pytest.raises(tu.InputError, match="between 0 and 1 are stated, token"):
+    with pytest.raises(tu.InputError, match="columns with values between 0 and 1: stated, token"):
         read(path)
     assert read_forecasts(path, probs="stated").text == "using column stated, label correct"
     with pytest.raises(tu.InputError, match="62940 of 72185 rows have missing values"):
@@ -65,7 +65,9 @@ def test_stated_confidence(real_data: Path) -> None:
 
 def test_several_forecasters_and_percentages(real_data: Path) -> None:
     path = real_data / "tabular/precip_niamey_2016.csv"
-    with pytest.raises(tu.InputError, match="between 0 and 1 are Logistic, EMOS, ENS, EPC"):
+    with pytest.raises(
+        tu.InputError, match="columns with values between 0 and 1: Logistic, EMOS, ENS, EPC"
+    ):
         read(path)
     assert tu.brier(read(path, probs="EMOS")) == pytest.approx(0.2320, abs=5e-5)
     with pytest.raises(tu.InputError, match=r"'frcst' .* got 40 .* divide percentages by 100"):

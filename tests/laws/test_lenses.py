@@ -1,4 +1,4 @@
-"""The lens that an estimator reports is the lens it looks through."""
+"""The lens that an estimator reports is the lens it uses."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_d08_ties_are_fine_and_nonsense_is_refused(bad: float) -> None:
 def test_d10_labels_of_any_kind_and_missing_classes() -> None:
     """uncertainty-calibration: missing classes, booleans and floats failed; p > 1 did not.
 
-    It also chose another estimator by itself for rounded scores.
+    It also switched to another estimator for rounded scores, without a word.
     """
     probs = np.array([[0.5, 0.3, 0.2], [0.2, 0.7, 0.1], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1]])
     for labels in ([1, 1, 1, 1], [2, 2, 2, 2], [1, 2, 1, 2]):
@@ -152,7 +152,7 @@ def test_d10_labels_of_any_kind_and_missing_classes() -> None:
 
 
 def test_d11_fewer_bins_than_asked_are_reported() -> None:
-    """uncertainty-calibration: 15 bins asked, 90 % zeros, 3 bins made, and not a word."""
+    """uncertainty-calibration: 15 bins asked, 90% zeros, 3 bins made, and not a word."""
     p = np.r_[np.zeros(90), np.linspace(0.1, 1, 10)]
     found = tu.BinnedError(binning=tu.EqualMass(15)).measure(p, np.r_[np.zeros(90), np.ones(10)])
     assert found.table.n_bins_requested == found.notes["n_bins_requested"] == 15

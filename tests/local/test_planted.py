@@ -1,4 +1,4 @@
-"""Two regions, one over- and one under-confident, that cancel on the whole: found, and mended."""
+"""Two regions, overconfident and underconfident, that cancel: detected and recalibrated."""
 
 from __future__ import annotations
 

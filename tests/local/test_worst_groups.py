@@ -1,4 +1,4 @@
-"""Worst groups, group errors beside local ones, and how the two go together."""
+"""Worst groups, group errors with local ones, and how the two are related."""
 
 from __future__ import annotations
 

@@ -144,10 +144,10 @@ def simplex_grid(points: ArrayLike, n_bins: int) -> Bins:
 
 
 def merge_single_rows(p: Floats, bins: Bins, weights: Floats | None = None) -> Bins:
-    """Empty bins go; then the lowest bin of one row joins its nearest neighbour, until none is.
+    """Empty bins go; then the lowest bin of one row joins its nearest neighbor, until none is.
 
     Nearest by mean score; distances within a billionth of each other, or within 1e-14, are a
-    tie, which goes to the lower neighbour.
+    tie, which goes to the lower neighbor.
     """
     w = integer_weights(weights, len(p))
     left = [list(rows) for rows in bins if rows]

@@ -38,7 +38,7 @@ def cox(p: ArrayLike, y: Ints, weights: Floats | None = None) -> Cox:
         raise ValueError("no finite fit: one label only")
     if min(positive) >= max(negative) or max(positive) <= min(negative):
         raise ValueError("no finite fit: the scores separate the labels")
-    # Newton on centred and scaled logits: the same fit, better conditioned.
+    # Newton on centered and scaled logits: the same fit, better conditioned.
     centre = math.fsum(w[i] * v for i, v in enumerate(x)) / math.fsum(w)
     spread = math.sqrt(math.fsum(w[i] * (v - centre) ** 2 for i, v in enumerate(x)) / math.fsum(w))
     z = [[1.0, (v - centre) / spread] for v in x]

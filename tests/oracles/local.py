@@ -44,7 +44,7 @@ def local_gaps(
     n_bins: int = 15,
     weights: Sequence[float] | None = None,
 ) -> list[float]:
-    """Observed − predicted at every row, itself among its neighbours."""
+    """Observed − predicted at every row, itself among its neighbors."""
     w = [1.0] * len(p) if weights is None else list(weights)
     bins = [bin_of(c, n_bins) for c in p]
     found = []

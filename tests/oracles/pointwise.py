@@ -42,7 +42,7 @@ def _decayed_mean(
 
 
 def interpolated(curve: Floats, score: float) -> float:
-    """The curve between its two canonical neighbours, linearly."""
+    """The curve between its two canonical neighbors, linearly."""
     j = max(k for k in range(100) if score >= CANONICAL[k])
     part = (score - CANONICAL[j]) / (CANONICAL[j + 1] - CANONICAL[j])
     return (1.0 - part) * curve[j] + part * curve[j + 1]

@@ -69,7 +69,7 @@ PUBLIC = [
     "compare",
     "group_errors",
     "interval",
-    # one call, files and pictures
+    # one call, files and figures
     "Evaluation",
     "evaluate",
     "read",

@@ -21,7 +21,7 @@ KANGSEPP = {
 
 
 def assert_fits(p: np.ndarray, y: np.ndarray) -> float:
-    """Where the exact integral is the width, but for 1e-9; it falls, so no other width is."""
+    """The exact integral equals the width to 1e-9; it decreases, so no other width fits."""
     found = SmoothError()(p, y)
     left = oracle.integrated_residual(oracle.residual_sums(p, y), found)
     assert left == pytest.approx(found, abs=1e-9)

@@ -38,7 +38,7 @@ def test_ks_of_networks(real_data: Path, network: str, percent: float) -> None:
 
 
 def test_over_confidence_everywhere_makes_ks_the_mean_gap(real_data: Path) -> None:
-    """resnet110_c100 is too sure at every score: KS, Kuiper and mean gap are one number."""
+    """resnet110_c100 is overconfident at every score: KS, Kuiper and mean gap are one number."""
     confidence, right = top_labels(real_data, "resnet110_c100")
     gap = float(np.mean(confidence.astype(np.float64) - right))
     assert CumulativeError()(confidence, right) == pytest.approx(gap, abs=1e-13)

@@ -1,4 +1,4 @@
-"""Kumar, Liang & Ma 2019: what debiasing promises, by enumerating all data sets; binned models."""
+"""Kumar, Liang & Ma 2019: what debiasing promises, by enumerating all datasets; binned models."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_debiased_l1_by_integration() -> None:
 
 
 def test_debiased_is_closer_to_the_truth_than_plug_in() -> None:
-    """In the manner of Figure 4: n = 300, 15 bins, a slightly over-confident model."""
+    """In the manner of Figure 4: n = 300, 15 bins, a slightly overconfident model."""
     repetitions, n, n_bins = 300, 300, 15
     rng = np.random.default_rng(2019)
     scores = (np.arange(n_bins) + 0.5) / n_bins
@@ -186,7 +186,7 @@ def test_debiased_is_closer_to_the_truth_than_plug_in() -> None:
 
 
 def test_debiased_l1_keeps_most_of_the_bias_of_a_calibrated_model() -> None:
-    """In a calibrated bin 2 − √2 of the plug-in's bias stays: "some 40 %" is taken off."""
+    """In a calibrated bin, 2 − √2 of the plug-in's bias stays: about 40% is subtracted."""
     rng = np.random.default_rng(0)
     score, rows, sets = 0.4, 400, 4000
     labels = rng.random((sets, rows)) < score
@@ -209,7 +209,7 @@ def squared_error(answers: np.ndarray, truth: np.ndarray) -> float:
 
 
 def paired_ratio(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
-    """Ratio of two means over the same data sets, and its standard error."""
+    """Ratio of two means over the same datasets, and its standard error."""
     ratio = top.mean() / bottom.mean()
     each = (top - ratio * bottom) / bottom.mean()
     return float(ratio), float(each.std(ddof=1) / math.sqrt(len(each)))
@@ -281,7 +281,7 @@ def marginal_errors(model, probs: np.ndarray, labels: np.ndarray) -> tuple[float
 
 @pytest.mark.slow
 def test_a_quarter_less_error_with_a_hundred_bins(vgg16) -> None:
-    """§4.3: 35 % lower; at least 25 % here, and so is the lower end of a 90 % interval."""
+    """§4.3: 35% lower; at least 25% here, and so is the lower end of a 90% interval."""
     probs, labels = vgg16
     rng = np.random.default_rng(43)
     found = []

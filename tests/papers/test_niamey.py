@@ -1,4 +1,4 @@
-"""Dimitriadis, Gneiting & Jordan 2021: rain at Niamey, four forecasts taken apart."""
+"""Dimitriadis, Gneiting & Jordan 2021: rain at Niamey, four forecasts decomposed."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Roelofs et al. 2022, §5.2, on the kernel density error: "much higher bias", measured again.
 
 In the world fitted to resnet110_c10 its bias goes downwards and stays, while those of `ece` and
-`ece_sweep` vanish. Two things are not as the paper has it, and are held here as well: with few
-rows `ece` is further off, and so is the equal-width error in norm 2 at any but few. The paper
-takes the truth in norm 2 and does not say in which norm it took this error; as its authors
-publish it, in norm 1, it is then more than 5 points too low, further off than all others by far.
+`ece_sweep` vanish. Two results differ from the paper and are tested here as well: with few rows
+`ece` is less accurate, and so is the equal-width L2 error with more rows. The paper uses the L2
+truth and does not state the norm of this error. As its authors publish it, it is an L1 error, which
+is then more than 5 points too low, by far the least accurate of all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Vaicenavicius et al. 2019, Examples 1 and 3: what each lens can and cannot see.
 
-The data sets are the populations: ten rows for every prediction, with as many of each label as
+The datasets are the populations: ten rows for every prediction, with as many of each label as
 ten times its probability. Every answer is then a number worked out by hand, met up to the
 rounding of float64 sums of up to sixty terms (1e-15).
 """

@@ -136,14 +136,14 @@ def test_rewards_of_one_and_of_several_models() -> None:
     table = abstention_rewards(SCORES, LABELS)
     drawn = lines(plot_rewards(table))
     for label, column in (
-        ("earned", "mean_reward"),
-        ("promised by the confidences", "promised"),
-        ("if mistakes were known", "perfect"),
+        ("realized", "mean_reward"),
+        ("expected from confidences", "promised"),
+        ("oracle abstention", "perfect"),
     ):
         expected = np.column_stack([table["ratio"], table[column]])
         assert np.array_equal(points_of(drawn[label]), expected)
-    assert set(points_of(drawn['always "unsure"'])[:, 1]) == {-1}
-    assert set(lines(plot_rewards({"a": table, "b": table}))) == {"a", "b", 'always "unsure"'}
+    assert set(points_of(drawn["always abstain"])[:, 1]) == {-1}
+    assert set(lines(plot_rewards({"a": table, "b": table}))) == {"a", "b", "always abstain"}
 
 
 def test_rewards_side_by_side() -> None:

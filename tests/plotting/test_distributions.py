@@ -87,7 +87,7 @@ def test_errors_stand_at_their_numbers_of_bins() -> None:
     line, choice = ax.lines
     assert np.array_equal(points_of(line), [[1, 0], [2, 0.01], [5, 0.02], [10, 0.05]])
     assert set(choice.get_xdata()) == {5}
-    assert choice.get_label() == "choice of the sweep: 5"
+    assert choice.get_label() == "selected by sweep: 5"
     band, rising, falling = ax.collections
     assert np.array_equal(rising.get_offsets(), [[1, 0], [2, 0.01], [5, 0.02]])
     assert np.array_equal(falling.get_offsets(), [[10, 0.05]])

@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     "X and y exchanged": (
         lambda m: m.fit(LABELS, PROBS),
         "`y` must be one class per row; got an array of shape (40, 3). Hint: predictions come "
-        "first, classes second; of one-hot rows pass y.argmax(axis=1).",
+        "first, classes second; for one-hot rows, pass y.argmax(axis=1).",
     ),
     "scores as labels": (
         lambda m: m.fit(HITS, but(SCORES, 0, 0.25)),
@@ -178,7 +178,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     "a name not listed": (
         lambda m: m.set_params(classes=["cat", "bee", "dog"]).fit(PROBS[:2], ["bee", "ant"]),
         "`y` must be among the names in `classes`; got 'ant' in row 1. "
-        "Hint: spelling counts, capitals and spaces included.",
+        "Hint: names must match exactly, including capitals and spaces.",
     ),
     "a negative weight": (
         lambda m: m.fit(PROBS, LABELS, but(ONES, 4, -1)),
@@ -207,7 +207,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
         "`X` must have shape (n, 3), as in `fit`; got an array of shape (3,). "
         "Hint: Reshape your data with X.reshape(1, -1) if it is one row.",
     ),
-    "labels beside Forecasts": (
+    "labels with Forecasts": (
         lambda m: m.fit(Forecasts.from_arrays(PROBS, LABELS), LABELS),
         "If `X` is a Forecasts, pass no other data. "
         "Hint: pass labels and weights to Forecasts.from_arrays.",

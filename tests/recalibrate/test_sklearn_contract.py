@@ -99,7 +99,7 @@ each_recalibrator = pytest.mark.parametrize("given", RECALIBRATORS, ids=name_of)
 
 
 def draw(k: int = 3, n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probabilities, logits and labels; too sure."""
+    """Overconfident probabilities, logits and labels."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n, k))
     truth = np.exp(logits)

@@ -52,7 +52,7 @@ def test_a_poor_fit_makes_weak_advice():
     scores = rng.choice([0.1, 0.5, 0.52, 0.9], 4000) + rng.uniform(-0.01, 0.01, 4000)
     advice = recommend_estimator(scores, rng.random(4000) < 0.5, n_datasets=20)
     assert advice.unreliable
-    assert "This advice is weak" in advice.text
+    assert "Treat this recommendation with caution." in advice.text
 
 
 def test_own_estimators_and_a_matrix():
@@ -70,9 +70,9 @@ def test_own_estimators_and_a_matrix():
     "name", ["resnet110_c10", "resnet152_imgnet", "densenet40_c100_calibrated"]
 )
 def test_advice_holds_in_the_true_world(name):
-    """What is advised from one data set is nearer to the best than to the worst where it came from.
+    """What is advised from one dataset is nearer to the best than to the worst where it came from.
 
-    Not always the best: a world fitted to one data set of a calibrated model is not calibrated.
+    Not always the best: a world fitted to one dataset of a calibrated model is not calibrated.
     """
     world = PUBLISHED[name]
     ones = {key: value for key, value in CANDIDATES.items() if value.norm == 1}
@@ -86,13 +86,13 @@ def test_few_rows_and_separated_labels_make_weak_advice():
     rng = np.random.default_rng(0)
     few = recommend_estimator(rng.random(30), rng.random(30) < 0.5, n_datasets=10)
     assert few.unreliable
-    assert "30 rows are too few" in few.text
+    assert "With 30 rows, a good fit cannot be distinguished from a poor one." in few.text
     scores = rng.random(500)
     separated = recommend_estimator(scores, scores > 0.5, n_datasets=10)
     assert separated.unreliable
-    assert "did not settle" in separated.text
+    assert "did not converge" in separated.text
 
 
 def test_the_answer_keeps_norms_apart(advice):
-    assert "Of the errors of norm 1, " in advice.text
-    assert "Of the errors of norm 2, " in advice.text
+    assert "Among L1 errors, " in advice.text
+    assert "Among L2 errors, " in advice.text

@@ -1,4 +1,4 @@
-"""Studies of coverage begin: their parts run on a few data sets, and a stopped run is taken up."""
+"""Studies of coverage begin: their parts run on a few datasets, and a stopped run is taken up."""
 
 from __future__ import annotations
 

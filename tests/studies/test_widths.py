@@ -1,4 +1,4 @@
-"""What studies compute by themselves, against loops; and how results are frozen and compared."""
+"""The formulas of studies compared with loops, and how results are frozen and compared."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_report_groups_keys_and_takes_renames() -> None:
     assert "metric/one: 1, largest relative difference 9.1e-02" in report
     assert "metric/one/a: 1.0 → 1.1" in report
     assert "metric/two/old/c" in report
-    assert "1 entries are equal to the bit" in report
+    assert "1 entries are bit-for-bit identical" in report
     assert "metric/two" not in compare(before, after, {"old": "new"})
     assert "metric/two" not in compare(before, after, {r"(?<=two/)\w+(?=/c$)": "new"})
     assert compare({"k": [0.5, 1.0]}, {"k": [0.5, 2.0]}).count("k[1]: 1.0 → 2.0") == 1
@@ -114,5 +114,5 @@ def test_a_section_is_frozen_the_same_twice(
     for name in "ab":
         run(["checks"]).write(tmp_path / name)
     assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "are equal to the bit" in capsys.readouterr().out
+    assert "are bit-for-bit identical" in capsys.readouterr().out
     assert json.loads((tmp_path / "a").read_text("utf-8"))["check/ece/lists"] == pytest.approx(0.2)

@@ -11,7 +11,7 @@ from click.testing import Result
 
 
 def overconfident(n: int = 600, seed: int = 0) -> dict[str, np.ndarray]:
-    """One probability a row, too far from 1/2: a temperature of 2 mends it."""
+    """One probability per row, too far from 1/2: a temperature of 2 corrects it."""
     rng = np.random.default_rng(seed)
     logit = rng.normal(size=n)
     y = rng.random(n) < 1 / (1 + np.exp(-logit))

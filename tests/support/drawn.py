@@ -1,4 +1,4 @@
-"""What a picture shows: where its text is, and whether it can be saved."""
+"""What a figure shows: where its text is, and whether it can be saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def plain_axes(projection: str | None = None):
 
 
 def cropped(figure: Figure) -> list[str]:
-    """Texts that reach beyond the edge of the picture."""
+    """Texts that reach beyond the edge of the figure."""
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     axes = figure.findobj(Axis)
@@ -61,7 +61,7 @@ def _box(text: Text, renderer):
 
 
 def saved(figure: Figure, kind: str) -> bytes:
-    """The picture as a file; a warning is an error."""
+    """The figure as a file; a warning is an error."""
     file = io.BytesIO()
     with warnings.catch_warnings(action="error"):
         figure.savefig(file, format=kind)

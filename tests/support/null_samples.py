@@ -1,4 +1,4 @@
-"""Data sets of calibrated models, and a short way to run a test on them by its name."""
+"""Datasets of calibrated models, and a short way to run a test on them by its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESAMPLED = [name for name in NAMED if name != "skce-distribution-free"]
 
 
 def scores(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Uniform scores, scores piled near 1, or few distinct ones."""
+    """Uniform scores, scores concentrated near 1, or few distinct ones."""
     if kind == "uniform":
         return rng.random(n)
     if kind == "piled":

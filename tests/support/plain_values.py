@@ -1,4 +1,4 @@
-"""Whether two values are the same to the bit, their types and layout in memory included."""
+"""Whether two values are bit-for-bit identical, with their types and layout in memory."""
 
 from __future__ import annotations
 

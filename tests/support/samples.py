@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sample:
-    """Predictions, labels and weights (or None) of one random data set."""
+    """Predictions, labels and weights (or None) of one random dataset."""
 
     probs: np.ndarray
     labels: np.ndarray

@@ -64,6 +64,6 @@ EXAMPLES = ("small", "maps", "nested", "large")
 
 
 def signed(document: dict[str, Any]) -> bytes:
-    """A file as somebody would make it who knows the format: its checksum is right."""
+    """A file in a valid format, with the right checksum."""
     rest = {key: value for key, value in document.items() if key != "sha256"}
     return json.dumps(rest | {"sha256": save_and_load._checksum(rest, [])}).encode()

@@ -52,7 +52,7 @@ class Condition:
         raise InputError("--fail-if", f"has no number {self.name!r} to compare", hint=hint)
 
     def holds(self, values: Mapping[str, float | None]) -> bool:
-        """Whether it holds; a number that could not be computed is refused, not passed over."""
+        """Return whether it holds; raise InputError if the number could not be computed."""
         self.check(values)
         value = values[self.name]
         if value is None or math.isnan(value):
@@ -85,12 +85,12 @@ condition_option = click.option(
     multiple=True,
     callback=_conditions,
     metavar="'NAME > NUMBER'",
-    help="End with exit code 1 if this holds (< <= > >=); may be given several times.",
+    help="Exit with code 1 if the condition holds (<, <=, >, >=). Repeatable.",
 )
 
 
 def exit_code(conditions: Sequence[Condition], values: Mapping[str, float | None]) -> int:
-    """Say which conditions hold, and return the exit code."""
+    """Report the conditions that hold, and return the exit code."""
     met = [condition for condition in conditions if condition.holds(values)]
     for condition in met:
         say(f"failed, because {condition} holds: {condition.name} is {values[condition.name]:.6g}.")

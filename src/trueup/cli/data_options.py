@@ -37,26 +37,34 @@ OPTIONS = {
     "probs": click.option(
         "--probs",
         metavar="COLUMNS",
-        help="Columns of probabilities: a name, a pattern such as 'p_*', or names with commas.",
+        help="Probability columns: a name, a comma-separated list, or a pattern such as 'p_*'.",
     ),
-    "labels": click.option("--labels", metavar="COLUMN", help="Column of what came true."),
+    "labels": click.option("--labels", metavar="COLUMN", help="Label column."),
     "weights": click.option("--weights", metavar="COLUMN", help="Column of importance weights."),
-    "groups": click.option("--groups", metavar="COLUMN", help="Column of groups to tell apart."),
+    "groups": click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column of group names; each group is evaluated separately.",
+    ),
     "features": click.option(
-        "--features", metavar="COLUMNS", help="Columns of features, for local errors: 'x_*'."
+        "--features",
+        metavar="COLUMNS",
+        help="Feature columns for local calibration, such as 'x_*'.",
     ),
     "clusters": click.option(
-        "--clusters", metavar="COLUMN", help="Column of clusters: rows of one may be alike."
+        "--clusters",
+        metavar="COLUMN",
+        help="Cluster column, such as patient IDs; rows in a cluster may be dependent.",
     ),
     "classes": click.option(
         "--classes",
         metavar="NAMES",
-        help="Names of the classes in the order of the columns: a,b,c.",
+        help="Class names in column order, such as a,b,c.",
     ),
     "prediction": click.option(
         "--prediction",
         metavar="COLUMN",
-        help="Column of predicted classes, where --probs is the confidence in them.",
+        help="Column of predicted classes, if --probs holds their confidence.",
     ),
     "logits": click.option(
         "--logits", is_flag=True, help="The columns hold logits, not probabilities."
@@ -65,18 +73,18 @@ OPTIONS = {
         "--normalize", is_flag=True, help="Divide each row of probabilities by its sum."
     ),
     "drop_missing": click.option(
-        "--drop-missing", is_flag=True, help="Leave out rows in which a value is missing."
+        "--drop-missing", is_flag=True, help="Drop rows with missing values."
     ),
     "format": click.option(
         "--format",
         metavar="FORMAT",
-        help="csv, tsv, parquet, arrow, npz, json or jsonl; else told from the name of the file.",
+        help="csv, tsv, parquet, arrow, npz, json or jsonl. Default: inferred from the file name.",
     ),
 }
 
 
 def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the options that say what to read; it gets them as the mapping ``columns``."""
+    """Give a command the options of its input; it gets them as the mapping ``columns``."""
     names = [name for name in OPTIONS if name not in left_out]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,8 +93,8 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
             columns = {name: given.pop(name) for name in names}
             if columns.get("classes") is not None:
                 columns["classes"] = [name.strip() for name in columns["classes"].split(",")]
-            said = {name: value for name, value in columns.items() if value is not None}
-            return command(columns=said, **given)
+            passed = {name: value for name, value in columns.items() if value is not None}
+            return command(columns=passed, **given)
 
         for name in reversed(names):
             gathered = OPTIONS[name](gathered)
@@ -95,23 +103,17 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
-def seed_option(of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option for the seed of something random."""
-    return click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of {of}."
-    )
-
-
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed."
+)
 bins_option = click.option(
-    "--bins", type=int, default=15, show_default=True, help="Bins of the diagrams."
+    "--bins", type=int, default=15, show_default=True, help="Number of bins."
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Write JSON for machines, and nothing else."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 
 
 def metric_named(name: str) -> Any:
-    """Return the metric that --metric names; refuse a name that no metric has."""
+    """Return the metric that --metric names; raise InputError if there is none."""
     from trueup.metrics.declare import NAMED
 
     if name not in NAMED:
@@ -136,12 +138,12 @@ def check_output(path: str | None, *inputs: str | None) -> None:
 
 
 def read(path: str, columns: dict[str, Any]) -> Forecasts:
-    """Read predictions and labels; say on standard error which columns they were taken from."""
+    """Read predictions and labels; report on standard error which columns were used."""
     return read_found(path, columns).forecasts
 
 
 def read_found(path: str, columns: dict[str, Any]) -> Found:
-    """Read as `read` does, and return with the data what they were taken from."""
+    """Read as `read` does, and return the names of the columns with the data."""
     from trueup.io import read_forecasts
 
     with working(f"reading {path}"):
@@ -151,6 +153,6 @@ def read_found(path: str, columns: dict[str, Any]) -> Found:
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:
-    """Return the options that say which columns, as one types them; only those named, if any."""
+    """Return the options for columns as one types them; only those in ``only``, if any."""
     given = {name: value for name, value in columns.items() if value and name in (only or columns)}
     return "".join(f" {typed_option(name, value)}" for name, value in given.items())

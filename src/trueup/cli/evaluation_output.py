@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["next_commands", "show"]
 
 FEW = 5  # classes and groups that are shown, the worst first
-TERMS = "value = miscalibration − discrimination + uncertainty; recalibration removes the first."
+TERMS = "value = miscalibration − discrimination + uncertainty; recalibration reduces the first."
 NOT_FITTED = ("groups", "features", "clusters")  # the recommended recalibrator needs none of them
 
 
@@ -78,14 +78,14 @@ def next_commands(found: Evaluation, file: str, columns: dict[str, Any]) -> list
 
 
 def _about(found: Evaluation) -> str:
-    """Say what the table of errors is of, and which metrics could not be tested."""
+    """Explain the table of errors, and name the metrics that could not be tested."""
     text = "0 is perfect. Holm: p-values adjusted for all tests that do not decide."
     reasons = {each.notes["no_test"] for each in found.estimates if "no_test" in each.notes}
     return " ".join([text, *(f"Not tested: {reason}." for reason in sorted(reasons))])
 
 
 def _method(found: Evaluation) -> str | None:
-    """What to type for the recommended recalibrator; None where none is worth it."""
+    """Return what to type for the recommended recalibrator, or None if none is recommended."""
     if found.recalibration is None or not found.answers["expected_gain"]:
         return None
     return next((m for m, kind in METHODS.items() if kind == found.recalibration.recommended), None)

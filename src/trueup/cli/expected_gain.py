@@ -29,7 +29,7 @@ TINY = np.finfo(np.float64).tiny
 class Gain:
     """Scores and debiased calibration error before and after, of predictions out of fold.
 
-    ``lowered`` is by how much the log loss falls, and ``lowered_se`` its standard error.
+    ``lowered`` is the decrease of the log loss, and ``lowered_se`` its standard error.
     """
 
     log_loss: tuple[float, float]
@@ -41,14 +41,14 @@ class Gain:
 
     @property
     def text(self) -> str:
-        """Return the answer in plain words."""
-        by = f"by {abs(self.lowered):.4f} ± {self.lowered_se:.4f}"
+        """Return the result as a sentence."""
+        by = f"{abs(self.lowered):.4f} ± {self.lowered_se:.4f}"
         if self.lowered > 2 * self.lowered_se:
-            start = f"On rows it was not fitted on it lowers the log loss {by}"
+            start = f"On held-out rows, it lowers the log loss by {by}"
         elif self.lowered < -2 * self.lowered_se:
-            start = f"On rows it was not fitted on it makes the log loss worse, {by}"
+            start = f"On held-out rows, it raises the log loss by {by}"
         else:
-            start = f"On rows it was not fitted on it does not clearly change the log loss ({by})"
+            start = f"On held-out rows, it does not clearly change the log loss ({by})"
         before, after = (found.estimate for found in self.error)
         return f"{start}; the debiased calibration error goes from {before:.4f} to {after:.4f}."
 

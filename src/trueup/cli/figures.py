@@ -1,4 +1,4 @@
-"""Files of figures: checked before the work, and written whole or not at all."""
+"""Figure files: checked before the work, and written atomically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueup.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture", "save_figure"]
+__all__ = ["check_figure_file", "save_figure"]
 
 FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
@@ -22,7 +22,7 @@ def check_picture(path: str, *inputs: str) -> None:
     """Raise an error, before the work, if a figure cannot be written to this file."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise InputError(None, "the output file must end in *.png, *.svg or *.pdf", path)
+        raise InputError(None, "the output file must end in .png, .svg or .pdf", path)
     check_output(path, *inputs)
     from trueup.plotting.common.style import need_matplotlib
 

@@ -1,4 +1,4 @@
-"""Errors of the library in the words of the command line: options in place of arguments."""
+"""Errors of the library for the command line: options in place of arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trueup.errors import Argument, InputError
 
 __all__ = ["typed", "typed_option"]
 
-# Arguments of functions that the command line calls otherwise.
+# Arguments of functions whose options have other names.
 NAMES = {
     "correct": "labels",
     "n_bins": "bins",
@@ -19,7 +19,7 @@ NAMES = {
 
 
 def typed(error: InputError, options: Collection[str]) -> str:
-    """Return the message for those who type ``options``; hints to use others are left out.
+    """Return the message for a command with these ``options``; drop hints about other options.
 
     >>> from trueup.errors import must_be
     >>> hint = ("pass ", Argument("normalize", True, to="Forecasts.from_arrays"))
@@ -40,7 +40,7 @@ def typed(error: InputError, options: Collection[str]) -> str:
 
 
 def typed_option(name: str, value: object = None) -> str:
-    """Return the option for an argument, and behind it the value, as one types them.
+    """Return the option for an argument, followed by the value, as one types them.
 
     >>> typed_option("probs", "p_*"), typed_option("classes", ["no", "yes"])
     ("--probs 'p_*'", '--classes no,yes')

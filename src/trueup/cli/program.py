@@ -1,7 +1,7 @@
-"""The program: which commands there are, and how it ends.
+"""The program: its commands, errors and exit codes.
 
 Commands are loaded when they are called or listed, and none of them loads NumPy before it has work
-to do, so that `--help` and `--version` answer at once.
+to do, so that `--help` and `--version` respond at once.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ COMMANDS = (
     "completion",
 )
 
-HELP = """Are your model's probabilities true? Measure it, prove it, fix it.
+HELP = """Measure, test and recalibrate predicted probabilities.
 
 FILE is a table with one row per prediction: CSV, TSV, Parquet, Arrow or Feather, NPZ, JSON or JSON
-lines, or "-" for standard input. Which columns hold probabilities and labels is guessed and said,
-or told with --probs and --labels.
+lines, or "-" for standard input. The columns of probabilities and labels are detected and reported;
+override them with --probs and --labels.
 
 \b
 Examples:
@@ -53,8 +53,8 @@ Examples:
 Exit codes:
   0    done
   1    a condition of --fail-if is met
-  2    bad input: one sentence on standard error says what, and what to do
-  3    a fault of trueup itself
+  2    invalid input; standard error explains how to fix it
+  3    internal error (please report it)
   130  interrupted
 """
 
@@ -76,7 +76,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; for a file in its place, say what was probably meant."""
+        """Find a command; if a file stands in its place, suggest `trueup evaluate`."""
         if args and args[0] not in COMMANDS and os.path.isfile(args[0]):
             ctx.fail(
                 f"{args[0]!r} is a file, not a command. Did you mean: trueup evaluate {args[0]}"
@@ -109,7 +109,7 @@ class Program(click.Group):
             return INTERRUPTED
         except Exception:
             traceback.print_exc()
-            say("This is a fault of trueup; please report it with the lines above.")
+            say("This is a bug in trueup. Please report it and include the traceback above.")
             return FAULT
         return BAD_INPUT
 
@@ -148,7 +148,7 @@ def _sentence(text: str) -> str:
 
 
 def _about_file(error: OSError) -> str:
-    """What the system says of a file, in its words, or the words of who raised it."""
+    """Return the system's message about a file, or the text of an error without one."""
     if error.strerror is None:
         return str(error)
     name = "" if error.filename is None else f"{os.fspath(error.filename)!s}: "

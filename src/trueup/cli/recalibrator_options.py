@@ -1,4 +1,4 @@
-"""Recalibrators by the names that one types: `--method temperature --param n_bins=20`."""
+"""Recalibrators by the names of the command line: `--method temperature --param n_bins=20`."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Screen:
             self._write(textwrap.fill(part, self._width, break_on_hyphens=False), strong)
 
     def answers(self, texts: Mapping[str, str]) -> None:
-        """Write short labelled answers, one below the other."""
+        """Write short labeled answers, one below the other."""
         self._space()
         indent = max(map(len, texts), default=0) + 2
         for label, text in texts.items():

@@ -116,8 +116,8 @@ def load(name: str, argument: str = "name") -> ModuleType:
         if name != "native":
             raise
         raise CapabilityError(
-            "The native engine is not built here; results are the same without it. "
-            "Hint: reinstall trueup where a C compiler is present."
+            "The compiled engine is not available; results are identical without it. "
+            "Hint: reinstall trueup with a C compiler."
         ) from error
 
 

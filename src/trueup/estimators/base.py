@@ -382,7 +382,7 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
         found = compose(**options)
     except TypeError:
         given = Verbatim(f"a partial with {', '.join(options)}")
-        hint = "weights and rng stand beside the data"
+        hint = "pass weights and rng with the data"
         raise must_be(name, "a metric with options that it has", given, hint=hint) from None
     return found if isinstance(found, Estimator) else None
 

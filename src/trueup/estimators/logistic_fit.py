@@ -108,13 +108,13 @@ def _no_maximum(x: Floats, label: Floats) -> Line | None:
         return same
     nan, zeros, ones = math.nan, x[label < 1], x[label > 0]
     if x.min() == x.max():
-        note = "all scores are the same: they say nothing about a slope"
+        note = "all scores are the same, so the slope cannot be estimated"
         return Line(nan, nan, nan, nan, False, note)
     if ones.min() >= zeros.max():
-        note = "the scores order the labels perfectly: the larger the slope, the better the fit"
+        note = "the scores separate the labels perfectly, so the slope has no finite optimum"
         return Line(nan, math.inf, nan, nan, False, note)
     if ones.max() <= zeros.min():
-        note = "the scores order the labels perfectly, but backwards: no slope is low enough"
+        note = "the scores separate the labels perfectly in reverse, so the slope has no optimum"
         return Line(nan, -math.inf, nan, nan, False, note)
     return None
 
@@ -144,7 +144,7 @@ def _same_label(label: Floats) -> Line | None:
     if label.max() > 0 and label.min() < 1:
         return None
     at = math.inf if label[0] == 1 else -math.inf
-    note = f"all labels are {label[0]:.0f}: no intercept is far enough"
+    note = f"all labels are {label[0]:.0f}, so the intercept has no finite optimum"
     return Line(at, math.nan, math.nan, math.nan, False, note)
 
 

@@ -47,7 +47,7 @@ class OnDemand:
     """Parts of an evaluation, those of `PARTS`; each is computed when it is first requested.
 
     ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
-    do may depend on its numbers: ``parts.get(name)`` is None if they do not.
+    have it may depend on its numbers: ``parts.get(name)`` is None if they do not.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class OnDemand:
 
 
 class Part(NamedTuple):
-    """How a part is made of the data and of other parts, and which data can have it."""
+    """How a part is made from the data and other parts, and which data can have it."""
 
     make: Callable[[OnDemand], Any]
     possible: Callable[[Forecasts], bool] = lambda forecasts: True

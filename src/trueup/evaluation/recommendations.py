@@ -52,7 +52,7 @@ def detectable(found: Sensitivity, n: int, test: str) -> Detectable:
     if error is None:
         words = "with this few rows, even a large error would usually go undetected"
     else:
-        missed = f"{100 * (1 - POWER):.0f}% of the time"
+        missed = f"{1 - POWER:.0%} of the time"
         words = f"{test} would miss an error smaller than {amount(error)} more than {missed}"
     return Detectable(error, POWER, found.alpha, table, words)
 

@@ -76,7 +76,7 @@ def plain_labels(
     if labels.ndim != 1:
         hint: Text = ("pass ", policy.option("soft_labels", True), " for one-hot or soft labels")
         if policy.scikit_learn:
-            hint = f"{IN_ORDER}; of one-hot rows pass {name}.argmax(axis=1)"
+            hint = f"{IN_ORDER}; for one-hot rows, pass {name}.argmax(axis=1)"
         elif labels.shape[1:] == (1,):
             hint = "pass its one column as a 1-D array"
         raise must_be(name, "one class per row", describe(labels), hint=hint)
@@ -172,7 +172,11 @@ def _look_up(
         raise must_be(policy.labels, "class numbers", labels[0], row=original(0, rows), hint=hint)
     number = {name: k for k, name in enumerate(classes)}
     codes = np.array([number.get(name, -1) for name in distinct], np.int64)[inverse]
-    hint = "spelling counts, capitals and spaces included" if labels.dtype.kind in "OUST" else ""
+    hint = (
+        "names must match exactly, including capitals and spaces"
+        if labels.dtype.kind in "OUST"
+        else ""
+    )
     rule = ("among the names in ", Argument("classes"))
     refuse(policy.labels, rule, labels, codes < 0, rows, hint)
     return codes

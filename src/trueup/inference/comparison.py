@@ -234,13 +234,14 @@ def _sentence(
     # "Lower by" is a positive number, so the interval next to it is turned to the same sign.
     better, sign = ("first", -1) if clear and found.high < 0 else ("second", 1)
     ends = sorted((sign * found.low, sign * found.high))
-    sure = f"{100 * level:g}% interval {ends[0]:.4f} to {ends[1]:.4f}, p = {found.pvalue:.3g}"
+    percent = f"{100 * level:g}%"
+    evidence = f"{percent} interval {ends[0]:.4f} to {ends[1]:.4f}, p = {found.pvalue:.3g}"
     if clear:
         how = f"has the lower {name}," if name else "is better calibrated: its error is lower"
-        start = f"The {better} model {how} by {sign * found.value:.4f} ({sure})."
+        start = f"The {better} model {how} by {sign * found.value:.4f} ({evidence})."
     else:
         kind = name or "calibration"
-        start = f"No difference in {kind} was detected: {found.value:+.4f} ({sure})."
+        start = f"No difference in {kind} was detected: {found.value:+.4f} ({evidence})."
     if name:  # calibration is only a part of it: tests of calibration need not agree
         return start
     rejected = [test.pvalue <= alpha for test in tests]
@@ -303,7 +304,7 @@ def same_samples(
 def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
     """Return one model's predictions; errors about them mention its name."""
     with called({"probs": name}):
-        return Forecasts.from_arrays(probs, labels, **beside)
+        return Forecasts.from_arrays(probs, labels, **sample_data)
 
 
 def _shape(forecasts: Forecasts) -> str:

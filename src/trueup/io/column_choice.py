@@ -253,7 +253,8 @@ class _Guess:
             likely = list(column_guesses.with_scores(self.table.sample(names)))
             if likely:
                 told = (
-                    f"no column name looks like a prediction; between 0 and 1 are {listed(likely)}"
+                    "no column name looks like a prediction; columns with values between 0 and 1: "
+                    f"{listed(likely)}"
                 )
                 example = likely[0]
         hint = ("choose them, for example ", Argument("probs", example))

@@ -148,7 +148,7 @@ def _binary(
     signs = labels.dtype.kind in "if" and ignore_label is None and _is_signs(labels)
     if labels.dtype != object and (NUMBERED.sub(r"\1", own.lower()) in NEGATIVE):
         names = Argument("classes", f"1,{-1 if signs else 0}")
-        after = " if it is, the class it is of last; if it is not, give it another name"
+        after = " if it is (its class goes last); if it is not, rename the column"
         rule = "looks like the probability of the negative class"
         raise bad_column(table, column, rule, hint=("pass ", names, after))
     if signs:

@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 MOST_ROWS_KEPT = 200_000
 """What costs a sort is kept for reuse up to this many rows; above, memory matters more."""
 MOST_BINS_KEPT = 1_000
-"""A table of so few bins is kept for any number of rows."""
+"""A table of at most this many bins is kept for any number of rows."""
 
 
 def once(

@@ -1,4 +1,4 @@
-"""How far a neighbourhood reaches: the bandwidth γ of a local error."""
+"""How far a neighborhood reaches: the bandwidth γ of a local error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NARROW, WIDE = 0.2, 0.4
 
 
 def default_bandwidth(n_dims: int, kernel: str = "laplacian") -> float:
-    r"""Return a bandwidth between the individual and the global error, for standardised features.
+    r"""Return a bandwidth between the individual and the global error, for standardized features.
 
     Luo et al. 2022 read 0.2 for 3-D and 0.4 for 50-D features off a plot of the largest error
     against γ, in the middle between its two limits. Here it is 0.2 up to 3 dimensions, 0.4 from 50

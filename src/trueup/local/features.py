@@ -1,4 +1,4 @@
-"""Features as points of a space in which distances mean something: standardised, reduced."""
+"""Features as points of a space in which distances mean something: standardized, reduced."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ class LocalProblem:
     pairs: Pairs
     edges: Floats  # inner edges of the bins
     bins: Ints  # the bin of each row
-    points: Floats  # (n, d) standardised and reduced features; no columns for groups
+    points: Floats  # (n, d) standardized and reduced features; no columns for groups
     groups: Ints | None  # the number of each row's group, for the kernel of groups
     device: Device | None = None  # where the sums are found; None for here
 

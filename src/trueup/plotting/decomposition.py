@@ -1,4 +1,4 @@
-"""A proper score taken apart: what is open, what the model knows, what calibration loses."""
+"""Decomposition of a proper score: uncertainty, discrimination and miscalibration."""
 
 from __future__ import annotations
 

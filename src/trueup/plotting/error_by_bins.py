@@ -66,7 +66,7 @@ def plot_error_by_bins(
     top = float(np.nanmax(np.concatenate([error, numbers(columns, "high")]), initial=0)) or 0.01
     axes.set_ylim(min(0.0, float(np.nanmin(error, initial=0))), 1.08 * top)
     if chosen is not None:
-        what = f"choice of the sweep: {chosen}"
+        what = f"selected by sweep: {chosen}"
         axes.axvline(chosen, color=MUTED, linestyle=DASHED, linewidth=1.4, label=what)
     if np.nanmax(bins) > LOGARITHMIC * max(np.nanmin(bins), 1):
         _by_ratio(axes)
@@ -101,8 +101,8 @@ def _curve(axes: Axes, columns: ResultTable, rows: Indices, index: int, name: ob
     if "monotone" in columns:
         rising = columns["monotone"][rows].astype(bool)
     for part, face, what in (
-        (rising, shown.colour, "mean labels rise" if not rising.all() else None),
-        (~rising, "white", "mean labels fall\nsomewhere"),
+        (rising, shown.colour, "monotone bin means" if not rising.all() else None),
+        (~rising, "white", "non-monotone\nbin means"),
     ):
         if part.any():
             axes.scatter(

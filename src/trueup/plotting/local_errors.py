@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_lce_cdf", "plot_lce_landscape", "plot_mlce"]
 
-COLOURED = 0.95  # of the errors within the range of colours; the others have its end
+COLOURED = 0.95  # of the errors within the range of colors; the others have its end
 MOST_POINTS = 3000  # more than these would hide each other, and are gathered in hexagons
 HEXAGONS = 36  # along the horizontal axis
 SUMMARIES = {
@@ -55,9 +55,9 @@ def plot_lce_landscape(
 ) -> Axes:
     """Draw where in the space of two features predictions are too high, and where too low.
 
-    Up to 3,000 rows are points: ▲ too high (of confidences: over-confident), ▼ too low. More are in
-    hexagons, coloured by the mean of their rows; those above 0 have a dot. Colours are symmetric
-    around 0, and end where 95 % of the errors do.
+    Up to 3,000 rows are points: ▲ too high (of confidences: overconfident), ▼ too low. More are in
+    hexagons, colored by the mean of their rows; those above 0 have a dot. Colors are symmetric
+    around 0, and end where 95% of the errors do.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
 
 
 def _triangles(ax: Axes, points: Floats) -> list[Any]:
-    """Draw every row: up or down, or round without error, so that the sign is seen in grey."""
+    """Draw every row: up or down, or round without error, so that the sign is seen in gray."""
     error = points[:, 2]
     options: dict[str, Any] = {"s": 24, "cmap": _colours(), "linewidths": 0}
     return [
@@ -116,7 +116,7 @@ def _triangles(ax: Axes, points: Floats) -> list[Any]:
 
 
 def _hexagons(ax: Axes, points: Floats) -> list[Any]:
-    """Draw means over hexagons, with a dot in those above 0, so that the sign is seen in grey."""
+    """Draw means over hexagons, with a dot in those above 0, so that the sign is seen in gray."""
     hexagons: Any = ax.hexbin(*points.T, gridsize=HEXAGONS, cmap=_colours(), linewidths=0.2)
     dotted = hexagons.get_offsets()[np.ma.filled(hexagons.get_array(), 0.0) > 0]
     ax.scatter(dotted[:, 0], dotted[:, 1], s=2, color=INK, linewidths=0)
@@ -130,7 +130,7 @@ def _colours() -> Any:
 
 
 def _reach(errors: Floats) -> tuple[float, bool]:
-    """Where colours end, so that a few rows do not make all others pale; and whether all fit."""
+    """Where colors end, so that a few rows do not make all others pale; and whether all fit."""
     size = np.abs(errors)
     if size.size == 0 or size.max() == 0:
         return 1.0, True
@@ -141,7 +141,7 @@ def _reach(errors: Floats) -> tuple[float, bool]:
 def plot_lce_cdf(
     landscapes: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
 ) -> Axes:
-    """Draw what share of rows has a local calibration error of at most so much.
+    """Plot the cumulative distribution of the local calibration error.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def plot_lce_cdf(
     ax.set_xlim(left=-0.01 * ax.get_xlim()[1])  # room for half a marker
     ax.set_ylim(-0.01, 1.02)
     ax.set_xlabel("local calibration error")
-    ax.set_ylabel("share of rows with at most this error")
+    ax.set_ylabel("cumulative fraction of rows")
     percent_axis(ax.yaxis)
     legend_of_series(ax)
     return ax

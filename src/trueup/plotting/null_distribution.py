@@ -1,4 +1,4 @@
-"""What chance alone gives: the statistic of calibrated models, and the one observed."""
+"""Null distribution: the statistic of calibrated models, and the observed one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plot_null(
     observed
         The statistic of the model.
     pvalue
-        Of the test, written beside it.
+        The p-value of the test, written next to the observed value.
     measure
         What the statistic is, for the axis.
     ax
@@ -66,7 +66,7 @@ def plot_null(
     axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
     _say(axes, observed, 1.09 * top, pvalue)
     axes.set_xlabel(measure)
-    axes.set_ylabel("resamples of a\ncalibrated model")
+    axes.set_ylabel("resamples under\ncalibration")
     axes.locator_params(axis="x", nbins=7)
     number_axis(axes.xaxis)
     tidy(axes, grid="y")

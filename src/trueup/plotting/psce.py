@@ -40,8 +40,8 @@ def plot_psce(
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
     how much data each point rests on. The curve is dotted beyond the lowest and the highest score,
-    and where it rests on less than 30 rows and 5 % of the most. Near 0 and 1 it leaves the diagonal
-    even for calibrated models, because all neighbours of a score lie on one side.
+    and where it rests on less than 30 rows and 5% of the most. Near 0 and 1 it leaves the diagonal
+    even for calibrated models, because all neighbors of a score lie on one side.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def plot_psce(
         ``score``, ``mean_label`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
         with a column ``class`` one curve for each class.
     only
-        Classes to tell apart; the others are thin grey lines. By default all, if they are seven
-        or fewer.
+        Classes with colors of their own; the others are thin gray lines. By default all, if there
+        are seven or fewer.
     ax
         Axes to draw on; by default those of a new figure.
 
@@ -75,13 +75,13 @@ def plot_psce(
         firm = _firm(weight)
         if len(classes) == 1:
             _gap(axes, score, np.where(firm, accuracy, np.nan))
-        label = "accuracy nearby" if name is None else words(name)
+        label = "local accuracy" if name is None else words(name)
         _line(axes, score, accuracy, firm, look(index), label)
     bottom = _strip(axes, numbers(curve, "score"), numbers(curve, "weight"))
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_aspect("equal", adjustable="box", anchor="NW")
-    axes.set_ylabel("observed frequency nearby")
+    axes.set_ylabel("local observed frequency")
     bottom.set_xlabel("predicted probability")
     tidy(axes)
     legend_beside(axes)
@@ -131,8 +131,8 @@ def _beyond(weight: Floats) -> Flags:
 def _gap(axes: Axes, score: Floats, accuracy: Floats) -> None:
     """Fill what lies between the curve and the diagonal."""
     for above, colour, hatch, what in (
-        (False, OVER, "///", "predicted too high"),
-        (True, UNDER, "...", "predicted too low"),
+        (False, OVER, "///", "overpredicted"),
+        (True, UNDER, "...", "underpredicted"),
     ):
         where = (accuracy > score) == above
         if np.any(where & (accuracy != score)):
@@ -164,7 +164,7 @@ def _strip(axes: Axes, score: Floats, weight: Floats) -> Axes:
     """How much data each point rests on, added over classes."""
     from trueup.plotting.common.figures import strip_below
 
-    strip = strip_below(axes, "rows nearby", share=0.16, gap=0.04, shared_x=True)
+    strip = strip_below(axes, "local rows", share=0.16, gap=0.04, shared_x=True)
     place, index = np.unique(score, return_inverse=True)
     total = np.bincount(index, weight, len(place))
     strip.fill_between(place, 0, total, facecolor=FAINT, edgecolor=MUTED, linewidth=0.8)

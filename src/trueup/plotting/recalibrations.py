@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["plot_recalibrations"]
 
 MEASURES = {
-    "difference": "score above that of the best, ± one standard error",
-    "score": "score (lower is better), ± one standard error",
-    "error": "debiased calibration error, with its 95 % interval",
-    "marginal_error": "debiased calibration error of all classes, with its 95 % interval",
+    "difference": "score − best score (± 1 SE)",
+    "score": "score (lower is better, ± 1 SE)",
+    "error": "debiased calibration error (95% interval)",
+    "marginal_error": "debiased class-wise error (95% interval)",
 }
 FAR = 3.0  # times the reach of most candidates: what is farther is written, not drawn
 
@@ -116,7 +116,7 @@ def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far
 
 
 def _edge(ax: Axes, value: Floats, far: Flags) -> None:
-    """Write the values that are too far to be drawn where they would leave the picture."""
+    """Write the values that are too far to be drawn at the edge of the axes."""
     for row in np.flatnonzero(far):
         ax.annotate(
             f"{number(value[row])} ▸",

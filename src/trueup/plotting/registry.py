@@ -67,13 +67,13 @@ CORNERS = "it needs three or four classes"
 
 # In the order of the panels of the overview.
 FIGURES = (
-    Entry("models", "row_charts.comparison.of_models", ("models",), title="Models"),
+    Entry("models", "row_charts.comparison.of_models", ("models",), title="Error by model"),
     Entry(
         "reliability",
         "reliability.of_bins",
         ("reliability",),
         ("band",),
-        title="Bins of equal width",
+        title="Reliability diagram (equal-width bins)",
     ),
     Entry("deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION),
     Entry("equal-mass", "reliability.of_bins", ("reliability_mass",), ("band_mass",)),
@@ -83,24 +83,27 @@ FIGURES = (
         ("reliability_mass",),
         ("band_mass",),
         DEVIATION,
-        title="Bins of equal size: observed less predicted",
+        title="Observed − predicted (equal-mass bins)",
     ),
     Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",)),
     Entry(
         "errors",
         "row_charts.comparison.of_estimates",
         ("estimates",),
-        title="Errors, but for that of the worst bin",
+        title="Calibration errors (except MCE)",
     ),
     Entry(
-        "null", "null_distribution.of_test", ("null", "test"), title="If the model were calibrated"
+        "null",
+        "null_distribution.of_test",
+        ("null", "test"),
+        title="Null distribution (calibrated model)",
     ),
-    Entry("bins", "error_by_bins.of_sweep", ("bins",), title="How the number of bins matters"),
+    Entry("bins", "error_by_bins.of_sweep", ("bins",), title="Error by number of bins"),
     Entry(
         "classes",
         "row_charts.class_and_group_errors.plot_class_errors",
         ("classes",),
-        title="Classes",
+        title="Error by class",
         labelled=False,
         hint="it needs a column of probabilities for each class",
     ),
@@ -108,7 +111,7 @@ FIGURES = (
         "groups",
         "row_charts.class_and_group_errors.of_groups",
         ("groups", "headline"),
-        title="Groups",
+        title="Error by group",
         labelled=False,
         hint=("pass ", Argument("groups", to="evaluate")),
     ),
@@ -116,7 +119,7 @@ FIGURES = (
         "simplex",
         "simplex.triangle.of_cells",
         ("triangle", "overview"),
-        title="Whole predictions",
+        title="Full predicted distributions",
         hint=CORNERS,
     ),
     Entry("simplex", "simplex.tetrahedron.of_cells", ("tetrahedron", "overview"), hint=CORNERS),
@@ -128,7 +131,7 @@ FIGURES = (
         "recalibration",
         "recalibrations.of_recalibration",
         ("recalibration",),
-        title="Recalibrators out of fold",
+        title="Recalibrators (out-of-fold)",
     ),
     Entry(
         "brier", "decomposition.plot_decomposition", ("brier",), options={"score": "Brier score"}

@@ -33,7 +33,7 @@ SIZE_OF_DEVIATIONS = (6.8, 4.4)
 PAD = 0.03  # beyond the outermost points, as a share of the range
 SMALL_RANGE = 0.5  # of scores and labels, for zoom="auto" to look closer
 POINTS_ACROSS = 300.0  # about the width of the axes
-STRIP = "share of rows"
+STRIP = "fraction of rows"
 SERIES = "reliability"
 ROUNDING = 1e-9
 
@@ -62,7 +62,7 @@ def plot_reliability(
         Where the truth may be, from ``inference.confidence_band(table)``: a whisker on each point.
     form
         ``"classical"``: mean label against mean score, with the diagonal. ``"deviation"``: mean
-        label − mean score against mean score, with the zero line; points below are over-confident.
+        label − mean score against mean score, with the zero line; points below are overconfident.
     histogram
         Whether a strip below shows the share of rows: a bar for each bin where all are equally
         wide, otherwise a stem at the mean score of each bin.
@@ -139,12 +139,12 @@ def _reference(axes: Axes, deviation: bool) -> None:
 
 
 def _bars(axes: Axes, score: Floats, low: Floats, high: Floats) -> None:
-    """Bars as wide as their neighbours leave room for."""
+    """Bars as wide as their neighbors leave room for."""
     left, right = axes.get_xlim()
     gap = np.diff(score, prepend=-np.inf, append=np.inf)
     nearest = np.minimum(gap[:-1], gap[1:]) / (right - left)
     width = np.clip(0.7 * POINTS_ACROSS * nearest, 1.2, 7.0)
-    what = "where a calibrated\nmodel would be"
+    what = "consistency band\n(calibrated model)"
     axes.vlines(score, low, high, color=FAINT, linewidth=width, gid="band", zorder=1)
     axes.fill_between([], [], color=FAINT, linewidth=0, label=what)  # for the legend
 
@@ -184,7 +184,7 @@ def _points(
             markerfacecolor=VERMILION,
             markeredgecolor=shown.colour,
             markeredgewidth=1.0,
-            label="outside that range",
+            label="outside the band",
             zorder=4,
         )
 

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_coverage", "plot_rewards"]
 
-RATIO = 'cost of a wrong answer, in costs of an "unsure" one'
-BESIDE = {"promised": "promised by the confidences", "perfect": "if mistakes were known"}
+RATIO = "cost ratio (wrong answer / abstaining)"
+REFERENCES = {"promised": "expected from confidences", "perfect": "oracle abstention"}
 TOO_FEW = 0.05  # share of rows: the accuracy of fewer is mostly chance, and sets no limits
 
 
 def plot_rewards(
     rewards: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
 ) -> Axes:
-    """Draw what models earn that may say "unsure", against the cost of a wrong answer.
+    """Plot the reward of models that may abstain against the cost of a wrong answer.
 
-    Of a single table, what its confidences promised and what perfect knowledge of its own
-    mistakes would earn are drawn as well. "Always unsure" earns −1 a row.
+    For a single table, the reward that its confidences predict and the reward of oracle abstention
+    are plotted as well. Always abstaining earns −1 per row.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def plot_rewards(
             return _totals(table, ax)
     named = named_tables("rewards", rewards, "ratio", "mean_reward")
     ax = _ratio_axes(ax, named, len(named))
-    ax.axhline(-1, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), label='always "unsure"')
+    ax.axhline(-1, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), label="always abstain")
     for index, (name, table) in enumerate(named.items()):
-        draw_series(ax, index, name or "earned", table["ratio"], table["mean_reward"])
+        draw_series(ax, index, name or "realized", table["ratio"], table["mean_reward"])
     if len(named) == 1:
-        for index, (column, text) in enumerate(BESIDE.items(), start=1):
+        for index, (column, text) in enumerate(REFERENCES.items(), start=1):
             if column in table:
                 draw_series(ax, index, text, table["ratio"], table[column])
-    ax.set_ylabel('mean reward of a row ("unsure" costs 1)')
+    ax.set_ylabel("mean reward per row (abstaining costs 1)")
     legend_of_series(ax)
     return ax
 
@@ -92,10 +92,10 @@ def _ratio_axes(ax: Axes | None, named: Mapping[str, ResultTable], series: int) 
 def plot_coverage(
     curves: ResultTable | Mapping[str, ResultTable], *, ax: Axes | None = None
 ) -> Axes:
-    """Draw how accurate models are on the share of rows they are surest of.
+    """Plot the accuracy of models on the rows with the highest confidence.
 
-    Of a single curve its mean confidence is drawn too: above the accuracy, the model promises
-    more than it keeps.
+    For a single curve the mean confidence is plotted too: above the accuracy, the model is
+    overconfident.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def plot_coverage(
     ax.set_ylim(bottom, 1 + 0.03 * (1 - bottom))
     percent_axis(ax.xaxis)
     percent_axis(ax.yaxis)
-    ax.set_xlabel("coverage: share of rows answered, the surest first")
-    ax.set_ylabel("accuracy among them")
+    ax.set_xlabel("coverage (fraction answered)")
+    ax.set_ylabel("accuracy on answered rows")
     legend_of_series(ax)
     return ax

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_trace"]
 
-NAMED_STEPS = 8  # of steps that are no numbers, so many at most are written along the axis
+NAMED_STEPS = 8  # most steps with names instead of numbers that are written along the axis
 
 
 def plot_trace(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_trade_off"]
 
-BEST, OTHERS = "none better in both", "other numbers of bins"
+BEST, OTHERS = "Pareto-optimal", "dominated"
 LABEL = np.array([0.1, 0.06])  # width and height of a label, in shares of the axes
 
 
@@ -88,7 +88,7 @@ def plot_trade_off(
         _write(ax, n_bins, where)
     number_axis(ax.xaxis)
     number_axis(ax.yaxis)
-    ax.set_xlabel("upper bound of the calibration error")
+    ax.set_xlabel("upper bound on the calibration error")
     ax.set_ylabel(words(score, longest=60))
     legend_of_series(ax)
     return ax

@@ -77,7 +77,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     """Whether the most probable class of a row stays the most probable."""
 
     monotone: ClassVar[bool] = False
-    """Whether, for two classes, a larger score never gets a smaller answer, but for rounding."""
+    """Whether, for two classes and up to rounding, outputs do not decrease with the score."""
 
     why_worse: ClassVar[str] = ""
     """Why log loss on the fit data can rise, for `notes_`; nothing where it cannot."""
@@ -91,7 +91,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     fit_: dict[str, Any] = field(init=False)
 
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
-        """Learn from predictions and the classes that came true.
+        """Fit to predictions and observed classes.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return read_scores(self, X, reset=False)
 
     def _check(self) -> None:
-        """Refuse bad parameters."""
+        """Raise InputError for invalid parameters."""
 
     def _fit(self, data: FitData) -> tuple[float, float] | None:
         """Learn; `data` is checked and not empty.
@@ -296,7 +296,7 @@ def rows_below(data: FitData, least: float) -> int:
 def fingerprint(data: FitData) -> str:
     """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
 
-    Of a matrix of more than two million entries evenly spaced rows are taken.
+    If a matrix has more than two million entries, evenly spaced rows are taken.
     """
     values = data.scores.values
     step = max(1, -(-values.size // HASHED_ENTRIES))

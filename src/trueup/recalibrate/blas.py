@@ -1,4 +1,4 @@
-"""Matrix products on one thread of their own library, for the same bits on any machine's cores."""
+"""Matrix products on one thread of BLAS, bit-for-bit identical on any number of cores."""
 
 from __future__ import annotations
 

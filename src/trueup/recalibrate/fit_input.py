@@ -77,13 +77,13 @@ def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> Fit
 
 
 def check_options(estimator: Any) -> None:
-    """Refuse options that are neither True nor False."""
+    """Raise InputError unless options are True or False."""
     check_flag("logits", estimator.logits)
     check_flag("normalize", estimator.normalize)
 
 
 def check_counts(weights: Floats | None) -> None:
-    """Refuse weights too large for those who take a weight of 3 for three rows."""
+    """Raise InputError for weights that are too large where a weight of 3 counts as three rows."""
     if weights is not None and not (total := weights.sum()) <= MOST_COUNTED:
         rule, hint = f"sum to {MOST_COUNTED:g} at most", "a weight counts rows: divide by the mean"
         raise must_be("sample_weight", rule, total, hint=hint)
@@ -154,7 +154,7 @@ def _validated(estimator: Any, X: object, array: NDArray[Any], reset: bool) -> N
 
 
 def _check_shape(array: NDArray[Any], columns: int) -> None:
-    """Refuse what is not (n, K), or (n,) where there is one column.
+    """Raise InputError unless the shape is (n, K), or (n,) for one column.
 
     scikit-learn looks for the words "Reshape your data" and for its own about a lack of features.
     """

@@ -33,8 +33,8 @@ class WhereAccuracyIsKept:
 class IsotonicCalibration(OneVsRestRecalibrator):
     r"""A non-decreasing map of the score, one for each class, and rows divided by their sum.
 
-    For class k it minimises :math:`\sum_i w_i (q_k(p_{ik}) - y_{ik})^2`, and the log loss with it,
-    over all functions :math:`q_k` that never fall: tied scores are pooled first, then neighbours
+    For class k it minimizes :math:`\sum_i w_i (q_k(p_{ik}) - y_{ik})^2`, and the log loss with it,
+    over all functions :math:`q_k` that never fall: tied scores are pooled first, then neighbors
     that would fall (pool adjacent violators). Between the blocks of the solution the map is a
     straight line, beyond the first and the last it is constant, as in scikit-learn. Two classes
     have one map, of the second class.
@@ -69,7 +69,7 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     Notes
     -----
     Log loss on the fit data never rises (by the slope of ``accuracy_preserving`` at most K·1e-9):
-    the maps minimise :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})` as well, their rows sum to
+    the maps minimize :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})` as well, their rows sum to
     1 on average, and by Jensen's inequality dividing each by its sum lowers log loss further. In
     new data a row of zeros keeps its original probabilities. Where rounding makes a tie at the top,
     ``accuracy_preserving`` gives the original class one unit in the last place more.

@@ -36,7 +36,7 @@ from trueup.tables import ResultTable
 
 @with_parameters
 class LocalCalibration(Recalibrator):
-    r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbours.
+    r"""Local recalibration, LoRe (Luo et al. 2022): histogram binning that looks at neighbors.
 
     With β(x) the rows of the fit set in the confidence bin of x, the new confidence is
 
@@ -46,15 +46,15 @@ class LocalCalibration(Recalibrator):
     As γ → ∞ this is histogram binning of the top label with bins of equal width; as γ → 0 it is
     whether the nearest row (by L1 distance for the Laplacian) was right, the mean of several at one
     distance; a γ below 1e-4 may tell distances apart that differ by rounding alone, as between
-    points of a grid once they are standardised. The other classes share the rest in the proportions
+    points of a grid once they are standardized. The other classes share the rest in the proportions
     they had. `predict` keeps the original class, even where the new confidence is below that of
     another.
 
-    Use it where errors differ between kinds of rows that features tell apart, such as groups
-    nobody wrote down, with a few thousand rows or more and features of few dimensions; without
-    either, `HistogramBinning` or a scaling is safer. Answers around few rows are noisy, and can be
+    Use it where errors differ between kinds of rows that features distinguish, such as unrecorded
+    groups, with a few thousand rows or more and features of few dimensions; without
+    either, `HistogramBinning` or a scaling is safer. Outputs around few rows are noisy, and can be
     0 or 1: log loss suffers from it. On its own fit set it looks better than it is, as every row
-    counts among its own neighbours. It keeps all rows of the fit set. Cost: for n new rows like a
+    counts among its own neighbors. It keeps all rows of the fit set. Cost: for n new rows like a
     `LocalError` of as many, on the device of ``features`` too.
 
     Parameters
@@ -117,7 +117,7 @@ class LocalCalibration(Recalibrator):
     array([False,  True])
     """
 
-    why_worse: ClassVar[str] = "bins and neighbours hide more than the recalibration mends"
+    why_worse: ClassVar[str] = "local averaging loses more information than recalibration gains"
 
     bandwidth: float | None = None
     kernel: str = "laplacian"
@@ -206,7 +206,7 @@ class LocalCalibration(Recalibrator):
         self._transformer, self.bandwidth_, self.feature_map_ = None, None, None
         self.points_ = np.zeros((data.n, 1))
         if features is None:
-            self.notes_.append("there were no features: this is histogram binning of the top label")
+            self.notes_.append("no features were given, so this is top-label histogram binning")
             return
         with self._products():
             found, self.points_ = fit_map(

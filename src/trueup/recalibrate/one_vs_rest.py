@@ -1,4 +1,4 @@
-"""Recalibrators of one score: a map for each class against the rest, then rows are normalised."""
+"""Recalibrators of one score: a map for each class against the rest, then rows are normalized."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OneVsRestRecalibrator(Recalibrator):
         raise NotImplementedError
 
     def _marginals_of(self, scores: Scores) -> Floats:
-        """(n, K) answers as they are, before rows are normalised; for two classes 1 − p and p."""
+        """(n, K) answers as they are, before rows are normalized; for two classes 1 − p and p."""
         maps = self.maps_
         columns = of_each_problem(lambda k: self._map(maps[k], scores, k), scores.n_problems)
         if scores.n_classes == 2:
@@ -60,7 +60,7 @@ class OneVsRestRecalibrator(Recalibrator):
         return marginals
 
     def _is_worse(self, data: FitData) -> bool:
-        """Whether log loss rose by more than rounding: normalising rows can undo what was won."""
+        """Whether log loss rose by more than rounding: normalizing rows can undo what was won."""
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 

@@ -23,8 +23,8 @@ class Scores:
     """Checked predictions as given: (n, K) rows, or (n,) of the positive class of two.
 
     ``values`` are float32 or float64, probabilities or logits (``are_logits``), and are never
-    changed. One-vs-rest problems are numbered 0 … ``n_problems`` − 1: one for each class, but for
-    two classes only that of the second, whose answer is that of both.
+    changed. One-vs-rest problems are numbered 0 … ``n_problems`` − 1: one for each class, or, with
+    two classes, only that of the second, which determines both.
     """
 
     values: NDArray[Any]
@@ -138,7 +138,7 @@ class Scores:
     def log_odds(self, number: int) -> Floats:
         """(n,) log-odds of the positive outcome of a one-vs-rest problem, in float64.
 
-        Of probabilities they are never beyond those of `LEAST`; of logits as large as they are.
+        For probabilities they are never beyond those of `LEAST`; for logits they have no limit.
         """
         if self.values.ndim == 1:
             return self._only_log_odds
@@ -148,7 +148,7 @@ class Scores:
         if self.n_classes == 2:
             return np.asarray(column - self.values[:, 0])
         top, every, others = self._log_sums
-        share = np.minimum(column - every, -np.log(2))  # at most one half, but for the top class
+        share = np.minimum(column - every, -np.log(2))  # at most one half, except for the top class
         return np.where(top == number, column - others, share - np.log1p(-np.exp(share)))
 
     @cached_property

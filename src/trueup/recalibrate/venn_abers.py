@@ -32,7 +32,7 @@ class VennAbers(OneVsRestRecalibrator):
     never 0 or 1), or where the width :math:`p_1 - p_0` is of use: it tells how far rows decide the
     answer. It shares the rough steps of the isotonic fit. With more than two classes each has a
     predictor against the rest and rows of points are divided by their sum; the guarantee is for
-    each class by itself. Cost: a sort of each column, and a search for each new score.
+    each class separately. Cost: a sort of each column, and a search for each new score.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class VennAbers(OneVsRestRecalibrator):
 
     Notes
     -----
-    A weight counts rows: weight 3 is three rows, beside the new one of weight 1. Points are drawn
-    towards the middle by that row, so log loss on the fit data can rise where scores were sharp
+    A weight counts rows: weight 3 is three rows, compared with weight 1 of the new row. That row
+    shrinks points toward the middle, so log loss on the fit data can rise where scores were sharp
     and right; ``notes_`` then says so.
 
     References
@@ -70,7 +70,7 @@ class VennAbers(OneVsRestRecalibrator):
 
     monotone: ClassVar[bool] = True
     why_worse: ClassVar[str] = (
-        "the row that is thought of draws scores that were sharp and right towards the middle"
+        "the hypothetical extra row shrinks confident, correct scores toward the middle"
     )
 
     loss: str = "log"

@@ -220,9 +220,8 @@ class _Settled:
         of_group = np.array([share for part in parts for share in part])
         share, error = _mean_share(of_group, np.array(sizes))
         text = (
-            f"A true error of {self.true_error:g} is found with probability {share:.3f} "
-            f"(± {error:.3f}) in {n:,} rows, by {self._test} at a significance level of "
-            f"{100 * self.alpha:g}%."
+            f"With {n:,} rows, {self._test} at the {100 * self.alpha:g}% level detects a true "
+            f"error of {self.true_error:g} with probability {share:.3f} (± {error:.3f})."
         )
         return Detection(share, error, n, *self._settings, n_datasets, text)
 
@@ -243,9 +242,9 @@ class _Settled:
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
         text = (
-            f"With about {rows:,} rows (95% interval {least:,} to {most:,}), {self._test} detects "
-            f"a true error of {self.true_error:g} with probability {power:g}, at a significance "
-            f"level of {100 * self.alpha:g}%."
+            f"Detecting a true error of {self.true_error:g} with {100 * power:g}% power at the "
+            f"{100 * self.alpha:g}% level takes about {rows:,} rows (95% interval {least:,} to "
+            f"{most:,}) with {self._test}."
         )
         ordered = tuple(sorted(tried, key=lambda detection: detection.n))
         return SampleSize(rows, least, most, power, *self._settings, ordered, text)

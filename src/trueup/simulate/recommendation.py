@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -184,9 +185,10 @@ def _doubts(fitted: Fitted) -> list[str]:
     """Why a world should not be relied upon, in sentences."""
     doubts = []
     if fitted.scores_fit.n < FEW_ROWS:
-        doubts.append(f"{fitted.scores_fit.n} rows are too few to tell a good fit from a bad one.")
+        rows = f"{fitted.scores_fit.n} rows"
+        doubts.append(f"With {rows}, a good fit cannot be distinguished from a poor one.")
     if not (fitted.aic[0].converged and fitted.scores_fit.converged):
-        doubts.append("The fit did not settle: the labels are nearly separated by the scores.")
+        doubts.append("The fit did not converge because the scores nearly separate the labels.")
     if fitted.poor:
         doubts.append(fitted.text)
     return doubts
@@ -194,25 +196,21 @@ def _doubts(fitted: Fitted) -> list[str]:
 
 def _answer(rows: tuple[StudyRow, ...], norms: Mapping[str, Any], doubts: list[str]) -> str:
     """Say which estimator is best in each norm: errors of different norms have different truths."""
-    sentences = [f"{rows[0].n} rows were drawn many times from a world fitted to your data."]
+    sentences = [f"Simulated many datasets of {rows[0].n:,} rows from a model fitted to your data."]
     for norm in dict.fromkeys(norms.values()):
         same = [row for row in rows if norms[row.measure] == norm]
         best, worst = same[0], same[-1]
-        sentence = (
-            f"Of the errors of norm {norm:g}, {best.measure} comes closest to that world's true "
-            f"error of {_points(best.truth)}, off by {_points(best.rmse)} "
-            f"(bias {100 * best.bias:+.2f})"
+        sentences.append(
+            f"Among L{'∞' if math.isinf(norm) else f'{norm:g}'} errors, {best.measure} is closest "
+            f"to the true error of {100 * best.truth:.2f} points (RMSE {100 * best.rmse:.2f}, "
+            f"bias {100 * best.bias:+.2f})."
         )
         close = [row.measure for row in same[1:] if row.rmse <= best.rmse + 2 * best.rmse_se]
         if close:
-            sentence += f"; as good within the noise of the simulation: {', '.join(close)}"
+            sentences.append(f"Equally good within simulation noise: {', '.join(close)}.")
         if worst.measure not in (best.measure, *close):
-            sentence += f"; farthest off is {worst.measure}, by {_points(worst.rmse)}"
-        sentences.append(f"{sentence}.")
+            rmse = f"RMSE {100 * worst.rmse:.2f}"
+            sentences.append(f"Least accurate: {worst.measure} ({rmse}).")
     if doubts:
-        sentences.append(f"This advice is weak. {' '.join(doubts)}")
+        sentences.append(f"Treat this recommendation with caution. {' '.join(doubts)}")
     return " ".join(sentences)
-
-
-def _points(error: float) -> str:
-    return f"{100 * error:.2f} points"

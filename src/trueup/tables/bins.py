@@ -45,7 +45,7 @@ class BinTable(Table):
     sums: Sums
     kind: ClassVar[str] = "bins"
     induced: ClassVar[str] = "pairs"
-    hint: ClassVar[str] = 'a family has one for each class: family["name"]'
+    hint: ClassVar[str] = 'select one class, such as table["name"]'
 
     @classmethod
     def from_sums(

@@ -106,8 +106,8 @@ def test_certify_what_a_calibrator_gave(run, files) -> None:
 def test_power(run, files) -> None:
     args = ("power", "wrong.csv", "--true-error", "0.1", "--n-datasets", "50")
     text = " ".join(run(*args, "--n", "300").stdout.split())
-    assert "is found with probability" in text
-    assert "by the omnibus test" in text
+    assert "detects a true error of" in text
+    assert "the omnibus test at the 5% level" in text
     assert "rows" in run(*args).stdout
     found = json_of(run(*args, "--n", "300", "--json"))
     assert 0 <= found["power"] <= 1

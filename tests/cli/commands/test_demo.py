@@ -12,21 +12,21 @@ from trueup.evaluation import Evaluation
 @pytest.mark.parametrize(
     ("probs", "said"),
     [
-        ([[0.9, 0.1], [0.1, 0.9]], "90.0% sure on average, right 50.0% of the time: too sure"),
-        ([0.4, 0.4], "60.0% sure on average, right 100.0% of the time: not sure enough"),
-        ([1.0, 0.0], "100.0% sure on average, right 50.0% of the time: too sure"),
+        ([[0.9, 0.1], [0.1, 0.9]], "mean confidence 90.0%, accuracy 50.0%: overconfident."),
+        ([0.4, 0.4], "mean confidence 60.0%, accuracy 100.0%: underconfident."),
+        ([1.0, 0.0], "mean confidence 100.0%, accuracy 50.0%: overconfident."),
     ],
 )
 def test_in_words(probs, said) -> None:
-    assert in_words(np.array(probs), np.array([0, 0])).startswith(said)
+    assert in_words(np.array(probs), np.array([0, 0])) == said
 
 
 @pytest.mark.slow
 def test_demo_says_what_it_found_and_where(run, tmp_path: Path) -> None:
     text = " ".join(run("demo", "--dir", "here").stdout.split())
-    assert "All of this is in here" in text
+    assert "All results are in here" in text
     assert "random forest after TemperatureScaling" in text
-    for folder in ("tumours", "digits"):
+    for folder in ("tumors", "digits"):
         for names in FILES:
             for name in names.split(", "):
                 assert list((tmp_path / "here" / folder).glob(name)), name

@@ -63,7 +63,7 @@ def test_the_verdict_comes_first(wrong, capsys) -> None:
     places = [text.index(f" {title}") for title in titles]
     assert places == sorted(places)
     for answer in wrong.answers.values():
-        assert text.count(answer) == 1  # no sentence is said twice
+        assert text.count(answer) == 1  # no sentence is repeated
 
 
 def test_nothing_to_find_is_not_called_calibrated(right, capsys) -> None:
@@ -135,11 +135,11 @@ def test_standard_input(run, files) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--fail-if", "rmsce > 0.02 %"], "a name, one of"),
+        (["--fail-if", "rmsce > 0.02 %"], "a name, one of"),  # prose: ok
         (["--fail-if", "acuracy > 0.02"], "There are: ace, brier"),
         (["--fail-if", "ece.median > 0.02"], "no number 'ece.median'"),
         (["--metric", "f1"], "one of ace"),
-        (["--plot", "p.gif"], "*.png"),
+        (["--plot", "p.gif"], ".png"),
         (["-o", "none/e.json"], "There is no directory"),
     ],
 )

@@ -26,13 +26,13 @@ def test_fit_for_machines(run, files) -> None:
     found = json_of(run("fit", "wrong.csv", "-o", "c.json", "--json"))
     assert found["gain"]["log_loss"][1] < found["gain"]["log_loss"][0]
     assert found["gain"]["lowered"] > 2 * found["gain"]["lowered_se"]
-    assert "candidates were compared" in found["explanation"]
+    assert "candidates by out-of-fold log loss" in found["explanation"]
     assert found["path"] == "c.json"
 
 
 def test_nothing_to_mend(run, files) -> None:
     result = run("fit", "right.csv", "-o", "c.json")
-    assert "no recalibration is worth it" in result.stdout
+    assert "recalibration brings no clear gain" in result.stdout
     run("apply", "c.json", "right.csv", "-o", "same.csv")
     assert (files / "same.csv").read_bytes() == (files / "right.csv").read_bytes()
 
@@ -140,7 +140,7 @@ def test_logits(run, files) -> None:
     run("fit", "z.csv", "--logits", "--method", "temperature", "-o", "c.json")
     assert load_recalibrator("c.json").temperature_ == pytest.approx(3, rel=0.25)
     told = run("apply", "c.json", "z.csv", "-o", "p.csv").stderr
-    assert "probabilities take the place of logits: logit_0 is now prob_0." in told
+    assert "column logit_0 (logits) was replaced by prob_0 (probabilities)." in told
     fixed = open_table("p.csv").matrix(["prob_0", "prob_1", "prob_2"])
     np.testing.assert_allclose(fixed.sum(axis=1), 1)
 
@@ -197,7 +197,7 @@ def test_both_numbers_of_a_choice_are_the_same(run, files) -> None:
     found = json.loads(run("fit", "wrong.csv", "-o", "c.json", "--json").stdout)
     lowered, error = found["gain"]["lowered"], found["gain"]["error"][1]["estimate"]
     assert f"lowers the log loss by {lowered:.4f} ± " in found["explanation"]
-    assert f" to {error:.4f} (95 % interval" in found["explanation"]
+    assert f" to {error:.4f} (95% interval" in found["explanation"]
 
 
 def test_one_outcome_alone_is_noted(run, files) -> None:

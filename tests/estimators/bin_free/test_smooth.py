@@ -74,7 +74,7 @@ def test_one_score(score: float, positive: int, negative: int) -> None:
 @pytest.mark.usefixtures("each_engine")
 def test_residuals_that_cancel_give_zero() -> None:
     assert SmoothError()([0.5, 0.5, 0, 1, 0.5, 0.5], [0, 1, 0, 1, 1, 0]) == 0.0
-    assert SmoothError()([0.25] * 4, [0, 1, 0, 0]) < 1e-16  # but for rounding
+    assert SmoothError()([0.25] * 4, [0, 1, 0, 0]) < 1e-16  # up to rounding
     estimate = SmoothError().measure([0.0, 1.0], [0, 1])
     assert (estimate.value, estimate.notes) == (0.0, {"bandwidth": 0.0})
     assert np.isfinite(estimate.table["density"]).all()

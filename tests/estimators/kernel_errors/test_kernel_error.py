@@ -258,7 +258,7 @@ def test_threads_change_no_bit(monkeypatch):
     held = RowResiduals.of_cells(
         tu.lens.Canonical().cells(tu.Forecasts.from_arrays(rows.probs, rows.labels))
     )
-    assert held.read(slice(3))[0].base is None  # read anew: no view of a matrix that is kept
+    assert held.read(slice(3))[0].base is None  # read again: no view of a matrix that is kept
     calls = [
         (KernelError(), scores),
         (KernelError(form="block", block_size=3), scores),

@@ -29,7 +29,7 @@ BY_FREQUENCY = {"class_findings.MOST_LABELS_DRAWN": 1e5}
 
 
 def top_labels() -> dict[str, Given]:
-    """Return matrices that are looked at through their top label."""
+    """Return matrices that are evaluated by their top label."""
     names = ["cat", "dog", "a, b"]
     over = matrix(500, 3, powered(0.5), 0)
     alarms = {

@@ -20,7 +20,7 @@ NEVER_REJECTS: dict[str, float] = {
     "deciding_test.MOST_ROWS_DRAWN": 0,
     "deciding_test.FEWEST_RESAMPLES": 15,
 }
-"""Of 15 draws the smallest p-value is 1/16, so that the omnibus test rejects nothing."""
+"""With 15 draws the smallest p-value is 1/16, so that the omnibus test rejects nothing."""
 
 
 FEW_PLANS: dict[str, Any] = {"recommendations.ERRORS_OF_INTEREST": (0.05,)}

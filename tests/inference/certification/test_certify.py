@@ -138,13 +138,13 @@ def test_the_three_verdicts(method):
     labels = rng.random(20_000) < probs
     good = certify(probs, labels, max_error=0.05, outputs=outputs, method=method)
     assert (good.verdict, good.n_additional) == ("verified", 0)
-    assert good.text.startswith("Verified: with 95 % confidence")
+    assert good.text.startswith("Verified: with 95% confidence, the calibration error is at most")
     wrong = certify(probs**3, labels, max_error=0.05, outputs=np.power(outputs, 3), method=method)
     assert (wrong.verdict, wrong.n_additional) == ("refuted", 0)
     assert wrong.lower_bound > 0.05
     few = certify(probs[:200], labels[:200], max_error=0.05, outputs=outputs, method=method)
     assert few.verdict == "not enough data"
-    assert f"about {few.n_additional:,} more samples" in few.text
+    assert f"About {few.n_additional:,} more rows" in few.text
     for answer in (good, wrong, few):
         assert json.loads(json.dumps(answer.to_dict()))["verdict"] == answer.verdict
 
@@ -199,7 +199,8 @@ def test_no_number_of_rows_decides_at_the_boundary():
     debiased = plugin.notes["debiased_error"]
     answer = certify(probs, labels, max_error=debiased, outputs=[0.2, 0.8])
     assert answer.n_additional is None
-    assert "no number would decide" in answer.text
+    assert "too close to" in answer.text
+    assert "for any number of rows to decide" in answer.text
 
 
 def test_outputs_of_a_recalibrator_and_of_short_floats():

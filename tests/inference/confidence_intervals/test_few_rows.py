@@ -1,4 +1,4 @@
-"""Few rows tell little, and certain predictions all or nothing: no interval says more than that."""
+"""Few rows and certain predictions: no interval claims more than such data can show."""
 
 from __future__ import annotations
 

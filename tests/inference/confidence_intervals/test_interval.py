@@ -96,7 +96,7 @@ def test_binned_errors_are_covered(world: str, twin: str, name: str) -> None:
         plain = tu.BinnedError(binning=tu.bins.FixedEdges(table.edges), norm=estimator.norm)
         true = plain(tu.Forecasts.from_arrays(p, t, soft_labels=True))
         missed += not found.low - 1e-12 <= true <= found.high + 1e-12
-    assert missed <= 18  # of 7.5 expected; so many happen once in 2,000 runs at 95 %
+    assert missed <= 18  # 7.5 expected; more happen once in 2,000 runs at 95%
 
 
 @pytest.mark.parametrize("temperature", [1.0, 1.6])
@@ -112,7 +112,7 @@ def test_errors_of_classes_and_simplexes_are_covered(temperature: float, name: s
         true = FAMILIES[name](tu.Forecasts.from_arrays(p, truth, soft_labels=True))
         assert found.method == "analytic"
         missed += not found.low - 1e-12 <= true <= found.high + 1e-12
-    assert missed <= 9  # of 3 expected; so many happen once in 300 runs at 95 %
+    assert missed <= 9  # 3 expected; more happen once in 300 runs at 95%
 
 
 @given(st.integers(0, 99), st.integers(1, 40), st.sampled_from(KINDS))
@@ -181,7 +181,7 @@ def test_no_error_is_covered_where_there_is_none(shape: str) -> None:
             tu.CumulativeError(tu.lens.OneVsRest(1)), probs, y, n_resamples=99, rng=rng
         )
         missed += found.low > 0
-    assert missed <= 5  # of 1 expected; so many happen once in 300 runs
+    assert missed <= 5  # 1 expected; more happen once in 300 runs
 
 
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])

@@ -1,4 +1,4 @@
-"""Consistency resampling: how often calibrated models are rejected at 5 %."""
+"""Consistency resampling: how often calibrated models are rejected at 5%."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCORES = {
 
 
 def size(statistic, draw, n: int, sets: int, method: str = "consistency") -> float:
-    """Share of null data sets rejected at 5 %, in standard errors away from it."""
+    """Share of null datasets rejected at 5%, in standard errors away from it."""
     rng = np.random.default_rng(17)
     rejected = 0
     for _ in range(sets):

@@ -1,4 +1,4 @@
-"""Tests by name: which lenses they look through, and what they refuse."""
+"""Tests by name: their lenses, and input that they reject."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_canonical_errors_that_classes_hide() -> None:
 
 
 def size(name: str, kind: str, n: int, sets: int, seed: int) -> tuple[float, float]:
-    """Share of calibrated data sets rejected at 5 %, and of those called conservative."""
+    """Share of calibrated datasets rejected at 5%, and of those called conservative."""
     rejected = conservative = 0
     for s in range(sets):
         p, y = calibrated(kind, n, [seed, s])

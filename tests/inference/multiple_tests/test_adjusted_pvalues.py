@@ -1,4 +1,4 @@
-"""Adjusted p-values: worked by hand, and beside SciPy's."""
+"""Adjusted p-values: worked by hand, and compared with SciPy's."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from trueup.lens import OneVsRest, TopLabel
 
 
 def grouped(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores and labels, calibrated but for group "b"."""
+    """Scores and labels, calibrated except for group "b"."""
     rng = np.random.default_rng(seed)
     p, groups = rng.random(n), rng.choice(["a", "b", "alone"], n, p=[0.5, 0.499, 0.001])
     groups[groups == "alone"] = "a"

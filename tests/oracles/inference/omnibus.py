@@ -84,7 +84,7 @@ def _variance(rows: list[int], p: Floats, w: list[float]) -> float:
 
 
 def _logit_of_mean(rows: list[int], p: Floats, w: list[float]) -> float:
-    """Of the mean distance to the nearer end, which all rows of a cell of the grid share."""
+    """The mean distance to the nearer end, which all rows of a cell of the grid share."""
     upper = float(p[rows[0]]) >= 0.5
     near = [1 - float(p[i]) if upper else float(p[i]) for i in rows]
     q = math.fsum(w[i] * v for i, v in zip(rows, near, strict=True)) / math.fsum(w[i] for i in rows)

@@ -26,7 +26,7 @@ CANDIDATES = [PlattScaling(), BetaCalibration(), HistogramBinning()]
 
 
 def draw(n: int = 600, power: float = 3.0, k: int = 2, seed: int = 0) -> tuple:
-    """Rows that are too sure for powers above 1, and labels."""
+    """Rows that are overconfident for powers above 1, and labels."""
     rng = np.random.default_rng(seed)
     truth = rng.dirichlet(np.ones(k), n)
     labels = (truth.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
@@ -126,9 +126,9 @@ def test_the_explanation_names_what_was_chosen_and_why() -> None:
     found = AutoCalibration({"line": PlattScaling(), "curve": BetaCalibration()}).fit(*draw())
     words = found.explanation_
     assert found.best_name_ in ("line", "curve")
-    assert words.startswith("3 candidates were compared by the log loss")
-    assert "600 rows in 5 folds" in words
-    assert "Against IdentityCalibration it lowers the log loss by " in words
+    assert words.startswith("Compared 3 candidates by out-of-fold log loss (")
+    assert "(600 rows, 5 folds)" in words
+    assert "Compared with no recalibration, it lowers the log loss by " in words
     assert found.best_name_ in words
     alone = AutoCalibration(CANDIDATES).fit(*draw(power=1.0, seed=1))
     assert isinstance(alone.best_, IdentityCalibration)
@@ -236,7 +236,7 @@ def test_the_explanation_says_what_was_not_tried() -> None:
     assert not_tried(25, 2).startswith("Not tried: BetaCalibration, ScalingBinning")
     assert not_tried(25, 2).endswith("VennAbers (too few rows).")
     costly = "ScalingBinning, BayesianBinning, DirichletCalibration, MatrixScaling"
-    assert not_tried(5000, 50) == f"Not tried: {costly} (too many classes, and so too costly)."
+    assert not_tried(5000, 50) == f"Not tried: {costly} (too costly for this many classes)."
     assert AutoCalibration().fit(*draw(25)).explanation_.endswith(not_tried(25, 2))
     assert "Not tried" not in AutoCalibration(CANDIDATES).fit(*draw(25)).explanation_
 
@@ -254,7 +254,7 @@ def test_candidates_with_a_fit_of_their_own() -> None:
 
 def test_a_candidate_that_cannot_be_fitted_is_noted() -> None:
     class Refuses(PlattScaling):
-        """Wants what nobody has."""
+        """Rejects any data."""
 
         def _fit(self, data: object) -> None:
             raise InputError(None, "never")

@@ -59,7 +59,7 @@ def test_each_class_by_itself_and_rows_normalised() -> None:
 
 
 def test_a_row_of_zeros_stays_as_it_was() -> None:
-    """Scores around 0.35 and 0.45 never come true here; a new row has nothing else."""
+    """Classes with scores around 0.35 and 0.45 never occur; a new row has only such scores."""
     p = np.array([[0.45, 0.35, 0.20], [0.20, 0.45, 0.35], [0.35, 0.20, 0.45]])
     found = HistogramBinning(n_bins=10, binning="equal-width").fit(p, [2, 0, 1])
     new = np.array([[0.35, 0.33, 0.32], [0.45, 0.35, 0.20]])

@@ -128,7 +128,7 @@ WRONG: list[Any] = [
 
 
 def still_whole(found: Any) -> bool:
-    """What was read answers like a recalibrator, whatever somebody wrote into it."""
+    """The object that was read works as a recalibrator, whatever the file contains."""
     X = np.random.default_rng(0).dirichlet(np.ones(3), 20)
     beside = {"groups": [None] * 20} if isinstance(found, GroupwiseCalibration) else {}
     with np.errstate(all="ignore"):

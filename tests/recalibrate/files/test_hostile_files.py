@@ -1,4 +1,4 @@
-"""Hostile files, made by somebody who knows the format: nothing is run, set or allocated."""
+"""Hostile files in a valid format: nothing is run, set or allocated."""
 
 from __future__ import annotations
 

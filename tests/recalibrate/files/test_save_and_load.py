@@ -1,4 +1,4 @@
-"""A recalibrator that was saved and loaded is the same one, to the bit."""
+"""A recalibrator that was saved and loaded is bit-for-bit identical."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ plain_arrays = arrays.arrays(
         arrays.unicode_string_dtypes(),
     ).map(lambda dtype: dtype.newbyteorder("=")),
     arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
-    # NumPy drops zeros at the end of strings by itself; so do we.
+    # NumPy drops zeros at the end of strings; so do we.
 )
 others = st.sampled_from(
     [

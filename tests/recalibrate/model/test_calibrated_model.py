@@ -48,7 +48,7 @@ def draw(n: int = 240, k: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarra
     rng = np.random.default_rng(seed)
     y = rng.integers(0, k, n)
     X = rng.normal(size=(n, 4)) + np.eye(max(k, 4))[y][:, :4]
-    # Repeated columns make naive Bayes far too sure.
+    # Repeated columns make naive Bayes very overconfident.
     return np.column_stack([X, X, X]), y
 
 

@@ -1,4 +1,4 @@
-"""Beta calibration against its definition, minimised by SciPy under its bounds."""
+"""Beta calibration against its definition, minimized by SciPy under its bounds."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_without_a_penalty_it_is_logistic_regression():
         referee = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(x, y)
     assert model.predict_proba(x) == pytest.approx(referee.predict_proba(x), abs=1e-6)
     assert gradient_at(model, x, y) <= 1e-8
-    # The same matrix but for a row that is added to all rows.
+    # The same matrix except for a row that is added to all rows.
     difference = model.coefficients_ - referee.coef_
     assert np.ptp(difference, axis=0).max() < 1e-5
 
@@ -229,19 +229,19 @@ def test_a_class_without_rows_keeps_a_positive_probability(penalty):
     model = MatrixScaling(penalty=penalty).fit(softmax(z), np.where(y == 2, 1, y))
     assert model.predict_proba(softmax(z))[:, 2].min() > 0
     assert model.converged_
-    assert "no finite matrix" in model.notes_[0]
+    assert "no finite optimum" in model.notes_[0]
 
 
 def test_no_ridge_where_an_optimum_is_and_a_note_where_none_is():
     z, y = world(400, 3)
     assert not MatrixScaling(logits=True).fit(z, y).notes_
     told = MatrixScaling(logits=True).fit(z, z.argmax(axis=1))
-    assert "every row can be told right" in told.notes_[0]
+    assert "every row can be classified correctly" in told.notes_[0]
     assert told.converged_
-    # One class can be told apart, the others cannot.
+    # One class is separable, the others are not.
     z[y == 2, 2] += 100
     some = MatrixScaling(logits=True).fit(z, y)
-    assert "told apart without error" in some.notes_[0]
+    assert "perfectly separated" in some.notes_[0]
     assert some.converged_
     assert some.predict_proba(z)[y == 2, 2].min() > 0.99
 

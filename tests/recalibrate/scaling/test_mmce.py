@@ -20,7 +20,7 @@ seeds = st.integers(0, 10**6)
 
 
 def draw(seed, n=150, k=3):
-    """Too confident logits, with a confidence that no temperature can mend everywhere."""
+    """Overconfident logits, with errors that no single temperature can correct."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((n, k)) * 2
     y = (0.5 * z + np.tanh(z) + rng.gumbel(size=z.shape)).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""Platt scaling against its definition, minimised by SciPy and fitted by scikit-learn."""
+"""Platt scaling against its definition, minimized by SciPy and fitted by scikit-learn."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_an_order_is_never_turned_round() -> None:
     found = PlattScaling().fit(p, 1 - y)
     assert found.slope_[0] == 0
     assert found.predict_proba(p)[:, 1] == pytest.approx(np.mean(1 - y), abs=1e-12)
-    assert "all get the same" in found.notes_[0]
+    assert "the output is constant" in found.notes_[0]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -97,7 +97,7 @@ def test_separated_shy_scores_get_smoothed_labels(loss: str) -> None:
     smoothed = PlattScaling(loss=loss, target="platt").fit(p, y)
     assert found.slope_[0] == smoothed.slope_[0]
     assert 1 < found.slope_[0] < 100
-    assert "order the outcomes perfectly" in found.notes_[0]
+    assert "separate the outcomes perfectly" in found.notes_[0]
     assert smoothed.notes_ == []
 
 
@@ -105,7 +105,7 @@ def test_scores_on_the_wrong_side_by_rounding_alone_are_separated() -> None:
     p = np.array([0.2, 0.3, 0.6, np.nextafter(0.6, 1), 0.8, 0.9])
     found = PlattScaling().fit(p, [0, 0, 1, 0, 1, 1])
     assert found.slope_[0] < 100
-    assert "order the outcomes perfectly" in found.notes_[0]
+    assert "separate the outcomes perfectly" in found.notes_[0]
 
 
 def test_separated_bold_scores_are_kept() -> None:

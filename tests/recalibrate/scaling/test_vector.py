@@ -14,7 +14,7 @@ from support.samples import matrix_samples
 from trueup.engines import set_threads, using
 from trueup.errors import InputError
 from trueup.recalibrate.scaling.temperature import TemperatureScaling
-from trueup.recalibrate.scaling.vector import VectorScaling, _told_apart
+from trueup.recalibrate.scaling.vector import VectorScaling, _separated
 
 seeds = st.integers(0, 10**6)
 
@@ -140,11 +140,11 @@ def test_a_missing_class_keeps_a_probability(strength, each_engine):
     assert (one.predict_proba(z) > 0).all()
 
 
-def test_a_class_told_apart_by_its_own_logits():
+def test_a_class_separated_by_its_own_logits():
     z, y = draw(3, 300, 4)
     z[:, 2] = np.where(y == 2, 5.0, -1.0) + np.abs(z[:, 2]) / 10
     fitted = VectorScaling(logits=True).fit(z, y)
-    assert "1 of 4 classes are told apart by their own logits" in fitted.notes_[0]
+    assert "1 of 4 classes are perfectly separated by their own logits" in fitted.notes_[0]
     assert fitted.gradient_norm_ <= 1e-8
     assert (fitted.predict_proba(z) > 0).all()
     backwards = z.copy()
@@ -153,12 +153,12 @@ def test_a_class_told_apart_by_its_own_logits():
     assert "1 of 4" in turned.notes_[0]
 
 
-def test_told_apart_by_the_definition():
+def test_separated_by_the_definition():
     rng = np.random.default_rng(4)
     for _ in range(300):
         n, k = rng.integers(1, 8), rng.integers(2, 4)
         z, y = rng.integers(0, 3, (n, k)).astype(float), rng.integers(0, k, n)
-        for c, found in enumerate(_told_apart(z, y)):
+        for c, found in enumerate(_separated(z, y)):
             own, others = z[y == c, c], z[y != c, c]
             if len(own) == 0 or len(others) == 0:
                 continue
@@ -167,14 +167,14 @@ def test_told_apart_by_the_definition():
             assert found == (apart and not same)
 
 
-def test_two_classes_told_apart_only_together():
-    """No class is told apart by its own logit, but w∘z + b has the label on top in every row."""
+def test_two_classes_separated_only_together():
+    """No class is separated by its own logit, but w∘z + b has the label on top in every row."""
     rng = np.random.default_rng(5)
     z = rng.standard_normal((200, 3)) * 3
     y = z.argmax(axis=1)
-    assert not _told_apart(z, y).any()
+    assert not _separated(z, y).any()
     fitted = VectorScaling(logits=True).fit(z, y)
-    assert "told apart without error" in fitted.notes_[0]
+    assert "perfectly separated" in fitted.notes_[0]
     assert fitted.fit_["log_loss_after"] < 0.1
     assert np.abs(fitted.coefficients_).max() < 1000
 

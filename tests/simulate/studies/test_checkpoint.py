@@ -145,7 +145,7 @@ def test_other_files_are_left_alone(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(tu.InputError) as refused:
         study(**ARGUMENTS, path=path)
     assert str(refused.value) == (
-        f"`path` must be the checkpoint of a study; got {str(path)!r}, which is something else."
+        f"`path` must be the checkpoint of a study; got {str(path)!r}, which is another file."
     )
     assert path.read_bytes() == content
 
@@ -181,7 +181,7 @@ BATCHES = 10
 
 
 def command(path: Path, seconds: float) -> list[str]:
-    """Run the script, whose measure takes so long for each data set."""
+    """Run the script, whose measure takes so long for each dataset."""
     return [sys.executable, "-c", SCRIPT, str(path), str(seconds)]
 
 

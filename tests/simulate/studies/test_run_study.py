@@ -33,7 +33,7 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
 
 
 def redrawn(world: World, n: int, n_datasets: int, seed: int = 0) -> Iterator[tuple[Any, Any]]:
-    """The data sets of a cell, drawn as the documentation of the streams says."""
+    """The datasets of a cell, drawn as the documentation of the streams says."""
     for b, (start, stop) in enumerate(batches(n, n_datasets)):
         sets = world.sample_many(stop - start, n, stream(seed, world_identity(world), n, b))
         yield from zip(*sets, strict=True)
@@ -283,7 +283,7 @@ def test_results_are_ready_for_json_and_print_well() -> None:
 def test_progress_is_shown_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     study(FLAT, {"gap": mean_gap}, 20, n_datasets=250, progress=True)
     shown = capsys.readouterr().err
-    assert "3 of 3 batches (100 %), 0 s spent, 0 s left" in shown
+    assert "3 of 3 batches (100%), 0 s spent, 0 s left" in shown
     assert shown.endswith("\n")
     study(FLAT, {"gap": mean_gap}, 20, n_datasets=250)
     assert capsys.readouterr().err == ""

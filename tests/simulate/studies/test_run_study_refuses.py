@@ -66,8 +66,8 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"measures": {"m": lambda p, y: {"x": 1.0}, "m.x": WIDTH}},
-            "`measures` must be functions whose numbers each have a name of their own, the same in "
-            "every data set; got ['m.x', 'm.x'].",
+            "`measures` must be functions that return uniquely named numbers, with the same names "
+            "for every dataset; got ['m.x', 'm.x'].",
         ),
     ],
 )

@@ -256,7 +256,7 @@ def test_dirichlet_worlds():
     probs = drawn.rows(slice(None))
     expected = 0.5 * np.abs(world.truth(probs) - probs).sum(axis=1).mean()
     assert world.true_error() == pytest.approx(expected, abs=0.005)
-    assert tu.ece(drawn) > 0.1  # the truth is flatter: over-confident
+    assert tu.ece(drawn) > 0.1  # the truth is flatter: overconfident
     assert tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(2000))(drawn) == pytest.approx(
         expected, abs=0.05
     )

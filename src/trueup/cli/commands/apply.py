@@ -1,4 +1,4 @@
-"""`trueup apply`: correct the probabilities in a file, and leave its other columns as they are."""
+"""`trueup apply`: recalibrate the probabilities in a file, and keep its other columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXT = (".csv", ".tsv", ".tab")
 
 
 @command(
-    "Correct probabilities with what was learned.",
+    "Apply a fitted recalibrator.",
     "trueup apply calibrator.json new.csv -o fixed.csv",
     "trueup apply calibrator.json new.parquet --probs 'p_*' -o fixed.parquet",
 )
@@ -34,15 +34,15 @@ TEXT = (".csv", ".tsv", ".tab")
     "--output",
     type=click.Path(dir_okay=False, allow_dash=True),
     default="-",
-    help="Where to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
+    help="File to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
 )
 @data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
 def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> None:
-    """Recalibrate the probabilities of FILE with what `trueup fit` wrote.
+    """Recalibrate the probabilities of FILE with a recalibrator that `trueup fit` wrote.
 
-    FILE needs no labels. Its probabilities are replaced and all other columns are kept. Whether
-    they are logits the CALIBRATOR knows. --groups or --features are needed if it was fitted with
-    them.
+    FILE needs no labels. Its probabilities are replaced and all other columns are kept. The
+    recalibrator file records whether to expect logits. Pass --groups or --features if it was fitted
+    with them.
     """
     check_output(output, file, calibrator)
     from trueup.io import open_table, read_scores, write_table
@@ -57,24 +57,24 @@ def apply(calibrator: str, file: str, output: str, columns: dict[str, Any]) -> N
         asked = {name: columns[name] for name in ("probs", "labels") if columns.get(name)}
         divided = loaded.normalize or columns["normalize"]
         found = read_scores(table, **asked, logits=logits, normalize=divided)
-        beside = _beside(loaded, table, columns)
+        extra = _groups_or_features(loaded, table, columns)
     say(f"{found.text}.")
     kept = _kept(table, output, [name for name in table.names if name not in found.names])
-    new = _fixed(loaded, found, beside)
+    new = _recalibrated(loaded, found, extra)
     both = {**kept, **new}
     called = {name: _called(name, table) if logits and name in new else name for name in both}
     write_table(output, {called[name]: both[name] for name in table.names if name in both})
     if any(called[name] != name for name in new):
         first = next(iter(new))
-        say(f"probabilities take the place of logits: {first} is now {called[first]}.")
+        say(f"column {first} (logits) was replaced by {called[first]} (probabilities).")
     if output != "-":
         say(f"wrote {len(found.values):,} rows to {output}.")
 
 
 def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
-    """The columns that the calibrator was fitted to; None where it does not know them.
+    """Return the columns that the recalibrator was fitted on, or None if it does not record them.
 
-    Other names are refused: which column is which class would be a guess.
+    Raise InputError if the table lacks one: assigning columns to classes would be a guess.
     """
     names = calibrator.fit_.get("columns")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -90,14 +90,16 @@ def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
 
 
 def _called(name: str, table: Table) -> str:
-    """What a column of logits is called once it holds probabilities."""
+    """Return the name of a column of logits once it holds probabilities."""
     new = re.sub(r"(?i)logits?|(?<![a-z])z(?![a-z])", "prob", name, count=1)
     new = new if new != name else f"prob_{name}"
     return new if new not in table.names else f"{new}_recalibrated"
 
 
-def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any]) -> dict[str, Any]:
-    """The recalibrated columns, each in its old place."""
+def _recalibrated(
+    calibrator: Recalibrator, found: FoundScores, extra: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the recalibrated columns, each in its old place."""
     import numpy as np
 
     n_columns = 1 if found.values.ndim == 1 else found.values.shape[1]
@@ -106,17 +108,19 @@ def _fixed(calibrator: Recalibrator, found: FoundScores, beside: dict[str, Any])
         rule = f"name {wants}, as the calibrator was fitted on"
         raise must_be("--probs", rule, Verbatim(f"{n_columns}, {found.text}"))
     if n_columns == 1:
-        return {found.names[0]: calibrator.predict_proba(found.values, **beside)[:, 1]}
+        return {found.names[0]: calibrator.predict_proba(found.values, **extra)[:, 1]}
     order = _order(calibrator, found)
     fixed = np.empty(found.values.shape)
-    fixed[:, order] = calibrator.predict_proba(found.values[:, order], **beside)
+    fixed[:, order] = calibrator.predict_proba(found.values[:, order], **extra)
     if len(found.names) == 1:
         return {found.names[0]: fixed}
     return dict(zip(found.names, fixed.T, strict=True))
 
 
-def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> dict[str, Any]:
-    """Groups or features, for a calibrator that asks for them."""
+def _groups_or_features(
+    calibrator: Recalibrator, table: Table, columns: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the groups or features that a recalibrator needs."""
     from trueup.io import choose
     from trueup.recalibrate import GroupwiseCalibration, LocalCalibration
 
@@ -137,7 +141,7 @@ def _beside(calibrator: Recalibrator, table: Table, columns: dict[str, Any]) -> 
 
 
 def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
-    """Where the calibrator's classes are among the columns; by name where both have names."""
+    """Return the column of each class of the recalibrator; by name if both have names."""
     from trueup.io.column_patterns import remainders
 
     places = {name: at for at, name in enumerate(remainders(found.names))}
@@ -147,7 +151,7 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
 
 
 def _kept(table: Table, output: str, names: list[str]) -> dict[str, Any]:
-    """The other columns; from text to text as they are written, so that 007 stays 007."""
+    """Return the other columns; text files keep them as text, so that 007 stays 007."""
     from trueup.io.formats.csv_files import CsvTable
 
     repeated = [name for name in table.names if table.names.count(name) > 1]

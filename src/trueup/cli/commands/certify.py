@@ -20,34 +20,43 @@ NUMBERS = ("upper_bound", "lower_bound", "n_additional")
 
 
 @command(
-    "Is the error shown to be below a limit?",
+    "Certify that the calibration error is below a limit.",
     "trueup certify p.csv --max-error 0.05",
     "trueup certify fixed.csv --max-error 0.05 --recalibrator calibrator.json",
     "trueup certify p.csv --max-error 0.05 --fail-if 'upper_bound > 0.05'",
 )
 @click.argument("file", type=FILE)
 @click.option(
-    "--max-error", type=float, required=True, help="The largest calibration error you accept."
+    "--max-error", type=float, required=True, help="Largest acceptable calibration error."
 )
 @click.option(
-    "--norm", type=int, default=2, show_default=True, help="2: root mean square; 1: mean."
+    "--norm",
+    type=int,
+    default=2,
+    show_default=True,
+    help="2 for root mean square error, 1 for mean absolute error.",
 )
 @click.option(
-    "--outputs", metavar="NUMBERS", help="All probabilities the model can give: 0.1,0.5,0.9."
+    "--outputs",
+    metavar="NUMBERS",
+    help="All probabilities that the model can produce, such as 0.1,0.5,0.9.",
 )
 @click.option(
     "--recalibrator",
     type=click.Path(dir_okay=False),
-    help="A calibrator (histogram, scaling-binning) that gave these probabilities.",
+    help="Recalibrator (histogram, scaling-binning) that produced these probabilities.",
 )
 @click.option(
     "--method",
     type=click.Choice(["finite-sample", "asymptotic"]),
     default="finite-sample",
     show_default=True,
-    help="Bounds that hold for every number of rows, or closer ones for many rows.",
+    help="finite-sample bounds hold for any sample size; asymptotic bounds are tighter but "
+    "approximate (large samples).",
 )
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="How sure.")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level."
+)
 @data_options("groups", "features", "clusters")
 @condition_option
 @json_option
@@ -63,10 +72,10 @@ def certify(
     conditions: tuple[Condition, ...],
     as_json: bool,
 ) -> int:
-    """Say whether a calibration error is verified, refuted, or neither.
+    """Verify or refute an upper limit on the calibration error.
 
-    Only a model with finitely many outputs can be verified; others can be refuted. Numbers for
-    --fail-if: upper_bound, lower_bound, n_additional.
+    Only a model with finitely many outputs can be verified; others can be refuted. --fail-if
+    accepts upper_bound, lower_bound and n_additional.
     """
     for condition in conditions:
         condition.check(NUMBERS)
@@ -102,7 +111,7 @@ def certify(
 
 
 def _declared(outputs: str | None, recalibrator: str | None) -> Any:
-    """All outputs a model can give: numbers, or a calibrator that knows them."""
+    """Return all outputs that a model can produce: numbers, or a recalibrator that has them."""
     if outputs is not None and recalibrator is not None:
         raise conflict("--outputs", "--recalibrator")
     if recalibrator is not None:

@@ -31,7 +31,7 @@ SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
 
 
 @command(
-    "Which model is better calibrated?",
+    "Compare the calibration of several models.",
     "trueup compare old.csv new.csv",
     "trueup compare p.csv --model raw='p_*' --model fixed='q_*' --labels y",
 )
@@ -41,12 +41,20 @@ SCORES: dict[str | None, str] = {"brier": "Brier score", "log_loss": "log loss"}
     "models",
     multiple=True,
     metavar="NAME=COLUMNS",
-    help="A model in one FILE by its columns, such as raw='p_*'; give two or more.",
+    help="Name and columns of one model in FILE, such as raw='p_*'. Use it at least twice.",
 )
-@click.option("--metric", metavar="NAME", help="What to compare.  [default: rmsce_debiased]")
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, help="How sure.")
-@click.option("--resamples", type=int, default=999, show_default=True, help="Of the bootstrap.")
-@seed_option("the resamples")
+@click.option("--metric", metavar="NAME", help="Metric to compare.  [default: rmsce_debiased]")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level."
+)
+@click.option(
+    "--resamples",
+    type=int,
+    default=999,
+    show_default=True,
+    help="Number of bootstrap resamples.",
+)
+@seed_option
 @data_options("groups", "features")
 @condition_option
 @json_option
@@ -63,9 +71,9 @@ def compare(
 ) -> int:
     """Compare the calibration of two or more models on the same samples.
 
-    One FILE for each model, with the same rows in the same order, or one FILE with the columns of
-    several models. Numbers for --fail-if, of two models: difference, difference.low,
-    difference.high, pvalue.
+    Pass one FILE per model, with the same rows in the same order, or one FILE with the columns of
+    several models. For two models, --fail-if accepts difference, difference.low, difference.high
+    and pvalue.
     """
     if conditions and len(models or files) != 2:
         raise InputError("--fail-if", "needs exactly two models to compare")
@@ -103,7 +111,7 @@ def compare(
 
 
 def _of_files(files: tuple[str, ...], columns: dict[str, Any]) -> dict[str, Forecasts]:
-    """Models by the name of their file, as short as tells them apart."""
+    """Return the models by file name; by path if two files have the same name."""
     if len(files) < 2:
         hint = "give a second FILE, or --model NAME=COLUMNS twice"
         raise must_be("FILE", "at least two files, one per model", files[0], hint=hint)
@@ -122,7 +130,7 @@ def _of_files(files: tuple[str, ...], columns: dict[str, Any]) -> dict[str, Fore
 def _of_columns(
     files: tuple[str, ...], models: tuple[str, ...], columns: dict[str, Any]
 ) -> dict[str, Forecasts]:
-    """Models by the columns of one file."""
+    """Return the models by their columns in one file."""
     if len(files) > 1 or len(models) < 2:
         raise InputError("--model", "requires one FILE, and at least two --model options")
     if files[0] == "-":
@@ -143,19 +151,19 @@ def _show_two(screen: Screen, names: list[str], found: Comparison, metric: str |
     screen.paragraph(f"First: {names[0]}; second: {names[1]}. {found.text}", strong=True)
     both = (found.first, found.second)
     tests = (found.first_test, found.second_test)
-    level = f"{100 * found.interval.confidence_level:g} % interval"
+    level = f"{100 * found.interval.confidence_level:g}%"
     table = {
         "model": [*names, "difference"],
         metric or "rmsce_debiased": [*(number(i.estimate) for i in both), number(found.difference)],
-        level: [
+        f"{level} interval": [
             *(span(i.low, i.high) for i in both),
             span(found.interval.low, found.interval.high),
         ],
         "p-value": [*(pvalue(test.pvalue) for test in tests), pvalue(found.pvalue)],
     }
     note = (
-        "A model's p-value is of the test that it is calibrated; that of the difference, that both "
-        "errors are the same."
+        "A model's p-value tests whether it is calibrated; the p-value of the difference tests "
+        "whether the two errors are equal."
     )
     screen.table("Scores" if metric in SCORES else "Calibration error", table, note)
 
@@ -176,7 +184,8 @@ def _show_many(screen: Screen, pairs: ResultTable, metric: str | None) -> None:
         "rank": [str(ranks[name][0]) for name in order],
         metric or "rmsce_debiased": [number(ranks[name][1]) for name in order],
     }
-    screen.table("Models", table, "Models of one rank cannot be told apart by these data.")
+    note = "Models with the same rank cannot be distinguished on these data."
+    screen.table("Models", table, note)
     differences = {
         "first": [str(name) for name in pairs["first"]],
         "second": [str(name) for name in pairs["second"]],
@@ -187,4 +196,4 @@ def _show_many(screen: Screen, pairs: ResultTable, metric: str | None) -> None:
         "p-value": [pvalue(float(p)) for p in pairs["pvalue"]],
         "adjusted (Holm)": [pvalue(float(p)) for p in pairs["adjusted_pvalue"]],
     }
-    screen.table("Every two of them (first less second)", differences)
+    screen.table("Pairwise differences (first − second)", differences)

@@ -20,41 +20,43 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-SURE_ENOUGH = 0.02
+NEGLIGIBLE = 0.02
 FILES = {
-    "predictions.csv": "what the worst model said of the test rows, and what was true",
+    "predictions.csv": "test-set predictions of the worst model, with labels",
     "recalibrated.csv": "the same after recalibration",
-    "calibrator.json": "the calibrator, for trueup apply",
+    "calibrator.json": "the recalibrator, for trueup apply",
     "before.json, after.json": "both evaluations, all numbers",
-    "before.png, after.png": "both at a glance",
+    "before.png, after.png": "overview figures of both evaluations",
     "reliability-*.svg": "both reliability diagrams",
 }
 
 
-@command("See it all at work on real classifiers.", "trueup demo", "trueup demo --dir my-demo")
+@command(
+    "Run the whole workflow on example classifiers.", "trueup demo", "trueup demo --dir my-demo"
+)
 @click.option(
     "--dir",
     "directory",
     type=click.Path(file_okay=False),
     default="out/demo",
     show_default=True,
-    help="Where to write predictions, evaluations, pictures and calibrators.",
+    help="Folder for predictions, evaluations, figures and recalibrators.",
 )
 def demo(directory: str) -> None:
-    """Train classifiers on data of scikit-learn, judge them, and recalibrate the worst.
+    """Train classifiers on scikit-learn datasets, evaluate them, and recalibrate the worst.
 
-    Three models tell malignant from benign tumours and read handwritten digits. They learn from
-    one part of the data; a second part recalibrates; all numbers are of a third that neither saw.
+    Three models are trained on one part of each dataset and recalibrated on a second; all numbers
+    come from a held-out third part.
     """
     screen = Screen()
     for title, folder, data in (
-        ("Tumours: is it malignant? Two classes", "tumours", _tumours),
-        ("Handwritten digits: which is it? Ten classes", "digits", _digits),
+        ("Breast tumors, malignant or benign (2 classes)", "tumors", _tumors),
+        ("Handwritten digits (10 classes)", "digits", _digits),
     ):
         with working("training three classifiers"):
             found = data()
         _judge(screen, title, Path(directory, folder), *found)
-    screen.paragraph(f"All of this is in {directory}, a folder for each problem:", strong=True)
+    screen.paragraph(f"All results are in {directory}, in one folder per dataset:", strong=True)
     screen.answers(FILES)
     predictions = Path(directory, "digits", "predictions.csv")
     screen.commands(
@@ -67,7 +69,7 @@ def demo(directory: str) -> None:
     )
 
 
-def _tumours() -> tuple[Probs, Both]:
+def _tumors() -> tuple[Probs, Both]:
     from sklearn.datasets import load_breast_cancer
 
     measured, benign = load_breast_cancer(return_X_y=True)
@@ -109,7 +111,7 @@ def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
 
 
 def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_labels: Both) -> None:
-    """Show how good the models are, recalibrate the worst, and write all of that to a folder."""
+    """Show the calibration of the models, recalibrate the worst, and write the results."""
     from trueup.cli.figures import save_figure
     from trueup.evaluation import evaluate
     from trueup.io import write_table
@@ -127,10 +129,10 @@ def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_lab
         if tests[worst].ndim == 1:
             fixed = fixed[:, 1]
         after = evaluate(fixed, labels, recalibrate=False)
-    screen.paragraph(f"{worst}: {_said(before)}")
+    screen.paragraph(f"{worst}: {_findings(before)}")
     kind = calibrator.best_name_
     screen.paragraph(
-        f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_said(after)}"
+        f"{worst} after {kind}, fitted to {len(labels_more)} other rows: {_findings(after)}"
     )
     _show_before_after(screen, before, after)
     folder.mkdir(parents=True, exist_ok=True)
@@ -143,8 +145,8 @@ def _judge(screen: Screen, title: str, folder: Path, both_probs: Probs, both_lab
         save_figure(found.plot("reliability"), str(folder / f"reliability-{name}.svg"))
 
 
-def _said(found: Evaluation) -> str:
-    """The part of the verdict that says how things are."""
+def _findings(found: Evaluation) -> str:
+    """Return the sentences of the verdict before its recommendations."""
     return " ".join(found.answers[name] for name in ("calibrated", "magnitude", "location"))
 
 
@@ -155,11 +157,11 @@ def in_words(probs: Any, labels: Any) -> str:
     matrix = probs if probs.ndim == 2 else np.column_stack([1 - probs, probs])
     confidence, accuracy = matrix.max(axis=1).mean(), np.mean(matrix.argmax(axis=1) == labels)
     gap = accuracy - confidence
-    if abs(gap) < SURE_ENOUGH:
-        verdict = "about as sure as it should be, on average"
+    if abs(gap) < NEGLIGIBLE:
+        verdict = "well matched on average"
     else:
-        verdict = "too sure of itself" if gap < 0 else "not sure enough of itself"
-    return f"{confidence:.1%} sure on average, right {accuracy:.1%} of the time: {verdict}."
+        verdict = "overconfident" if gap < 0 else "underconfident"
+    return f"mean confidence {confidence:.1%}, accuracy {accuracy:.1%}: {verdict}."
 
 
 def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
@@ -172,11 +174,14 @@ def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
     table = {
         "model": order,
         "calibration error": [number(found[name].estimate) for name in order],
-        "95 % interval": [span(found[name].low, found[name].high) for name in order],
+        "95% interval": [span(found[name].low, found[name].high) for name in order],
         "p-value": [pvalue(calibration_test(tests[name], labels, rng=0).pvalue) for name in order],
     }
-    note = "rmsce_debiased: 0 is perfect. A small p-value of the omnibus test: not calibrated."
-    screen.table("Which of them can be believed?", table, note)
+    note = (
+        "rmsce_debiased: 0 is perfect. A small p-value of the omnibus test is evidence of "
+        "miscalibration."
+    )
+    screen.table("Calibration of the three models", table, note)
     return order[-1]
 
 
@@ -185,7 +190,7 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
     table = {
         "": ["before", "after"],
         "calibration error": [number(each.estimates[0].value) for each in both],
-        "95 % interval": [
+        "95% interval": [
             span(each.estimates[0].interval.low, each.estimates[0].interval.high) for each in both
         ],
         "p-value": [pvalue(each.pvalue) for each in both],
@@ -194,4 +199,4 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
             for place, name in enumerate(("Brier score", "log loss"))
         },
     }
-    screen.table("Recalibrated, on rows that neither the model nor the calibrator saw", table)
+    screen.table("Before and after recalibration (held-out test rows)", table)

@@ -34,7 +34,7 @@ PARTS = ("low", "high", "pvalue")
 
 
 @command(
-    "Is it calibrated? Verdict, numbers, advice.",
+    "Test calibration and recommend what to do.",
     "trueup evaluate p.csv",
     "trueup evaluate p.parquet --probs 'p_*' --labels y --plot p.png -o p.json",
     "trueup evaluate p.csv --groups region --fail-if 'rmsce_debiased > 0.02'",
@@ -46,20 +46,29 @@ PARTS = ("low", "high", "pvalue")
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="One more metric; may be given again.",
+    help="Additional metric to compute. Repeatable.",
 )
 @bins_option
 @click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals."
-)
-@click.option("--resamples", type=int, default=999, show_default=True, help="Of the tests.")
-@seed_option("all chance")
-@click.option("--quick", is_flag=True, help="Leave out recalibration and advice.")
-@click.option(
-    "--plot", "picture", type=click.Path(dir_okay=False), help="Draw the overview: png, svg, pdf."
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level."
 )
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="Write everything as JSON to a file."
+    "--resamples",
+    type=int,
+    default=999,
+    show_default=True,
+    help="Number of resamples for tests.",
+)
+@seed_option
+@click.option("--quick", is_flag=True, help="Skip recalibration and the estimator recommendation.")
+@click.option(
+    "--plot",
+    "figure_file",
+    type=click.Path(dir_okay=False),
+    help="Save an overview figure (.png, .svg or .pdf).",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="Save all results to a JSON file."
 )
 @data_options()
 @condition_option
@@ -72,24 +81,23 @@ def evaluate(
     resamples: int,
     seed: int,
     quick: bool,
-    picture: str | None,
+    figure_file: str | None,
     output: str | None,
     columns: dict[str, Any],
     conditions: tuple[Condition, ...],
     as_json: bool,
 ) -> int:
-    """Say whether the probabilities in FILE are calibrated, and what to do if not.
+    """Evaluate the calibration of the predictions in FILE.
 
-    Names for --fail-if are those of the metrics (rmsce_debiased, ece_debiased, ece, …), each also
-    with .low, .high and .pvalue; brier and log_loss; and pvalue, that of
-    the omnibus test, which decides.
+    --fail-if accepts any metric name (rmsce_debiased, ece_debiased, ece, …), its .low, .high or
+    .pvalue, brier, log_loss, and pvalue (the p-value of the omnibus test, which decides).
     """
     wanted = _checked(metrics, conditions)
     check_output(output, file)
-    if picture is not None:
-        from trueup.cli.figures import check_picture
+    if figure_file is not None:
+        from trueup.cli.figures import check_figure_file
 
-        check_picture(picture, file)
+        check_figure_file(figure_file, file)
     forecasts = read(file, columns)
     with working("evaluating"):
         from trueup.evaluation import evaluate as evaluated
@@ -107,20 +115,20 @@ def evaluate(
     found = replace(found, reproduce=_as_typed(found, file, columns, metrics))
     if output is not None:
         found.to_json(output)
-    if picture is not None:
+    if figure_file is not None:
         from trueup.cli.figures import save_figure
 
-        save_figure(found.plot(), picture)
+        save_figure(found.plot(), figure_file)
     if as_json:
         print_json(found.to_dict())
     else:
         from trueup.cli.evaluation_output import show
 
         show(Screen(), found, file, columns)
-        if picture is not None:
-            say(f"the picture is in {picture}.")
+        if figure_file is not None:
+            say(f"saved the figure to {figure_file}.")
         if output is not None:
-            say(f"the numbers are in {output}.")
+            say(f"saved the numbers to {output}.")
     return exit_code(conditions, numbers_of(found))
 
 
@@ -143,7 +151,7 @@ def _as_typed(
 
 
 def numbers_of(found: Evaluation) -> dict[str, float | None]:
-    """Every number that a condition can name."""
+    """Return every number that a condition can name."""
     numbers: dict[str, float | None] = {"pvalue": found.pvalue}
     parts = [(each.metric, each.interval, each.pvalue) for each in found.estimates]
     parts += [(score.name, score.interval, None) for score in found.scores]
@@ -155,7 +163,7 @@ def numbers_of(found: Evaluation) -> dict[str, float | None]:
 
 
 def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[str]:
-    """Names of metrics that are asked for; refuse unknown ones before any work is done."""
+    """Return the names of the requested metrics; reject unknown ones before any work is done."""
     if not metrics and not conditions:
         return []
     from trueup.metrics.declare import NAMED

@@ -1,4 +1,4 @@
-"""`trueup fit`: learn how to correct probabilities, and say what it would gain."""
+"""`trueup fit`: fit a recalibrator and report its expected gain."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
 
 
 @command(
-    "Learn how to correct probabilities.",
+    "Fit a recalibrator.",
     "trueup fit p.csv -o calibrator.json",
     "trueup fit p.csv --method temperature -o calibrator.json",
     "trueup fit p.csv --method histogram --param n_bins=10 -o calibrator.json",
@@ -43,15 +43,22 @@ BOOKKEEPING = ("classes_", "n_features_in_", "gradient_norm_", "gradient")
     type=click.Choice(list(METHODS)),
     default="auto",
     show_default=True,
-    help="How to recalibrate; auto tries several and keeps the simplest that is good enough.",
+    help="Recalibration method; auto compares several and keeps the simplest within one standard "
+    "error of the best.",
 )
-@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Such as n_bins=20.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Parameter of the method, such as n_bins=20. Repeatable.",
+)
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
     required=True,
-    help="Where to write the calibrator: a file of JSON, or of safetensors if it is large.",
+    help="File for the recalibrator: JSON, or safetensors if it is large.",
 )
 @data_options("clusters")
 @json_option
@@ -63,9 +70,9 @@ def fit(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Fit a recalibrator to FILE, which the model must not have been trained on.
+    """Fit a recalibrator to FILE, on which the model must not have been trained.
 
-    With --groups each group gets a copy of its own; --method local needs --features.
+    With --groups, each group gets its own recalibrator; --method local needs --features.
     """
     if method == "local" and "features" not in columns:
         raise required("--features", "--method local needs them, such as --features 'x_*'")
@@ -116,10 +123,10 @@ def fit(
 def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | None) -> None:
     many = fitted.fit_["n"]
     name, rows = type(fitted).__name__, f"{many:,} row{'s' * (many != 1)}"
-    sentence = "Too few rows to say what it gains." if gain is None else gain.text
+    sentence = "There are too few rows to estimate its gain." if gain is None else gain.text
     if name == "IdentityCalibration":
-        gain, what = None, "The calibrator in the file leaves probabilities as they are."
-        screen.paragraph(f"By {rows}, no recalibration is worth it. {what}", strong=True)
+        gain, what = None, "The recalibrator in the file leaves probabilities unchanged."
+        screen.paragraph(f"On {rows}, recalibration brings no clear gain. {what}", strong=True)
     else:
         screen.paragraph(f"{name} was fitted to {rows}. {sentence}", strong=True)
     if explanation:
@@ -132,21 +139,21 @@ def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | N
     if gain is not None:
         before, after = gain.error
         table = {
-            "": ["as they are", "recalibrated"],
+            "": ["original", "recalibrated"],
             "log loss": [number(value) for value in gain.log_loss],
             "Brier score": [number(value) for value in gain.brier],
             "calibration error": [number(before.estimate), number(after.estimate)],
-            "95 % interval": [span(before.low, before.high), span(after.low, after.high)],
+            "95% interval": [span(before.low, before.high), span(after.low, after.high)],
         }
-        title = f"Predictions for rows it was not fitted on ({gain.n_folds} folds)"
+        title = f"Out-of-fold predictions ({gain.n_folds} folds)"
         screen.table(title, table, "Calibration error: rmsce_debiased.")
 
 
 def _learned(fitted: Recalibrator) -> dict[str, Any]:
-    """What was learned, by name: numbers, and arrays of a few of them."""
+    """Return the fitted parameters by name: numbers and short arrays."""
     found = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
     maps = found.pop("maps_", [])
-    if len(maps) == 1:  # of two classes: one map, of which the numbers have names
+    if len(maps) == 1:  # for two classes there is one map, whose numbers have names
         found |= maps[0]
     return {
         name: value for name, value in found.items() if name not in BOOKKEEPING and _is_small(value)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trueup.cli.data_options import FILE, bins_option, data_options, read_found, seed_option
-from trueup.cli.figures import check_picture, save_figure
+from trueup.cli.figures import check_figure_file, save_figure
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
 from trueup.plotting.registry import KINDS
@@ -19,7 +19,7 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 
 
 @command(
-    "Draw a reliability diagram, or another picture.",
+    "Plot a reliability diagram or another figure.",
     "trueup plot p.csv -o reliability.png",
     "trueup plot p.csv --kind deviation -o deviation.svg",
     "trueup plot p.csv --kind classes -o classes.pdf",
@@ -30,21 +30,21 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     "--output",
     type=click.Path(dir_okay=False),
     required=True,
-    help="Where to draw: *.png, *.svg or *.pdf.",
+    help="Figure file to write (.png, .svg or .pdf).",
 )
 @click.option(
     "--kind",
     type=click.Choice(OF_ONE_MODEL),
     default="reliability",
     show_default=True,
-    help="Which picture; overview has several.",
+    help="Type of figure; overview has several.",
 )
 @bins_option
-@seed_option("all chance")
+@seed_option
 @data_options()
 def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
-    """Draw the reliability diagram of FILE, or another picture of it."""
-    check_picture(output, file)
+    """Plot the reliability diagram of FILE, or another figure."""
+    check_figure_file(output, file)
     read_from = read_found(file, columns)
     with working("drawing"):
         from trueup.evaluation.on_demand import OnDemand
@@ -55,4 +55,4 @@ def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[
         features = read_from.names.features
         parts = OnDemand(read_from.forecasts, asked, feature_names=features)
         save_figure(figure_of(parts, kind), output)
-    say(f"the picture is in {output}.")
+    say(f"saved the figure to {output}.")

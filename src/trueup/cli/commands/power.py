@@ -15,7 +15,7 @@ __all__ = ["power"]
 
 
 @command(
-    "Say how many rows detect a calibration error.",
+    "Compute the sample size needed to detect an error.",
     "trueup power p.csv --true-error 0.02",
     "trueup power p.csv --true-error 0.02 --n 1000",
 )
@@ -29,7 +29,7 @@ __all__ = ["power"]
 @click.option(
     "--n-datasets", type=int, default=1000, show_default=True, help="Number of datasets to draw."
 )
-@seed_option("the draws")
+@seed_option
 @data_options("groups", "features", "clusters")
 @json_option
 def power(
@@ -43,7 +43,7 @@ def power(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Say how many rows the omnibus test needs to detect an error, or its power with --n rows.
+    """Estimate the rows that the omnibus test needs to detect an error, or its power at --n rows.
 
     Datasets are drawn from a simulated model that is fitted to FILE and has that error.
     """
@@ -76,4 +76,4 @@ def power(
             "power": [number(each.power) for each in tried],
             "standard error": [number(each.standard_error) for each in tried],
         }
-        screen.table("What was tried", rows)
+        screen.table("Simulated numbers of rows", rows)

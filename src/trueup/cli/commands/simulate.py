@@ -1,4 +1,4 @@
-"""`trueup simulate`: what estimators say of worlds whose true error is known."""
+"""`trueup simulate`: estimators compared on simulated data with a known true error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["simulate"]
 
 
 @command(
-    "Try estimators where the truth is known.",
+    "Compare estimators on data with a known true error.",
     "trueup simulate --list",
     "trueup simulate --world roelofs_figure_3 --n 200,1000 -o errors.csv",
     "trueup simulate p.csv --metric ece --metric ece_debiased",
@@ -36,24 +36,30 @@ __all__ = ["simulate"]
     "worlds",
     multiple=True,
     metavar="NAME",
-    help="A published world; may be given again.",
+    help="Published simulation setting. Repeatable.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the published worlds.")
+@click.option("--list", "listing", is_flag=True, help="List the published settings.")
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
     metavar="NAME",
-    help="A metric to study; may be given again.",
+    help="Metric to study. Repeatable.",
 )
-@click.option("--n", metavar="NUMBERS", help="Rows of a data set: 100,1000. Of FILE: as it has.")
-@click.option("--n-datasets", type=int, default=1000, show_default=True, help="Data sets of each.")
-@seed_option("the draws")
+@click.option(
+    "--n",
+    metavar="NUMBERS",
+    help="Rows per dataset, such as 100,1000 (default for FILE: its number of rows).",
+)
+@click.option(
+    "--n-datasets", type=int, default=1000, show_default=True, help="Datasets per setting."
+)
+@seed_option
 @click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
-    help="Write the rows as CSV, Parquet or JSON; run again after a stop, it goes on.",
+    help="Save the rows as CSV, Parquet or JSON. Rerun the same command to resume.",
 )
 @data_options("groups", "features", "clusters")
 @json_option
@@ -69,7 +75,7 @@ def simulate(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Measure estimators where the truth is known: in published worlds, or in one like FILE."""
+    """Compare estimators on data with a known true error: published settings, or one like FILE."""
     if listing:
         _list_worlds(as_json)
         return
@@ -97,7 +103,7 @@ def simulate(
         found = study(named, measures, sizes or [1000], n_datasets=n_datasets, rng=seed, path=kept)
     except KeyboardInterrupt:
         if kept is not None:
-            say("what was done is kept: the same command goes on from there.")
+            say("progress is saved; run the same command to resume.")
         raise
     rows = found.rows
     if output is not None:
@@ -120,8 +126,11 @@ def simulate(
         "sd": [number(row.sd) for row in rows],
         "rmse": [number(row.rmse) for row in rows],
     }
-    note = "rmse: how far one data set is from the truth, bias and noise together."
-    screen.table(f"Over {n_datasets:,} data sets each", table, note)
+    note = (
+        "rmse: typical distance of one dataset's estimate from the true error (bias and noise "
+        "combined)."
+    )
+    screen.table(f"{n_datasets:,} datasets per setting", table, note)
     if output is not None:
         screen.paragraph(f"Written to {output}.")
 
@@ -148,7 +157,7 @@ def _worlds(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _measures(names: tuple[str, ...]) -> dict[str, Any]:
-    """Estimators by name; by default those that `recommend_estimator` compares."""
+    """Return estimators by name; by default those that `recommend_estimator` compares."""
     from trueup.simulate.recommendation import CANDIDATES
 
     return {name: metric_named(name).estimator() for name in names} or dict(CANDIDATES)

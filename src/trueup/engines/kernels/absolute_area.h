@@ -1,8 +1,8 @@
 /* The area between a smooth curve and 0, from its heights at even steps.
 
    Between two points the curve is the parabola that has their heights and, on average, that of the
-   polynomial through six points; where it may have zeros, the areas on their sides are taken
-   apart. The curve is level at both ends, where it goes on as its mirror image. */
+   polynomial through six points; where it may have zeros, the areas on either side are computed
+   separately. The curve is level at both ends, where it continues as its mirror image. */
 #ifndef TRUEUP_ABSOLUTE_AREA_H
 #define TRUEUP_ABSOLUTE_AREA_H
 

@@ -147,9 +147,9 @@ def add_hard_sets(
     Lookup lookup,
     double[:, :, ::1] sums,
 ):
-    """Sum the data sets start … stop-1, rows of ``p`` and ``y``; False if a label is not 0 or 1.
+    """Sum the datasets start … stop-1, rows of ``p`` and ``y``; False if a label is not 0 or 1.
 
-    sums[:, r] = count, score, score2, label and cross of the bins of data set r.
+    sums[:, r] = count, score, score2, label and cross of the bins of dataset r.
     """
     cdef Py_ssize_t n = p.shape[1], n_bins = lookup.bins, r, b
     check_range(start, stop, min(len(p), len(y)))

@@ -20,7 +20,7 @@ DEFINE_KINDS(find_residuals,
               double *residual),
              (value, count, positive, n, residual))
 
-/* Of the sums of the first 1, 2, …, n terms: the last, the lowest and the highest. */
+/* The last, the lowest and the highest of the sums of the first 1, 2, …, n terms. */
 typedef struct {
     double last, lowest, highest;
 } sum_range;

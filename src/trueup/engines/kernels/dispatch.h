@@ -1,6 +1,6 @@
 /* One body of plain C, compiled once for each kind of x86-64 processor and chosen when called.
 
-   Nothing is fused and no sum is reordered, so all kinds give the same bits. */
+   Nothing is fused and no sum is reordered, so the results of all kinds are identical. */
 #ifndef TRUEUP_DISPATCH_H
 #define TRUEUP_DISPATCH_H
 

@@ -11,7 +11,7 @@
 
 /* e^x for x from -708 to 700 to one unit in the last place, and 0 for any x below.
    x = k ln 2 + r with |r| <= (ln 2) / 2; ln 2 is in two parts, the first with zeros at its end, so
-   that its product with k is exact. The polynomial is that of least relative error, 4e-18. */
+   that its product with k is exact. The polynomial minimizes the relative error, which is 4e-18. */
 INLINED double exp_of(double x) {
     double shifted = x * 1.4426950408889634 + ROUNDING;
     double k = shifted - ROUNDING;

@@ -3,8 +3,8 @@ the area between a smooth curve on the grid and 0.
 
 The table holds {weight, label, residual} of a point side by side, so that a row touches two or
 three cache lines; a table of 2^14 points stays in the second-level cache. Shares are added one
-number at a time: neighbouring rows of a piled-up column write to overlapping places, where wide
-stores would wait for each other.
+number at a time: neighboring rows of a column with concentrated scores write to overlapping
+places, where wide stores would wait for each other.
 """
 
 from libc.string cimport memset

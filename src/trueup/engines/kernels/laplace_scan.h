@@ -40,7 +40,7 @@ INLINED double decay_to(const double *value, ptrdiff_t i, double bandwidth) {
 /* STRETCHES stretches of `size` scores, one after the other; there is a score before the first. */
 INLINED void scan_stretches_body(const double *value, const double *residual, ptrdiff_t size,
                                  double bandwidth, stretches *found) {
-    stretches of = *found; /* a copy that nobody else can see stays in registers */
+    stretches of = *found; /* a private copy stays in registers */
     double line[STEPS_AT_ONCE], step[STEPS_AT_ONCE * STRETCHES], term[STEPS_AT_ONCE * STRETCHES];
     for (ptrdiff_t start = 0; start < size; start += STEPS_AT_ONCE) {
         ptrdiff_t here = size - start < STEPS_AT_ONCE ? size - start : STEPS_AT_ONCE;

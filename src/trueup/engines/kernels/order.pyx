@@ -151,7 +151,7 @@ cdef void sort_by_score(uint64_t *keys, uint64_t *spare, Py_ssize_t n) noexcept 
 
 
 cdef bint insert_in_order(uint64_t *keys, Py_ssize_t n, Py_ssize_t moves) noexcept nogil:
-    """Insertion sort by score, given up (False, all keys still there) after so many moves."""
+    """Insertion sort by score that stops after ``moves`` (False, with all keys still there)."""
     cdef Py_ssize_t i, j
     cdef uint64_t key
     for i in range(1, n):

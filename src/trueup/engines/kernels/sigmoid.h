@@ -1,5 +1,5 @@
-/* Loss of sigma(intercept + slopes . covariates) for given targets, with its derivatives: one read
-   of the rows.
+/* Loss of sigma(intercept + slopes . covariates) for given targets, with its derivatives, in one
+   pass over the rows.
 
    One plain C form, compiled once for each kind of x86-64 processor. Sums are taken in eight
    lanes, rows j, j + 8, … of a block, which are then added in halves; blocks are added in their
@@ -23,7 +23,7 @@ typedef struct {
 } sigmoid_rows;
 
 /* log(1 + s) for s from 0 to 1, as 2 atanh(s / (2 + s)): two units in the last place, however
-   small s is. The polynomial is that of least error, 1.5e-18 of the result. */
+   small s is. The polynomial minimizes the error, which is 1.5e-18 of the result. */
 INLINED double log_of_one_more(double s) {
     double u = s / (2.0 + s), v = u * u, v2 = v * v, v4 = v2 * v2;
     double low = (0.3333333333333321 + 0.20000000000062232 * v) +

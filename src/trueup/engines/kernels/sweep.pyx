@@ -54,7 +54,7 @@ def residuals(
     const int64_t[::1] positive,
     double[::1] residual,
 ):
-    """Write the sum of score - label of each score, of which so many rows are positive."""
+    """Write the sum of score - label of each score, given its numbers of rows and positives."""
     cdef Py_ssize_t n = value.shape[0]
     if not len(count) == len(positive) == len(residual) == n:
         raise ValueError("one count and one place for each score")

@@ -83,7 +83,7 @@ def first_places(value: Floats) -> Ints:
 
 
 def _probes(value: Floats, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """Between neighbouring places, those half-way by rank and half-way along the score, sorted."""
+    """Between neighboring places, those half-way by rank and half-way along the score, sorted."""
     by_rank = (low + high) // 2
     by_score = np.searchsorted(value, (value[low] + value[high]) / 2)
     by_score = np.clip(by_score, low + 1, high - 1)

@@ -191,7 +191,7 @@ class BinnedError(PairsEstimator):
         if target == "population" or forecasts.weights is not None:
             return "for the population of a lens on a simplex, and for weights there"
         if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
-            return 'for distances other than "tv", and "squared" in norm 1'
+            return 'for distances other than "tv", and "squared" with norm=1'
         return ""
 
     @property

@@ -74,7 +74,7 @@ class SweepError(PairsEstimator):
     norm: float = 1
     binning: str = "equal-mass"
     analytic: ClassVar[str] = "table"
-    bins_in_words: ClassVar[str] = "the bins chosen, taken as given"
+    bins_in_words: ClassVar[str] = "the selected bins (treated as fixed)"
     most_rows_resampled: ClassVar[float] = 200_000
 
     def __post_init__(self) -> None:

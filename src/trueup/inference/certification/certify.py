@@ -31,8 +31,9 @@ from trueup.tables import ResultTable
 VERIFIED, REFUTED, OPEN = "verified", "refuted", "not enough data"
 MOST_ROWS = 1e12
 CONTINUOUS = (
-    "without a declaration of all its outputs a model may have any score, and then binning gives "
-    "only a lower bound of its error (Kumar et al. 2019, Prop. 3.3): no data can verify it"
+    "unless all outputs are declared with `outputs=`, the model may produce any score, and binning "
+    "then gives only a lower bound on its error (Kumar et al. 2019, Prop. 3.3), so no amount of "
+    "data can verify it"
 )
 
 
@@ -107,8 +108,8 @@ def certify(
     >>> rng = np.random.default_rng(0)
     >>> probs = rng.choice([0.2, 0.8], 20_000)
     >>> labels = rng.random(20_000) < probs
-    >>> print(certify(probs, labels, max_error=0.05, outputs=[0.2, 0.8]).text)
-    Verified: with 95 % confidence the calibration error is at most 0.0152, within the 0.05 asked.
+    >>> certify(probs, labels, max_error=0.05, outputs=[0.2, 0.8]).text.split(", ")[1]
+    'the calibration error is at most 0.0152'
     >>> certify(probs, labels, max_error=0.05).verdict
     'not enough data'
     """
@@ -218,7 +219,7 @@ def _certificate(
     notes: dict[str, Any] = {
         "n": int(tally.n),
         "norm": norm,
-        "target": "the calibration error of all predictions to come",
+        "target": "the population calibration error",
         "debiased_error": math.sqrt(tally.debiased),
     }
     if tally.binned:
@@ -267,21 +268,24 @@ def _sentence(
     level: float,
     tally: Tally,
 ) -> str:
-    sure = f"with {100 * level:g} % confidence the calibration error"
+    percent, limit = f"{100 * level:g}%", f"{max_error:g}"
+    error, low, high = "the calibration error is at", f"{bounds.low:.4f}", f"{bounds.high:.4f}"
     if verdict == VERIFIED:
-        return f"Verified: {sure} is at most {bounds.high:.4f}, within the {max_error:g} asked."
+        start = f"Verified: with {percent} confidence, {error} most {high}"
+        return f"{start}, within the limit of {limit}."
     if verdict == REFUTED:
-        return f"Refuted: {sure} is at least {bounds.low:.4f}, above the {max_error:g} asked."
+        start = f"Refuted: with {percent} confidence, {error} least {low}"
+        return f"{start}, above the limit of {limit}."
     if tally.binned:
-        start = f"Not verified: {CONTINUOUS}. Here {sure} is at least {bounds.low:.4f}"
+        start = f"Not verified: {CONTINUOUS}. With {percent} confidence, {error} least {low}"
         if n_additional is None:
             return f"{start}. Declare `outputs`, or bin the model's outputs first."
-        return f"{start}; about {n_additional:,} more samples may refute {max_error:g}."
-    start = f"Not enough data: {sure} is at least {bounds.low:.4f}"
-    start = f"{start}, and with as much confidence at most {bounds.high:.4f}"
+        return f"{start}; about {n_additional:,} more rows may refute {limit}."
+    start = f"Not enough data: {error} least {low} and at most {high}"
+    start = f"{start} ({percent} confidence for each bound)."
     if n_additional is None:
-        return f"{start}, and it seems to be so close to {max_error:g} that no number would decide."
-    return f"{start}; about {n_additional:,} more samples would decide about {max_error:g}."
+        return f"{start} It appears too close to {limit} for any number of rows to decide."
+    return f"{start} About {n_additional:,} more rows would settle whether it is within {limit}."
 
 
 def _checked_level(norm: object, confidence_level: object, method: object) -> float:

@@ -21,8 +21,8 @@ from trueup.results import Estimate, Interval
 from trueup.seeds import Seed, check_seed, seed_of
 
 TARGETS = ("conditional", "population")
-LOWER_BOUND = "a lower bound of the true calibration error"
-OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
+LOWER_BOUND = "a lower bound on the true calibration error"
+OF_THESE_SCORES = f"{LOWER_BOUND} for these scores"
 
 
 def interval(
@@ -166,7 +166,7 @@ def _from_table(
             notes |= {"n_merged_bins": merged} if merged else {}
         words = _words(norm, target)
         if notes.get("n_merged_bins"):
-            words = words.replace("these bins", "these bins, those of one row merged")
+            words = words.replace("these bins", "these bins (single-row bins merged)")
         ends = Ends(0.0, 0.0)  # no class has a row in the region, and each adds 0
         if table.parts:
             population = target == "population"
@@ -175,7 +175,7 @@ def _from_table(
     words = words.replace("these bins", estimator.bins_in_words)
     if not ends.low <= found.value <= ends.high:
         side = "above" if found.value > ends.high else "below"
-        notes["estimate_outside"] = f"the estimate, which is biased, lies {side} the interval"
+        notes["estimate_outside"] = f"the estimate is biased and lies {side} the interval"
     return Interval(*ends, found.value, level, "analytic", words, notes)
 
 
@@ -189,8 +189,8 @@ def _words(norm: float, target: str, distance: str = "") -> str:
         power = "²" if norm == 2 else f"^{norm:g}"
         formula = f"(Σ s_b {gap}{power})^(1/{norm:g})"
     if target == "population":
-        return f"the binned error {formula} of new rows in these bins; {LOWER_BOUND}"
-    return f"the binned error {formula} of these scores and these bins; {OF_THESE_SCORES}"
+        return f"the binned error {formula} for new rows in these bins; {LOWER_BOUND}"
+    return f"the binned error {formula} for these scores and these bins; {OF_THESE_SCORES}"
 
 
 def _by_bootstrap(
@@ -227,7 +227,7 @@ def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts)
 
 def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
     name = repr(statistic) if not hasattr(statistic, "__name__") else statistic.__name__
-    return f"the value of {name} on ever more rows like these"
+    return f"the population value of {name} (its limit as the number of rows grows)"
 
 
 def _alone(forecasts: Forecasts) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _alone(forecasts: Forecasts) -> dict[str, Any]:
     if Units(forecasts).count > 1:
         return {}
     unit = "row" if forecasts.clusters is None else "cluster"
-    return {"single_unit": f"one {unit} does not show by how much others may differ"}
+    return {"single_unit": f"a single {unit} says nothing about variability"}
 
 
 def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:

@@ -223,4 +223,6 @@ def _null(forecasts: Forecasts, fixed: bool) -> str:
         if forecasts.is_matrix
         else "every label is 1 with its predicted probability"
     )
-    return f"{drawn}, rows independent, {'given' if fixed else 'over'} the predictions"
+    if fixed:
+        return f"conditional on the predictions, {drawn}, independently across rows"
+    return f"{drawn}, independently across rows; predictions are resampled"

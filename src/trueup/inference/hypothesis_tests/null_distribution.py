@@ -196,8 +196,8 @@ def certain_pvalue(agree: bool, n_resamples: int) -> float:
 def null_of(lens: Lens) -> str:
     """Say what is tested through a lens."""
     if lens.induces == "pairs":
-        return f"P(outcome | score) = score, seen through {lens!r}; rows are independent"
-    return f"outcomes follow the predicted distributions, seen through {lens!r}; rows independent"
+        return f"P(outcome | score) = score under {lens!r}, with independent rows"
+    return f"outcomes follow the predicted distributions under {lens!r}, with independent rows"
 
 
 def check_test(forecasts: Forecasts, n_resamples: object) -> None:

@@ -260,7 +260,7 @@ def sensitivity(
 def _checked(statistic: object) -> Any:
     usual, chosen = rmsce_debiased.estimator(), known_estimator(statistic, "statistic")
     if chosen is None or not usual.is_like(chosen, "lens", "binning"):
-        raise must_be("statistic", "a debiased BinnedError of norm 2", statistic)
+        raise must_be("statistic", "a debiased BinnedError with norm=2", statistic)
     return chosen
 
 

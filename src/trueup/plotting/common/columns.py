@@ -14,7 +14,7 @@ Flags = NDArray[np.bool_]
 
 
 def check_columns(argument: str, table: object, *names: str) -> ResultTable:
-    """Refuse what is not `ResultTable` with these columns and at least one row."""
+    """Raise InputError unless given a `ResultTable` with these columns and at least one row."""
     columns = ResultTable.expect(table, argument, f"a ResultTable with {_listed(names)}")
     missing = [name for name in names if name not in columns]
     if missing:

@@ -42,7 +42,7 @@ class NotebookFigure(Figure):
 
 
 class Room:
-    """Where axes lie inside the place they were given: what goes beside them is kept free.
+    """Where axes lie inside the place they were given: space next to them is kept free.
 
     ``strip`` is the share of the height that is kept below them, for a strip of other axes. To
     the right the width of the legend is kept. So is what long labels need to the left and below, in

@@ -1,4 +1,4 @@
-"""Several named tables on one axes: a line for each, told apart by more than its colour."""
+"""Several named tables on one axes: a line for each, distinguished by more than its color."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 MOST_ENTRIES = 20  # of a legend
-MARKS = 12  # of a line with more points than this, about so many are marked
+MARKS = 12  # number of marks, about, on a line with more points than this
 
 
 def named_tables(argument: str, tables: object, *columns: str) -> dict[str, ResultTable]:
     """Return tables by name, each with these columns and a row or more.
 
-    A table by itself has the name "": there is nothing to tell it from.
+    A single table has the name "", because it need not be distinguished from others.
     """
     if not isinstance(tables, Mapping):
         return {"": check_columns(argument, tables, *columns)}
@@ -37,7 +37,7 @@ def named_tables(argument: str, tables: object, *columns: str) -> dict[str, Resu
 
 
 def series_look(index: int) -> Look:
-    """Return how a series is drawn; after seven, colours have other markers and dashes."""
+    """Return how a series is drawn; after seven, colors have other markers and dashes."""
     turn = index // len(LOOKS)
     return Look(look(index).colour, look(index + 2 * turn).marker, look(index + 3 * turn).dashes)
 
@@ -65,14 +65,14 @@ def draw_series(ax: Axes, index: int, name: str, x: Any, y: Any, **options: Any)
 
 
 def series_axes(ax: Axes | None, series: int) -> Axes:
-    """Return tidy axes; new ones are as high as a legend of so many series needs."""
+    """Return tidy axes; new ones are high enough for a legend with ``series`` entries."""
     axes = on(ax, (6.4, max(4.0, 0.9 + 0.19 * min(series, MOST_ENTRIES + 1))))
     tidy(axes)
     return axes
 
 
 def legend_of_series(ax: Axes) -> None:
-    """Put the legend beside the data; of very many series the first, and how many more."""
+    """Put the legend next to the data; for very many series, the first and how many follow."""
     from matplotlib.lines import Line2D
 
     handles = ax.get_legend_handles_labels()[0]

@@ -1,8 +1,8 @@
-"""What all figures share: colours and markers, new axes, formats, and where legends go.
+"""What all figures share: colors and markers, new axes, formats, and where legends go.
 
 Nothing here changes a global setting of matplotlib, and matplotlib is imported only when something
-is drawn. Every colour comes with a marker or a line style of its own, so that pictures can be read
-in grey.
+is plotted. Every color comes with a marker or line style of its own, so that figures are readable
+in grayscale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.legend import Legend
 
-# Okabe & Ito: told apart by colour-blind readers.
+# Okabe & Ito: distinguishable with color-vision deficiency.
 BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
@@ -62,7 +62,7 @@ LOOKS = (
 
 
 def look(index: int) -> Look:
-    """Return the colour, marker and dashes of a series; after seven they repeat."""
+    """Return the color, marker and dashes of a series; after seven they repeat."""
     return LOOKS[index % len(LOOKS)]
 
 
@@ -71,15 +71,15 @@ def need_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        message = "Pictures need matplotlib. Hint: pip install trueup[plot]."
+        message = "Figures need matplotlib. Hint: pip install trueup[plot]."
         raise CapabilityError(message) from None
 
 
 def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
     """Return the axes that were given, or those of a new figure, of a size in inches.
 
-    A new figure is not registered anywhere, so it goes when its last axes go. It makes room for all
-    text by itself; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
+    A new figure is not registered anywhere, so it goes when its last axes go. It makes room for its
+    text; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
     """
     need_matplotlib()
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ def words(name: object, longest: int = LONGEST_NAME) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number to be read in a picture, to three digits, with a proper minus.
+    """Return a number for a figure, to three digits, with a proper minus.
 
     >>> number(0.039784), number(-0.5), number(12345.6)
     ('0.0398', '−0.5', '12346')
@@ -137,9 +137,9 @@ def percent(value: float) -> str:
     """Return a share as a percentage.
 
     >>> percent(0.95), percent(0.0012)
-    ('95 %', '0.12 %')
+    ('95%', '0.12%')
     """
-    return f"{100 * value:.3g} %".replace("-", "−")
+    return f"{100 * value:.3g}%".replace("-", "−")
 
 
 def percent_axis(axis: Axis) -> None:

@@ -59,8 +59,8 @@ def plot_class_errors(
 ) -> Axes:
     """Draw the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
 
-    Of more than 40 classes the 20 worst are drawn with their names, and all of them as a curve in
-    a strip below. Classes without an error (NaN) are left out.
+    With more than 40 classes, the 20 worst are plotted with their names, and all of them as a curve
+    in a strip below. Classes without an error (NaN) are omitted.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def plot_group_errors(
 ) -> Axes:
     """Draw the error of every group, the largest first, with its interval.
 
-    Of more than 40 groups the 20 worst are drawn with their names, and all of them as a curve in
-    a strip below.
+    With more than 40 groups, the 20 worst are plotted with their names, and all of them as a curve
+    in a strip below.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def plot_group_errors(
     if overall is not None and np.isfinite(overall):
         limit_errors(axes, rows, overall)
         axes.axvline(overall, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
-        axes.set_xlabel(f"{measure}\n(dashed: of all rows, {number(overall)})")
+        axes.set_xlabel(f"{measure}\n(dashed: all rows, {number(overall)})")
     return axes
 
 
@@ -186,7 +186,7 @@ def _strip(axes: Axes, rows: Rows, what: str) -> None:
     strip.plot(rank, rows.value, color=INK, linewidth=1.4)
     strip.set_xlim(0.5, len(rows) + 0.5)
     strip.set_ylim(min(0.0, float(rows.value.min())), 1.08 * highest(rows.value))
-    strip.set_xlabel(f"all {len(rows)} {what}, largest error first; shaded: those above")
+    strip.set_xlabel(f"all {len(rows)} {what} by decreasing error (shaded: shown above)")
     strip.set_ylabel("error")
     strip.locator_params(axis="y", nbins=3)
     number_axis(strip.yaxis)

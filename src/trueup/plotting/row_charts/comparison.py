@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WIDTH = 6.4
 MODEL = Kind("o", BLUE, "model")
-BESIDE = 1.24  # how much wider the axes are than the data, where p-values stand beside them
+WITH_PVALUES = 1.24  # how much wider the axes are than the data, with p-values next to them
 
 
 def plot_comparison(
@@ -37,8 +37,8 @@ def plot_comparison(
     Parameters
     ----------
     columns
-        ``model`` and ``error``; ``low`` and ``high`` where there are; where there is a ``pvalue``
-        it is written beside the model. Models without an error (NaN) are left out.
+        ``model`` and ``error``, optionally ``low`` and ``high``; a ``pvalue`` is written next to
+        the model. Models without an error (NaN) are omitted.
     reference
         Error to compare with, drawn as a line; by default the smallest.
     measure
@@ -104,9 +104,9 @@ def _named_errors(found: Mapping[str, Finding]) -> ResultTable:
 
 
 def _pvalues(axes: Axes, rows: Rows) -> None:
-    """Write p-values along the right side, beside the data."""
+    """Write p-values along the right side, next to the data."""
     left, right = axes.get_xlim()
-    axes.set_xlim(left, left + BESIDE * (right - left))
+    axes.set_xlim(left, left + WITH_PVALUES * (right - left))
     for place, pvalue in enumerate(rows.pvalue):
         if not np.isnan(pvalue):
             axes.text(

@@ -35,9 +35,9 @@ class Kind(NamedTuple):
     label: str
 
 
-TOO_HIGH = Kind(OVER_MARKER, OVER, "predicted too often")
-TOO_LOW = Kind(UNDER_MARKER, UNDER, "predicted too rarely")
-PLAIN = Kind("o", GREEN, "on the whole as\noften as it occurs")
+TOO_HIGH = Kind(OVER_MARKER, OVER, "overpredicted")
+TOO_LOW = Kind(UNDER_MARKER, UNDER, "underpredicted")
+PLAIN = Kind("o", GREEN, "predicted as often\nas it occurs")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Rows:
         return len(self.names)
 
     def kinds(self) -> list[Kind]:
-        """Whether each row is predicted too often or too rarely."""
+        """Return whether each row is overpredicted or underpredicted."""
         return [TOO_HIGH if g < 0 else TOO_LOW if g > 0 else PLAIN for g in self.gap]
 
 

@@ -22,7 +22,7 @@ class SpaceArrow(FancyArrowPatch):
     def __init__(self, start: Floats, end: Floats, **kwargs: Any) -> None:
         super().__init__((0, 0), (0, 0), shrinkA=0, shrinkB=0, **kwargs)
         self.ends = np.stack([start, end])
-        self.set_in_layout(False)  # before it is drawn nobody knows where it lies
+        self.set_in_layout(False)  # its position is unknown before drawing
 
     def do_3d_projection(self) -> float:
         """Place the arrow on the paper; return how near it is."""

@@ -1,4 +1,4 @@
-"""Cells of a simplex as they are drawn: names of their corners, and colour for their share."""
+"""Cells of a simplex as they are drawn: names of their corners, and color for their share."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def corner_names(names: Sequence[Any] | None, m: int, line: int) -> list[str]:
 
 
 def share_colours() -> Colormap:
-    """From nearly white to a blue on which a dark arrow is still seen; monotone in grey."""
+    """From nearly white to a blue on which a dark arrow is still seen; monotone in gray."""
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -64,7 +64,7 @@ def share_norm(share: Floats) -> LogNorm:
 
 
 def share_bar(ax: Axes, mappable: Any, place: tuple[float, float, float, float]) -> Axes:
-    """Draw the colours of shares inside the axes, at a place in shares of theirs."""
+    """Draw the colors of shares inside the axes, at a place in shares of theirs."""
     inside = ax.inset_axes(place)
     bar = ax.figure.colorbar(mappable, cax=inside)
     bar.outline.set_visible(False)
@@ -100,7 +100,7 @@ def _round_up(share: float) -> float:
 
 
 def _round_shares(low: float, high: float) -> list[float]:
-    """Shares to write beside the colours: both ends, and decades between them."""
+    """Shares to write next to the colors: both ends, and decades between them."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     decades = [10.0**power for power in range(first, last + 1)]
     inner = [share for share in decades if 2.5 * low < share < high / 2.5]

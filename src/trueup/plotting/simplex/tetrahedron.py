@@ -47,10 +47,10 @@ HINT = "group the classes: BinnedError(lens=Partition(((0,), (1,), (2,), (3, 4))
 def plot_tetrahedron(
     cells: CellTable, *, names: Sequence[Any] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw predictions of four outcomes against what came true, on the tetrahedron.
+    """Plot predictions of four outcomes against observed rates, on the tetrahedron.
 
     Each corner is certainty of one outcome. A marker stands at the mean prediction of each cell;
-    its area grows with the cell's share of the rows, which its colour tells. An arrow goes from
+    its area grows with the cell's share of the rows, which its color tells. An arrow goes from
     there to the frequencies of the outcomes in the cell; those of cells with a small share are
     fainter.
 

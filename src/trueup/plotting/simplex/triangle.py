@@ -45,11 +45,11 @@ HINT = (
 def plot_simplex(
     cells: CellTable, *, names: Sequence[Any] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw predictions of three outcomes against what came true, on the triangle.
+    """Plot predictions of three outcomes against observed rates, on the triangle.
 
     Each corner is certainty of one outcome. An arrow goes from the mean prediction of a cell to
     the frequencies of the outcomes in it: of a calibrated model the arrows are short and point
-    anywhere. The colour of a cell is its share of the rows, on a logarithmic scale, and arrows of
+    anywhere. The color of a cell is its share of the rows, on a logarithmic scale, and arrows of
     cells with a small share are fainter: those are long by chance.
 
     Parameters

@@ -32,11 +32,11 @@ class AutoCalibration(Recalibrator):
     are ranked by the mean log loss (or Brier score) of these out-of-fold predictions. The first in
     the order of simplicity whose mean is within one standard error of the best is chosen, the
     standard error being that of the difference row by row; and is then fitted on all rows. By log
-    loss, a candidate that gave probability 0 to what came true is never taken for one as good as
-    a best that did not. Only the data given to `fit` are looked at.
+    loss, a candidate that gave probability 0 to an observed outcome never counts as good as a
+    best that did not. Only the data given to `fit` are used.
 
-    Debiased calibration errors stand beside the scores and decide nothing: a plug-in error ranks
-    candidates by chance as well (Roelofs et al. 2022), and any error of calibration alone is
+    Debiased calibration errors are reported and decide nothing: a plug-in error ranks candidates
+    by chance as well (Roelofs et al. 2022), and any error of calibration alone is
     smallest for one that forgets what the scores say.
 
     Parameters
@@ -70,7 +70,7 @@ class AutoCalibration(Recalibrator):
     -----
     Folds share their training rows, so standard errors are a little too small; the rule of one
     standard error is no test. Cost: a fit of every candidate for every fold, and one more of the
-    chosen; for 5,000 rows of 100 classes some four seconds on one core.
+    chosen; for 5,000 rows of 100 classes about four seconds on one core.
 
     References
     ----------
@@ -119,7 +119,7 @@ class AutoCalibration(Recalibrator):
         ``candidate``, ``simplicity`` (0 is the simplest), ``score`` and its standard error
         ``score_se``, ``difference`` to the best with ``difference_se``, ``zeros`` (rows whose
         class had probability 0), ``error``, ``error_low``, ``error_high`` (`rmsce_debiased` of the
-        top label, or of the second of two classes, with its 95 % interval), for more than two
+        top label, or of the second of two classes, with its 95% interval), for more than two
         classes the same of ``marginal_error`` (`marginal_error_debiased`), and ``chosen``.
         """
         return ResultTable(self.results_)
@@ -148,7 +148,9 @@ class AutoCalibration(Recalibrator):
             self.best_name_ = ranking.trials[ranking.chosen].name
         else:
             self.results_ = {"candidate": np.array(list(candidates)[:1])}
-            self.explanation_ = "One row cannot be cut into folds: probabilities stay as they are."
+            self.explanation_ = (
+                "A single row cannot be split into folds, so the probabilities are left unchanged."
+            )
             self.best_name_ = next(iter(candidates))
         self.best_ = candidates[self.best_name_]._fitted_copy(data, self.classes_)
         self.notes_ += self.best_.notes_

@@ -21,8 +21,8 @@ from trueup.recalibrate.scaling.vector import VectorScaling
 from trueup.recalibrate.venn_abers import VennAbers
 
 TOO_FEW = "too few rows"
-TOO_MANY = "too many classes, and so too costly"
-TWICE = "another of them once more"
+TOO_MANY = "too costly for this many classes"
+TWICE = "equivalent to another candidate"
 
 
 class Candidate(NamedTuple):
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
     twice_for_two: bool = False
 
     def why_not(self, n: int, n_classes: int) -> str:
-        """Why it is not worth trying, or nothing."""
+        """Return why it is not worth trying, or an empty string."""
         if self.twice_for_two and n_classes == 2:
             return TWICE
         if n < self.rows(n_classes):
@@ -72,7 +72,7 @@ CANDIDATES = (
 
 
 def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
-    """Return what n rows of K classes can tell apart, by name, the simplest first.
+    """Return the candidates that n rows of K classes can support, by name, the simplest first.
 
     No recalibration; scalings with ten rows for each number they learn; from 1,000 rows and up to
     100 classes maps of any shape, of which `ScalingBinning` and `BayesianBinning` up to 20; up to

@@ -115,9 +115,9 @@ class Ranking:
         chosen, best, none = (self.trials[k] for k in (self.chosen, self.best, 0))
         name = WORDS[self.score]
         sentences = [
-            f"{len(self.trials)} candidates were compared by the {name} of predictions out of "
-            f"fold, on {len(none.losses)} rows in {n_folds} folds.",
-            f"{best.name} has the lowest, {self.mean(best.losses)[0]:.4f}.",
+            f"Compared {len(self.trials)} candidates by out-of-fold {name} "
+            f"({len(none.losses):,} rows, {n_folds} folds).",
+            f"{best.name} has the lowest {name}, {self.mean(best.losses)[0]:.4f}.",
         ]
         impossible = [trial.name for trial in self.trials if trial.zeros]
         if impossible and self.score == "log_loss":
@@ -128,11 +128,11 @@ class Ranking:
         if chosen is not best:
             behind, se = self.behind(chosen)
             sentences.append(
-                f"{chosen.name} is the simplest within one standard error of it, {behind:.4f} "
-                f"worse ± {se:.4f}, and is chosen."
+                f"{chosen.name} is the simplest candidate within one standard error of the best "
+                f"(worse by {behind:.4f} ± {se:.4f}) and is chosen."
             )
         elif chosen is not none:
-            sentences.append("Nothing simpler is within one standard error of it: it is chosen.")
+            sentences.append("No simpler candidate is within one standard error, so it is chosen.")
         if chosen is none:
             sentences.append(f"The debiased calibration error is {_shown(none)}.")
             return " ".join(sentences)
@@ -140,9 +140,9 @@ class Ranking:
         clipped = self.score == "log_loss" and (none.zeros or chosen.zeros)
         told = f"{gain:.4f} ± {se:.4f}{' (clipped)' if clipped else ''}"
         sentences += [
-            f"Against {none.name} it lowers the {name} by {told}, and the debiased "
-            f"calibration error from {_shown(none)} to {_shown(chosen)}.",
-            "It was chosen by these numbers, so they flatter it a little.",
+            f"Compared with no recalibration, it lowers the {name} by {told} and changes the "
+            f"debiased calibration error from {_shown(none)} to {_shown(chosen)}.",
+            "These numbers are slightly optimistic because they were also used to choose it.",
         ]
         return " ".join(sentences)
 
@@ -161,4 +161,4 @@ def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
 
 def _shown(trial: Trial) -> str:
     found = trial.errors["error"]
-    return f"{found.estimate:.4f} (95 % interval {found.low:.4f} to {found.high:.4f})"
+    return f"{found.estimate:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

@@ -33,7 +33,7 @@ class BayesianBinning(MarginalRecalibrator):
 
     In a binning M of B bins each bin has a probability with a Beta prior of mean :math:`c_b`, the
     middle of the bin, that counts for :math:`\nu` rows: :math:`\alpha_b = \nu c_b`,
-    :math:`\beta_b = \nu (1 - c_b)`. Of :math:`N_b` rows of the bin :math:`m_b` are positive, so
+    :math:`\beta_b = \nu (1 - c_b)`. The bin has :math:`N_b` rows, :math:`m_b` of them positive, so
 
     .. math::
         P(D \mid M) = \prod_b \frac{\Gamma(\nu)}{\Gamma(N_b + \nu)}
@@ -42,7 +42,7 @@ class BayesianBinning(MarginalRecalibrator):
         q(p) = \frac{\sum_M P(D \mid M)\, q_M(p)}{\sum_M P(D \mid M)},
 
     with :math:`q_M(p) = (m_b + \alpha_b) / (N_b + \nu)` in the bin b of p. B runs from
-    :math:`\sqrt[3]{n}/10` to :math:`10\sqrt[3]{n}` with five rows a bin or more, n at most 10⁸;
+    :math:`\sqrt[3]{n}/10` to :math:`10\sqrt[3]{n}` with at least five rows per bin, n at most 10⁸;
     numbers of bins that tied scores make the same binning are one model.
 
     Use it as a histogram binning that chooses its bins, from a few hundred rows on. It need not
@@ -87,7 +87,7 @@ class BayesianBinning(MarginalRecalibrator):
     """
 
     why_worse: ClassVar[str] = (
-        "bins draw sharp scores that were right to their mean, and priors to their middle"
+        "binning and the prior shrink confident, correct scores toward the middle"
     )
 
     prior_weight: float = 2.0
@@ -196,6 +196,6 @@ def _cuts_without_ties(n: int) -> tuple[Ints, Ints]:
 
 
 def _numbers_of_bins(rows: float) -> range:
-    """∛n/10 … 10 ∛n, five rows a bin, at least one bin; cube roots of whole numbers are exact."""
+    """∛n/10 … 10 ∛n, five rows per bin, at least one bin; cube roots of whole numbers are exact."""
     n, root = max(1, round(min(rows, MOST_ROWS))), EqualMass("auto").n_bins_for
     return range(max(1, root(n // 1000 + 1) - 1), min(root(1000 * n), -(-n // ROWS_PER_BIN)) + 1)

@@ -27,7 +27,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
     probable class right?", and the other classes of a row share the rest as before.
     """
 
-    why_worse: ClassVar[str] = "the bins hide more than the recalibration mends"
+    why_worse: ClassVar[str] = "binning loses more information than recalibration gains"
 
     n_bins: int
     lens: str
@@ -91,7 +91,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
 
 @with_parameters
 class HistogramBinning(BinnedRecalibrator):
-    r"""Answer with the mean label of the bin that the score falls into.
+    r"""Histogram binning: replace each score by the mean label of its bin.
 
     :math:`q(p) = \sum_{i \in b(p)} w_i y_i / \sum_{i \in b(p)} w_i`, where b(p) is the bin of p.
     An empty bin of equal width answers with its midpoint.

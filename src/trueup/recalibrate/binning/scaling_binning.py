@@ -46,7 +46,7 @@ class ScalingBinning(BinnedRecalibrator):
     n_bins
         Bins for each class; there are fewer where many values of g are tied.
     lens
-        ``"one-vs-rest"`` recalibrates every class by itself and divides rows by their sum (a row
+        ``"one-vs-rest"`` recalibrates each class separately and divides rows by their sum (a row
         of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
         `predict` keeps its class.
     split
@@ -67,8 +67,8 @@ class ScalingBinning(BinnedRecalibrator):
 
     Notes
     -----
-    A bin that none of the last third fell into answers with the mean value of the second. For two
-    classes, answers never fall as scores rise if g never does. Values of g are cut into bins by
+    A bin without rows of the last third gives the mean value of the second third. For two
+    classes, outputs are monotone in the score if g is. Values of g are cut into bins by
     their first ten digits, so that rounding errors do not decide which of them are tied.
 
     References

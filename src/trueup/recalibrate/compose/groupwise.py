@@ -153,7 +153,10 @@ class GroupwiseCalibration(Recalibrator):
             shared = log_loss_of(self.global_._probs_of(part.scores), part)
             own = log_loss_of(copy._probs_of(part.scores), part)
             if own > shared + ROUNDING * (1 + shared):
-                self.notes_.append(f"group {name}: its own copy was worse than that of all rows")
+                self.notes_.append(
+                    f"group {name}: the recalibrator for all rows is used, because the group's own "
+                    "had a higher log loss"
+                )
                 continue
             self.groups_.append(name)
             self.recalibrators_.append(copy)

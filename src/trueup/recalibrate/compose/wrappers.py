@@ -14,21 +14,21 @@ from trueup.recalibrate.one_vs_rest import MarginalRecalibrator
 from trueup.recalibrate.score_forms import FitData, Scores
 
 OUTCOMES = np.arange(2)
-"""The classes of a copy: whether the class it looks at came true."""
+"""The classes of a copy: whether its class occurs."""
 
 
 @with_parameters
 class OneVsRestCalibration(MarginalRecalibrator):
-    r"""Recalibrate every class against the rest with a binary copy, then normalise rows.
+    r"""Recalibrate every class against the rest with a binary copy, then normalize rows.
 
     :math:`q_k(x) = g_k(p_k)`, row :math:`q / \sum_j q_j`, each :math:`g_k` a copy of the
-    recalibrator fitted to "is it class k?". Of logits each copy gets the log-odds of its class,
+    recalibrator fitted to "is it class k?". With logits, each copy gets the log-odds of its class,
     :math:`z_k - \log\sum_{j\ne k} e^{z_j}`.
 
     Use it to give a method of one shape for all classes, such as `TemperatureScaling`, a shape
     for each. It needs enough rows *of every class*, and may change the predicted class. Dividing
     by the sum undoes some of the calibration of single classes: `predict_marginals` has it as
-    fitted. If normalised rows have a larger log loss on the fit data than the original ones, those
+    fitted. If normalized rows have a larger log loss on the fit data than the original ones, those
     are kept, and ``notes_`` says so. Cost: K fits of n rows.
 
     Parameters
@@ -68,7 +68,7 @@ class OneVsRestCalibration(MarginalRecalibrator):
         if self._is_worse(data):
             same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES, induced=True)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
-            self.notes_ = ["normalised rows were worse than the original ones, which were kept"]
+            self.notes_ = ["normalized rows were worse than the original ones, which were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)
@@ -84,8 +84,8 @@ class TopLabelCalibration(Recalibrator):
     r"""Recalibrate the probability of the predicted class as a binary problem.
 
     With t the largest probability of a row, :math:`t' = g(t)`, g a copy of the recalibrator fitted
-    to "was the prediction right?"; the others are multiplied by :math:`(1 - t')/(1 - t)`. Of
-    logits g gets the log-odds of the predicted class.
+    to "was the prediction right?"; the others are multiplied by :math:`(1 - t')/(1 - t)`. With
+    logits, g gets the log-odds of the predicted class.
 
     Use it when only the confidence of the answer counts, and with few rows for many classes: all
     rows fit one map. `predict` keeps the original class even where rescaling moved the largest

@@ -143,7 +143,7 @@ class Decoder:
     def _from_tensor(self, number: Any, kind: np.dtype[Any]) -> NDArray[Any]:
         name = str(number)
         if type(number) is not int or name not in self.tensors or name in self.used:
-            raise UnreadableError("does not hold each of its arrays once")
+            raise UnreadableError("has missing or duplicate arrays")
         self.used.add(name)
         raw = np.ascontiguousarray(self.tensors[name])
         if raw.dtype != (np.dtype(np.uint8) if kind.kind == "U" else kind):
@@ -199,7 +199,7 @@ def _parts(form: Any, *names: str) -> tuple[Any, ...]:
 
 def _checked(value: Any, kind: type, what: str) -> Any:
     if not isinstance(value, kind):
-        raise UnreadableError(f"holds something else where {what} should be")
+        raise UnreadableError(f"has a value of another type where {what} should be")
     return value
 
 
@@ -217,7 +217,7 @@ def _blamed(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
-        raise UnreadableError(f"has something wrong in {what}: {said}") from error
+        raise UnreadableError(f"has an invalid value in {what}: {said}") from error
 
 
 def _check_restored(recalibrator: Any) -> None:
@@ -237,7 +237,7 @@ def _check_restored(recalibrator: Any) -> None:
         raise UnreadableError("does not name each column")
     notes, record = held["notes_"], held["fit_"]
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise UnreadableError("holds notes that are not sentences")
+        raise UnreadableError("has malformed notes")
     if not isinstance(record, dict) or (record and not _is_record(record, len(classes))):
         raise UnreadableError("does not record its fit")
     _check_answers(recalibrator, len(classes), columns)

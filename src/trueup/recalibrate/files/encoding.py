@@ -1,4 +1,4 @@
-"""Plain values as JSON and back, to the bit: what a recalibrator was told and what it learned.
+"""Parameters and fitted values of a recalibrator as JSON and back, without loss.
 
 null, true, numbers, strings and lists stand for themselves. Everything else is an object with one
 key that says what it is:
@@ -53,7 +53,7 @@ def is_recalibrator(value: object) -> bool:
 
 
 class Encoder:
-    """Writes values as JSON; arrays go beside it, into ``tensors``, if asked to."""
+    """Writes values as JSON; with ``beside``, arrays go into ``tensors`` instead."""
 
     def __init__(self, *, beside: bool) -> None:
         self.beside = beside

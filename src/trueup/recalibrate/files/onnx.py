@@ -158,8 +158,8 @@ def _log_odds(graph: Graph, recalibrator: Any) -> str:
 def _log_sum_of_others(graph: Graph, rows: str, columns: int) -> str:
     """Log Σ_{j≠k} e^{z_j} for every k.
 
-    Taking e^{z_k} away from the sum loses nothing but for the largest logit, whose others are
-    added up by themselves.
+    Subtracting e^{z_k} from the sum loses no precision except for the largest logit, for which the
+    others are added separately.
     """
     numbers = graph.constant([range(columns)], np.int64)
     is_top = graph("Equal", numbers, graph("ArgMax", rows, axis=1, keepdims=1))

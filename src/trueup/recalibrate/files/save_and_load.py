@@ -38,7 +38,7 @@ FORMAT = "trueup recalibrator"
 SCHEMA = 2
 MOST_INSIDE = 1 << 16
 MOST_JSON = 1 << 25
-"""Bytes of JSON that are read or written; arrays beside it may be of any size."""
+"""Bytes of JSON that are read or written; arrays outside it may be of any size."""
 TOO_LONG = f"holds more than {MOST_JSON >> 20} MiB of JSON"
 MOST_BRACKETS = 4 * DEEPEST  # a level of values takes at most three of JSON
 NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
@@ -65,7 +65,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_recalibrator(path: str | os.PathLike[str]) -> Any:
-    """Read a recalibrator that `save` wrote; it predicts the same, to the bit.
+    """Read a recalibrator that `save` wrote; its predictions are bit-for-bit identical.
 
     Raises
     ------
@@ -133,34 +133,34 @@ def _recalibrator_in(content: bytes) -> Any:
         raise UnreadableError("is not in the format of trueup")
     schema, writer = document.get("schema"), document.get("trueup")
     if type(schema) is not int or schema < 1 or not isinstance(writer, str):
-        raise UnreadableError("does not say its version")
+        raise UnreadableError("does not state its version")
     if schema < SCHEMA:
         raise UnreadableError("was saved by an earlier version of trueup: fit it again")
     if schema > SCHEMA:
         newer = f"was written by a newer trueup, {ascii(writer[:20])[1:-1]}: upgrade trueup"
         raise UnreadableError(newer)
     if set(document) != {"format", "schema", "trueup", "recalibrator", "sha256"}:
-        raise UnreadableError("lacks a part or has one too many")
+        raise UnreadableError("has missing or unexpected entries")
     if set(tensors) != {str(number) for number in range(len(tensors))}:
         raise UnreadableError("does not number its arrays")
     promised = document.pop("sha256")
     in_order = [tensors[str(number)] for number in range(len(tensors))]
     if promised != _checksum(document, in_order):
-        raise UnreadableError("was changed after it was saved: its checksum does not agree")
+        raise UnreadableError("was changed after it was saved: its checksum does not match")
     decoder = Decoder(tensors)
     try:
         recalibrator = decoder.recalibrator(document["recalibrator"])
     except RecursionError:
         raise UnreadableError("is nested too deeply") from None
     if decoder.used != set(tensors):
-        raise UnreadableError("does not hold each of its arrays once")
+        raise UnreadableError("has missing or duplicate arrays")
     if not getattr(recalibrator, "fit_", None):
         raise UnreadableError("holds a recalibrator that was not fitted")
     return recalibrator
 
 
 def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """The JSON, and the arrays beside it."""
+    """Return the JSON, and the arrays outside it."""
     if not _is_container(content):
         return content, {}
     from safetensors import SafetensorError
@@ -191,7 +191,7 @@ def _parsed(text: bytes) -> Any:
             text.decode(), object_pairs_hook=_object, parse_float=_float, parse_constant=_float
         )
     except (ValueError, RecursionError):
-        raise UnreadableError("is not JSON, or not all of it") from None
+        raise UnreadableError("is not complete JSON") from None
 
 
 def _nesting(text: bytes) -> int:

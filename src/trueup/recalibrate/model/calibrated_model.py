@@ -27,8 +27,8 @@ FROZEN = ("frozen", "prefit")
 class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Fit a classifier and recalibrate it on predictions of rows it has not seen.
 
-    Predictions of the rows a classifier was trained on are too sure; a recalibrator fitted to them
-    learns the wrong thing. So the rows are cut into folds, each predicted by a copy of the
+    Predictions for the rows a classifier was trained on are overconfident, and a recalibrator
+    fitted to them is wrong. So the rows are split into folds, each predicted by a copy of the
     classifier trained on the others, the recalibrator is fitted to these out-of-fold predictions,
     and the classifier then to all rows.
 
@@ -50,7 +50,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         each with a recalibrator fitted on its fold alone: steadier for classifiers that vary much,
         K times the cost of a prediction, and fewer rows for each recalibrator.
     n_jobs
-        Folds at a time, as everywhere in scikit-learn.
+        Number of folds at a time, as in scikit-learn.
 
     Attributes
     ----------

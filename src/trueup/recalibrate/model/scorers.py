@@ -69,8 +69,8 @@ def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
 
     For `cross_validate`, `GridSearchCV`, `permutation_importance` and whatever else takes a
     callable. Class names are those of ``estimator.classes_``, also where a fold of y lacks some.
-    Of a classifier of two classes the probability of the second is scored, which is the binary
-    question; of more, the metric's own.
+    For a classifier with two classes, the probability of the second is scored, which is the binary
+    question; for more classes, the metric's default.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class BetaCalibration(SigmoidRecalibrator):
 
     Use it for probabilities that are wrong in different manners near 0 and near 1, where
     `PlattScaling` cannot follow, with some hundred rows of each outcome. Its answers are as many
-    as its scores, so its error cannot be certified. Cost: some fifteen passes over the rows of
+    as its scores, so its error cannot be certified. Cost: about fifteen passes over the rows of
     each class.
 
     Parameters
@@ -49,7 +49,7 @@ class BetaCalibration(SigmoidRecalibrator):
     come out negative, the better of the two ways is taken). Where no finite curve is best (one
     class, or scores that order the labels perfectly), Platt's smoothed targets are fitted, unless
     the scores as they are have a smaller loss. Log loss on the fit data never rises: if
-    normalised rows are worse than before, they are kept as they were. ``notes_`` says each of
+    normalized rows are worse than before, they are kept as they were. ``notes_`` says each of
     these.
 
     References

@@ -22,11 +22,11 @@ class MatrixScaling(Recalibrator):
     r"""Fit a full matrix and intercepts on logits: multinomial logistic regression.
 
     :math:`q = \operatorname{softmax}(W z + b)`, with :math:`W` of K × K numbers, z logits or
-    logarithms of probabilities cut at 1e-12. It minimises mean log loss plus a penalty:
+    logarithms of probabilities cut at 1e-12. It minimizes mean log loss plus a penalty:
 
     * ``None``: nothing (Guo et al. 2017).
     * ``"odir"``: :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K}
-      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularisation, which leaves
+      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularization, which leaves
       vector scaling without intercepts free. For two classes λ changes nothing, as the diagonal
       can say all that a matrix says.
     * ``"l2"``: :math:`\lambda \frac{1}{K(K+1)} (\lVert W - I \rVert^2 + \lVert b \rVert^2)`:
@@ -40,7 +40,7 @@ class MatrixScaling(Recalibrator):
     depends on what all logits of a row have in common; `DirichletCalibration` does not.
 
     Cost: about 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
-    seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes some
+    seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes about
     fifteen times as long as one strength. A fit of more than 4·10¹² operations is stopped there,
     and ``notes_`` says so.
 
@@ -61,7 +61,7 @@ class MatrixScaling(Recalibrator):
     ----------
     coefficients_
         (K, K) matrix W. Adding the same row to all its rows changes nothing; of all such, it is
-        that of least penalty; without one that whose off-diagonal entries sum to 0 in each column.
+        the one with the smallest penalty; without one, its off-diagonal column sums are 0.
     intercept_
         (K,) intercepts b, of sum 0.
     lambda_, mu_
@@ -82,8 +82,8 @@ class MatrixScaling(Recalibrator):
     that temperature, and ``notes_`` says so. Folds depend on the rows alone, equal rows staying
     together, so that whole weights and repeated rows give the same answer.
 
-    The same input gives the same bits on any number of threads of ours. BLAS is held to one
-    thread while fitting, but not while predicting, where its threads may change the last digits.
+    A fit is bit-for-bit identical on any number of threads of trueup. BLAS is held to one thread
+    while fitting, but not while predicting, where its threads may change the last digits.
 
     References
     ----------
@@ -140,9 +140,9 @@ class MatrixScaling(Recalibrator):
         self.notes_ += found.notes
         if not found.converged:
             self._stopped_early(
-                f"the fit stopped early, with a gradient of {found.gradient_norm:.1e} for each "
-                "row: log loss has not risen, but is not the lowest; VectorScaling needs far "
-                "fewer numbers"
+                f"the fit stopped early, with a gradient of {found.gradient_norm:.1e} per row: "
+                "log loss has not increased but is not minimal; VectorScaling has far fewer "
+                "parameters"
             )
 
     def _strengths(self, features: Floats, data: FitData, affine: AffineData) -> Strengths:
@@ -164,8 +164,8 @@ class MatrixScaling(Recalibrator):
         fold = folds_of(features, data.labels, self.n_folds)
         if fold.max() == 0:
             self.notes_.append(
-                "all rows are the same, so that cross-validation cannot choose a penalty: the "
-                "strongest was taken"
+                "all rows are the same, so cross-validation cannot choose a penalty; the "
+                "strongest was used"
             )
         return search_strengths(affine, fold, self.penalty, strength, mu)
 
@@ -182,14 +182,14 @@ class MatrixScaling(Recalibrator):
 class DirichletCalibration(MatrixScaling):
     r"""Fit a matrix and intercepts on log-probabilities, held near the diagonal.
 
-    :math:`q = \operatorname{softmax}(W \log p + b)`, minimising mean log loss plus ODIR, the
-    off-diagonal and intercept regularisation
+    :math:`q = \operatorname{softmax}(W \log p + b)`, minimizing mean log loss plus ODIR, the
+    off-diagonal and intercept regularization
     :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K} \sum_j b_j^2`, with λ
     and μ of lowest cross-validated log loss. Where the forecasts of each class have a Dirichlet
     distribution, the right map is of this form; beta calibration is its case of two classes.
 
-    Use it for three to some dozen classes whose errors differ, with a thousand rows or more. It
-    answers for all classes together, where one-vs-rest methods do not. On probabilities it is
+    Use it for three to a few dozen classes whose errors differ, with a thousand rows or more. It
+    recalibrates all classes together, which one-vs-rest methods do not. On probabilities it is
     `MatrixScaling` with the same penalty (cut at 1e-12); on logits it takes their log-softmax, so
     that what all logits of a row have in common does not matter.
 
@@ -223,7 +223,7 @@ class DirichletCalibration(MatrixScaling):
 
     Notes
     -----
-    As the diagonal is not penalised, there may be no finite optimum here either (a class without
+    As the diagonal is not penalized, there may be no finite optimum here either (a class without
     rows, forecasts that are always right): then a ridge of 1e-4 is added, and ``notes_`` says so.
     Log loss on the fit data does not rise.
 

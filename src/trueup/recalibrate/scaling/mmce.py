@@ -31,8 +31,8 @@ FURTHEST = 60  # doublings
 class MMCEScaling(TemperatureScaling):
     r"""Divide logits by one number, chosen for log loss and calibration error together.
 
-    :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss :math:`+\,λ\,\mathrm{MMCE}` on
-    the fit data, where MMCE is the maximum mean calibration error of the predicted class (`MMCE`,
+    :math:`\mathrm{softmax}(z/T)` with the T > 0 that minimizes log loss :math:`+\,λ\,\mathrm{MMCE}`
+    on the fit data. MMCE is the maximum mean calibration error of the predicted class (`MMCE`,
     Laplacian kernel). Kumar, Sarawagi & Jain train networks with this sum; Luo et al. use it as a
     baseline of recalibration. Like `TemperatureScaling` it keeps the order of classes, needs a few
     hundred rows and corrects only what is wrong everywhere alike; the answers mostly hardly

@@ -21,10 +21,10 @@ class PlattScaling(SigmoidRecalibrator):
     three classes or more, one line is fitted to each class against the rest, and rows are divided
     by their sum.
 
-    Use it with few rows, some tens of each outcome, when probabilities are too bold, too shy or
-    too high, in the same manner everywhere: two parameters have little variance, and a bias
-    wherever the true curve is no line. Its answers are as many as its scores, so its error cannot
-    be certified; see `ScalingBinning`. Cost: some ten passes over the rows of each class.
+    Use it with few rows, a few dozen of each outcome, when probabilities are too extreme, not
+    extreme enough or too high everywhere: two parameters have little variance, and a bias
+    wherever the true curve is no line. It has as many outputs as scores, so its error cannot
+    be certified; see `ScalingBinning`. Cost: about ten passes over the rows of each class.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class PlattScaling(SigmoidRecalibrator):
     Where larger scores go with fewer positives, the slope is held at 0: it never turns an order
     round. Where no finite line is best (one class, or scores that order the labels perfectly),
     smoothed targets are fitted, unless the scores as they are have a smaller loss. With
-    ``"labels"`` and ``"log"``, log loss on the fit data never rises: if normalised rows are worse
+    ``"labels"`` and ``"log"``, log loss on the fit data never rises: if normalized rows are worse
     than before, they are kept as they were. ``notes_`` says each of these.
 
     References

@@ -23,14 +23,14 @@ ROUNDED = 1e-12  # of the range of the scores: no further apart, they could as w
 MANY_ROWS = 1 << 13  # above it some of the rows are fitted first, to start from there
 SOME_ROWS = 1 << 11
 
-ONE_CLASS = "all outcomes are the same and no intercept is far enough"
-SEPARATED = "the scores order the outcomes perfectly and no slope is large enough"
-STEEP = "the squared error falls as long as the slope grows"
+ONE_CLASS = "all outcomes are the same, and the intercept has no finite optimum"
+SEPARATED = "the scores separate the outcomes perfectly, and the slope has no finite optimum"
+STEEP = "the squared error keeps decreasing as the slope grows"
 SMOOTHED = "so Platt's smoothed labels were fitted"
 KEPT = "so the scores were kept: they fit better than Platt's smoothed labels would"
-SAME_SCORE = "all scores are the same and say nothing about a slope, so it was left at 1"
+SAME_SCORE = "all scores are the same, so the slope cannot be estimated and was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
-BACKWARDS = "larger scores do not go with more positive outcomes, so all get the same"
+BACKWARDS = "positive outcomes are not more frequent at higher scores, so the output is constant"
 WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
 
 
@@ -119,7 +119,7 @@ class SigmoidProblem:
         return np.where(self.outcomes, float(high), float(low))
 
     def rows(self, step: int) -> SigmoidProblem:
-        """Every so many-th row."""
+        """Return every ``step``-th row."""
         return replace(
             self,
             covariates=self.covariates[:, ::step],
@@ -163,9 +163,9 @@ class SigmoidProblem:
 
 
 class SigmoidFit(NamedTuple):
-    """Slopes with the intercept behind them, and what a user should know, or nothing.
+    """Slopes followed by the intercept, and a note for the user or an empty string.
 
-    ``gradient`` is the largest derivative of the mean loss that was minimised, by any parameter
+    ``gradient`` is the largest derivative of the mean loss that was minimized, by any parameter
     that was free.
     """
 
@@ -212,7 +212,7 @@ def _identity(problem: SigmoidProblem) -> Floats:
 
 
 def _boundless(problem: SigmoidProblem) -> str:
-    """Why no finite fit is best, or nothing.
+    """Return why there is no finite optimum, or an empty string.
 
     Every fit grows with the score, so that is so exactly where a threshold tells all outcomes
     apart; without an intercept the threshold is 1/2. Scores that are but rounding errors on the
@@ -237,7 +237,7 @@ def _shifted(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
     level = problem.constant(problem.smoothed() if smooth or one_class else problem.labels)
     point = same.copy()
     point[-1] = level[-1] - problem.log_odds[0]
-    # Of one score and one class every loss is less the nearer the answer is to the label.
+    # With one score and one class, every loss decreases as the output nears the label.
     nearer = (same[-1] - point[-1]) * (1 if problem.outcomes[0] else -1) >= 0
     if one_class and not smooth and nearer:
         return SigmoidFit(same, 0.0, f"{ONE_CLASS}, {KEPT}")
@@ -276,7 +276,7 @@ def _best(problem: SigmoidProblem, targets: Floats, squared: bool) -> Floats:
 
 
 def _standard(problem: SigmoidProblem) -> tuple[Floats, Floats]:
-    """Centre and spread of covariates: so scaled, parameters hardly depend on each other."""
+    """Center and spread of covariates: so scaled, parameters hardly depend on each other."""
     each = problem.covariates
     centre = np.array([problem.mean(x) if problem.has_intercept else 0.0 for x in each])
     spread = np.array([math.sqrt(problem.mean(x * x)) for x in each - centre[:, None]])

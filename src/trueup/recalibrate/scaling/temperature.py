@@ -26,27 +26,27 @@ LEAST_SPREAD = 1e-3  # standard deviation of the logits of a row that β may lea
 STARTING_ENTRIES = 1 << 20  # of a larger matrix, some rows say where to start
 ALL_BUT_INFINITE = 1e200  # times any difference of logits: its exponential is 0
 
-SAME_SCORES = "all scores of every row are the same, so every temperature gives the same answer"
+SAME_SCORES = "the scores within each row are equal, so every temperature gives the same output"
 ALL_RIGHT = (
-    "every prediction is right, so the lower the temperature the smaller the log loss; "
-    "it was lowered until the mean log loss was log((n + 2)/(n + 1)), with n the total weight"
+    "every prediction is correct, so log loss keeps decreasing as the temperature goes to 0; it "
+    "was lowered until the mean log loss was log((n + 2)/(n + 1)), with n the total weight"
 )
 ALL_RIGHT_AS_IT_IS = (
-    "every prediction is right, so the lower the temperature the smaller the log loss; it was "
-    "left at 1, where the mean log loss already is below log((n + 2)/(n + 1)), with n the total "
-    "weight"
+    "every prediction is correct, so log loss keeps decreasing as the temperature goes to 0; it "
+    "was left at 1, where the mean log loss is already below log((n + 2)/(n + 1)), with n the "
+    "total weight"
 )
 NOT_BETTER = (
-    "the scores are no better than chance, so the higher the temperature the smaller the log "
-    "loss; it is such that the logits of a row have a standard deviation of at most "
-    f"{LEAST_SPREAD:g}, in the mean square"
+    "the scores are no better than chance, so log loss keeps decreasing as the temperature grows; "
+    "it was raised until the root mean square of the standard deviation of the logits of a row was "
+    f"at most {LEAST_SPREAD:g}"
 )
 
 
 class TemperatureScaling(Recalibrator):
     r"""Divide logits by one number (Guo, Pleiss, Sun & Weinberger 2017).
 
-    :math:`\mathrm{softmax}(z/T)` with the T > 0 of least log loss on the fit data; of
+    :math:`\mathrm{softmax}(z/T)` with the T > 0 that minimizes log loss on the fit data; for
     probabilities, z are their logarithms. The first thing to try on a neural network: one
     parameter needs a few hundred rows and can hardly be overfitted. It keeps the order of classes
     in every row, so accuracy stays what it was, and corrects only a confidence that is too high
@@ -237,7 +237,7 @@ def _descend(curve: LossCurve, here: Point, bend: float) -> tuple[Point, float]:
         if not low < inverse < high:
             inverse = math.sqrt(low) * math.sqrt(high)
         if not low < inverse < high:
-            break  # the bound, or two neighbouring numbers
+            break  # the bound, or two neighboring numbers
         before, here = here, curve.at(inverse)
         apart = here.inverse - before.inverse
         if abs(apart) > ROUNDED_AWAY * here.inverse:

@@ -41,9 +41,9 @@ SHORTEST = 1e-9  # share of a step
 class VectorScaling(Recalibrator):
     r"""A factor and a shift for the logits of every class (Guo et al. 2017; Nixon et al. 2019).
 
-    :math:`\mathrm{softmax}(w \circ z + b)` with the w and b of least log loss on the fit data; of
-    probabilities, z are their logarithms. Use it where some classes are predicted too often or
-    too confidently and others not: 2K parameters need about fifty rows a class. It can change
+    :math:`\mathrm{softmax}(w \circ z + b)` with the w and b that minimize log loss on the fit data;
+    for probabilities, z are their logarithms. Use it where some classes are predicted too often or
+    too confidently and others not: 2K parameters need about fifty rows per class. It can change
     which class is the most probable.
 
     Parameters
@@ -58,7 +58,7 @@ class VectorScaling(Recalibrator):
     coefficients_, intercept_
         w and b, (K,); b sums to 0.
     gradient_norm_
-        Norm of the gradient of what was minimised, by w and b, for each row.
+        Norm of the gradient of what was minimized, by w and b, for each row.
 
     Notes
     -----
@@ -66,8 +66,8 @@ class VectorScaling(Recalibrator):
     by conjugate gradients, with every class's own second derivatives as preconditioner. A step
     costs a few passes over the logits; no matrix of second derivatives is ever built.
 
-    There is no best w and b where a class is not among the labels, or where classes are told
-    apart without error. Then a pull towards the best temperature is added,
+    No optimal w and b exist if a class is not among the labels, or if classes are perfectly
+    separated. Then a pull towards the best temperature is added,
     :math:`\frac{0.1}{2n} \sum_k (T w_k - 1)^2 + b_k^2` with n the total weight (and no T above
     the largest logit), as a normal prior of standard deviation 3.2 would: no probability goes to
     0, and `notes_` says so.
@@ -117,7 +117,7 @@ class VectorScaling(Recalibrator):
 
 
 def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Minimum:
-    """Minimise with the penalty that was asked for, from the better of identity and temperature."""
+    """Minimize with the penalty that was asked for, from the better of identity and temperature."""
     penalty = Penalty(amount, amount, 1.0)
     same, warm = _scaled(curve, 1.0), _scaled(curve, start.best.inverse)
     better = start.best.loss + penalty.value(warm) < start.before
@@ -125,19 +125,19 @@ def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Mi
 
 
 def _free(curve: LossCurve, start: InverseTemperature) -> tuple[Minimum, str]:
-    """Minimise the log loss; with a pull, and a note, where it has no minimum."""
+    """Minimize the log loss; with a pull, and a note, where it has no minimum."""
     warm = _scaled(curve, start.best.inverse)
     why = _no_minimum(curve)
     if not why:
         found = _minimise(curve, Penalty(0.0, 0.0, 0.0), warm)
         if not found.endless and not _all_right(curve, found.here.point):
             return found, ""
-        why = "some classes are told apart without error"
+        why = "some classes are perfectly separated"
     amount = PULL / (2 * curve.total_weight)
     # Near chance T can be huge and says nothing about the size of weights.
     unit = max(start.best.inverse, 1 / curve.largest if curve.largest > 0 else 1.0)
     pull = Penalty(amount, amount / unit**2, start.best.inverse)
-    note = f"{why}, so that no finite weights and intercepts are best: they were pulled towards "
+    note = f"{why}, so no finite optimum exists; weights and intercepts were shrunk toward "
     return _minimise(curve, pull, warm), note + "those of the best temperature"
 
 
@@ -166,17 +166,17 @@ def _scaled(curve: LossCurve, inverse: float) -> Floats:
 
 
 def _no_minimum(curve: LossCurve) -> str:
-    """A reason that proves that the log loss has no minimum, or nothing."""
+    """Return a proof in words that the log loss has no minimum, or an empty string."""
     columns = curve.logits.shape[1]
     count = np.bincount(curve.labels, minlength=columns)
     if missing := int((count == 0).sum()):
         return f"{missing} of {columns} classes are not among the labels"
-    if apart := int(_told_apart(curve.logits, curve.labels).sum()):
-        return f"{apart} of {columns} classes are told apart by their own logits without error"
+    if separated := int(_separated(curve.logits, curve.labels).sum()):
+        return f"{separated} of {columns} classes are perfectly separated by their own logits"
     return ""
 
 
-def _told_apart(logits: NDArray[Any], labels: Ints) -> NDArray[np.bool_]:
+def _separated(logits: NDArray[Any], labels: Ints) -> NDArray[np.bool_]:
     """Whether the logits of each class are all above, or all below, in the rows of that class."""
     columns = logits.shape[1]
     ends = np.full((4, columns), np.inf)  # least and −largest: of rows of the class, of the others

@@ -243,25 +243,27 @@ def _words(
 ) -> str:
     alpha = f"{found.alpha:.4g} ± {found.alpha_error:.2g}"
     beta = f"{found.beta:.4g} ± {found.beta_error:.2g}"
+    how_well = {"well": "well", "fairly": "fairly well", "poorly": "poorly"}
     said = [
-        f"Beta({alpha}, {beta}) fits the {found.n:,} scores {scores.grade} (largest difference of "
-        f"the distribution functions {scores.distance:.3f})."
+        f"A Beta({alpha}, {beta}) distribution fits the {found.n:,} scores "
+        f"{how_well[scores.grade]} (maximum CDF difference {scores.distance:.3f})."
     ]
     for end, count in ((0, found.n_at_0), (1, found.n_at_1)):
         if count:
-            verb = "score reads" if count == 1 else "scores read"
+            verb = "score equals" if count == 1 else "scores equal"
             said.append(
-                f"{count:,} {verb} exactly {end} {rounding.words}: within half a rounding step."
+                f"{count:,} {verb} exactly {end} {rounding.words}; each is treated as lying within "
+                "half a rounding step of it."
             )
     said.append(
         f"The curve {best.family} (b0 = {best.b0:.3g}, b1 = {best.b1:.3g}) has the smallest AIC "
-        f"and fits the outcomes {curve.grade} (mean difference {curve.distance:.3f}; chance alone "
-        f"gives {curve.chance:.3f})."
+        f"and fits the outcomes {how_well[curve.grade]} (mean difference {curve.distance:.3f}; "
+        f"{curve.chance:.3f} is expected by chance)."
     )
     if not best.converged:
         said.append(
-            "Its parameters have no finite best value: the scores separate right from wrong."
+            "Its parameters have no finite optimum, because the scores separate right from wrong."
         )
     if not found.converged:
-        said.append("The search for the Beta did not converge.")
+        said.append("The fit of the Beta distribution did not converge.")
     return " ".join(said)

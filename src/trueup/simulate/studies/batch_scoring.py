@@ -25,7 +25,7 @@ Measure = Callable[..., Any]
 Numbers = dict[str, Floats]
 """The numbers of every measure, by name: one per dataset."""
 
-SAME_NAMES = "functions whose numbers each have a name of their own, the same in every data set"
+SAME_NAMES = "functions that return uniquely named numbers, with the same names for every dataset"
 SHORT_ROWS = 1000
 # Calls so short are mostly Python. Threads that pass its lock to and fro at every kernel take
 # twice the time of one, so one calls while the others draw.

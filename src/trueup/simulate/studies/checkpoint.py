@@ -99,7 +99,7 @@ class Checkpoint:
             return
         found = _loaded(line)
         settings, schema = found.get("settings"), found.get("schema")
-        something_else = self._got(", which is something else")
+        something_else = self._got(", which is another file")
         if not isinstance(settings, dict) or type(schema) is not int:
             raise must_be("path", "the checkpoint of a study", something_else)
         check_schema("path", schema, SCHEMA, ANOTHER)

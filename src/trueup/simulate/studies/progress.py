@@ -40,7 +40,7 @@ class Progress:
         spent = now - self._start
         left = spent / (self._done - self._before) * (self._total - self._done)
         share = 100 * self._done // self._total
-        count = f"{self._done} of {self._total} batches ({share} %)"
+        count = f"{self._done} of {self._total} batches ({share}%)"
         return f"study: {count}, {_clock(spent)} spent, {_clock(left)} left"
 
 

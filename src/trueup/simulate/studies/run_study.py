@@ -247,7 +247,7 @@ def _names(parts: list[Numbers], measures: Mapping[str, Measure]) -> list[str]:
     """Names of the numbers of a cell, in the order of the measures."""
     names = list(parts[0])
     if any(list(part) != names for part in parts):
-        rule = "functions that return numbers of the same names for every data set"
+        rule = "functions that return numbers of the same names for every dataset"
         raise must_be("measures", rule, sorted({name for part in parts for name in part}))
     order = list(measures)
     return sorted(names, key=lambda name: order.index(_measure_of(name, order)))

@@ -56,9 +56,11 @@ class PublishedWorld(World):
 
 
 MIXTURE = "Vaicenavicius et al. 2019, §5.1, the"
-UNREADABLE = "the best family's row of Table 2 is garbled in print and was read from its context"
+UNREADABLE = (
+    "the best family's row of Table 2 is illegible in print and was inferred from its context"
+)
 UNSURE = f"{UNREADABLE}; b0 may be −0.05"
-NOT_NESTED = "Table 2 gives b1 alone a far better AIC than b0 and b1 together, which cannot be"
+NOT_NESTED = "Table 2 gives b1 alone a far better AIC than b0 and b1 together, which is impossible"
 
 # Table 1 (alpha, beta) and the family of lowest AIC in Table 2 (link, transform, b0, b1).
 ROELOFS: dict[str, tuple[tuple[float, float], tuple[str, str, float, float], str]] = {

@@ -111,7 +111,7 @@ def penalty_amount(data: AffineData, kind: str | None, off_diagonal: float, mu: 
 
 
 def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -> AffineFit:
-    """Minimise log loss and penalty; see `MatrixScaling` for what is done where no optimum is."""
+    """Minimize log loss and penalty; see `MatrixScaling` for what is done where no optimum is."""
     amount = penalty_amount(data, kind, strength, mu)
     limits = Limits(data.tolerance(), data.products(WORK))
     notes: list[str] = []
@@ -157,10 +157,10 @@ def _with_ridge_if_needed(
         best = minimise(free, begin, data.norm, limits, endless)
         if not (endless(best.norms) or _keeps_moving(data, free, best)):
             return best
-        reason = "some classes are told apart without error"
+        reason = "some classes are perfectly separated"
     notes.append(
-        f"{reason}, so that no finite matrix, or only a huge one, is best: a ridge of {RIDGE:g} "
-        "(for logits of unit size) was added; a stronger penalty gives a more cautious answer"
+        f"{reason}, so no finite optimum exists, or only a huge one; a ridge of {RIDGE:g} "
+        "(for logits of unit size) was added, and a stronger penalty is more cautious"
     )
     ridged = _objective(data, Penalty(amount + RIDGE, start))
     begin = min(start, begin, key=lambda point: ridged.at(point).value)
@@ -183,7 +183,7 @@ def _keeps_moving(data: AffineData, objective: AffineObjective, best: Minimum) -
 
 
 def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> str:
-    """A reason that proves that there is no finite optimum, or nothing."""
+    """Return a proof in words that no finite optimum exists, or an empty string."""
     if amount.any():
         return ""
     present = np.bincount(data.labels, minlength=data.n_classes) > 0
@@ -195,14 +195,14 @@ def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> st
     others = held.here.probs.copy()
     others[rows, data.labels] = -1
     if (held.here.probs[rows, data.labels] > others.max(axis=1)).all():
-        return "every row can be told right"
+        return "every row can be classified correctly"
     return ""
 
 
 def _settled(point: Floats, penalty: Penalty) -> Floats:
-    """One of all θ with the same probabilities: that of least penalty.
+    """Return, of all θ with the same probabilities, the one with the smallest penalty.
 
-    Where nothing is penalised, that whose off-diagonal entries of each column sum to 0, and whose
+    Where nothing is penalized, that whose off-diagonal entries of each column sum to 0, and whose
     intercepts sum to 0: the limit of ODIR, and the identity is its own.
     """
     k = len(point)

@@ -1,4 +1,4 @@
-"""Penalised log loss of softmax(Wz + b), its derivatives, and rough inverses of the second."""
+"""Penalized log loss of softmax(Wz + b), its derivatives, and rough inverses of the second."""
 
 from __future__ import annotations
 

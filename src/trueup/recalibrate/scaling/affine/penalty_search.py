@@ -1,4 +1,4 @@
-"""How strong a penalty to use: the strengths of least cross-validated log loss."""
+"""The strengths of the penalty with the lowest cross-validated log loss."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def search_strengths(
     """Find the best powers of ten for those strengths that are None.
 
     Both are made weaker together until that no longer helps; then one power of ten at a time in
-    either is tried from the best pair, until no neighbour is better. With a single fold nothing
+    either is tried from the best pair, until no neighbor is better. With a single fold nothing
     can be compared, and the strongest pair is returned.
     """
     ladders = _ladders(data, kind, strength, mu)
