@@ -18,7 +18,7 @@ FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
 
 
-def check_picture(path: str, *inputs: str) -> None:
+def check_figure_file(path: str, *inputs: str) -> None:
     """Raise an error, before the work, if a figure cannot be written to this file."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:

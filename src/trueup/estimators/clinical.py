@@ -232,7 +232,7 @@ def cox(
     >>> round(result.slope, 4), round(result.intercept, 4), round(result.in_the_large, 4)
     (-0.1759, -0.7029, -0.9568)
     >>> cox([0.1, 0.3, 0.7], [0, 0, 1]).note
-    'the scores order the labels perfectly: the larger the slope, the better the fit'
+    'the scores separate the labels perfectly, so the slope has no finite optimum'
     """
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     pairs = clinical_pairs(lens, forecasts)

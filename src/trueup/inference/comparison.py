@@ -301,7 +301,7 @@ def same_samples(
     return list(given.values())
 
 
-def checked_model(name: str, probs: object, labels: object, **beside: Any) -> Forecasts:
+def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:
     """Return one model's predictions; errors about them mention its name."""
     with called({"probs": name}):
         return Forecasts.from_arrays(probs, labels, **sample_data)

@@ -113,7 +113,7 @@ def interval(
     >>> round(result.low, 3), round(result.estimate, 3), round(result.high, 3)
     (0.144, 0.25, 0.346)
     >>> print(result.target.split(";")[0])
-    the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) of these scores and these bins
+    the binned error (Σ s_b |f_b − E[y_b]|²)^(1/2) for these scores and these bins
     """
     level = check_level(confidence_level)
     check_choice("method", method, "auto", "analytic", *METHODS)
