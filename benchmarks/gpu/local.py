@@ -3,8 +3,7 @@
 There are 50,000 rows with 50 features in 15 confidence bins, most of them in the highest. Measured
 are `lce`, from CUDA tensors to one error per row, and the sums alone, plain and relative to the
 nearest point. `lce` is to stay below half a second. Some rows are compared with the CPU in float64.
-NumPy and torch are enough; kernels need not be compiled. Without a GPU a few rows run on the CPU, as
-a trial.
+NumPy and torch are enough; kernels need not be compiled. Without a GPU a few rows run on the CPU.
 """
 
 from __future__ import annotations
