@@ -184,7 +184,7 @@ class EqualWidth(CountedBinning):
 
     @property
     def fixed(self) -> bool:
-        """Whether the number of bins is given."""
+        """Whether the number of bins is fixed, as opposed to "auto"."""
         return self.n_bins != "auto"
 
     def inner_edges(self, pairs: Pairs) -> Floats:

@@ -36,9 +36,8 @@ def abstention_rewards(
     A wrong answer costs w, abstaining ("unsure") costs u, and a right answer costs nothing. A model
     that relies on its confidence c answers where w(1 − c) ≤ u, that is where :math:`c \ge 1 - u/w`.
     With calibrated confidences this is the best possible rule, and its average cost is the one that
-    the confidences predict. Overconfident models cost more than their confidences predict.
-    Underconfident models cost less than predicted, but still more than they would if they were
-    calibrated.
+    the confidences predict. Overconfident models cost more than their confidences predict,
+    and underconfident models less. Neither costs less than it would if it were calibrated.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class Evaluation:
     settings : dict
         Arguments of the call.
     versions : dict of str to str
-        Versions of trueup, Python and NumPy.
+        Versions of Python, trueup, NumPy, SciPy and scikit-learn.
     fingerprint : str
         Hash of the data.
     reproduce : str

@@ -145,7 +145,7 @@ class BinnedError(PairsEstimator):
         return {"n_merged_bins": sum(each.get("n_merged_bins", 0) for each in notes)}
 
     def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> BinTables:
-        """Return a family of tables, also where no class has a row."""
+        """Return a family of tables, even if no class has a row."""
         names, shares, parts = zip(*found, strict=True)
         return BinTables(names, shares, tuple(part.table for part in parts), divides_rows)
 
@@ -248,7 +248,7 @@ class BinnedError(PairsEstimator):
         return simplex_power(table, self.distance, self.norm)
 
     def edges_before_data(self, n: int) -> Floats | None:
-        """Return the inner edges, where n alone decides them and plug-in sums are enough."""
+        """Return the inner edges, if they depend on n alone and plug-in sums are enough."""
         if self.binning.sees_scores or self.debias or not self.of_label_sums:
             return None
         return _edges_for(self.binning, n)

@@ -65,7 +65,7 @@ def interval(
         ``"bca"`` are bootstraps. ``"auto"`` is analytic if possible. Otherwise it is
         ``"percentile"`` for a function, and ``"widest"`` for an error: the upper end is the larger
         of the percentile and the basic end. The lower end is the smaller of the basic end and of
-        the estimate minus its value on calibrated labels.
+        the estimate minus its quantile on calibrated labels.
     target : {"conditional", "population"}, default "conditional"
         Target of an analytic interval over bins. ``"conditional"`` is the error of these scores in
         these bins, with random labels. ``"population"`` is the error of new rows in these bins,
