@@ -170,7 +170,7 @@ def _maximum(data: Outcomes, start: Floats) -> Maximum:
 
 
 def _verdict(best: Maximum, flat: str) -> tuple[bool, str]:
-    """Whether it is a maximum worth the name, and if not why: ``flat`` says so."""
+    """Return whether the maximum is clear, and a note if it is not; ``flat`` is the note."""
     vague = not np.all(best.errors <= VAGUE * (1 + np.abs(best.point)))
     return best.converged and not vague, flat if vague else ""
 
@@ -201,7 +201,7 @@ def _residual(data: Outcomes, eta: Floats) -> Floats:
 
 
 def _covariance(data: Outcomes, best: Maximum) -> Floats:
-    """Of the parameters, by the observed information or by the sandwich formula."""
+    """Return the covariance of the parameters, by observed information or the sandwich formula."""
     try:
         inverse = np.linalg.inv(-best.terms.hessian)
     except np.linalg.LinAlgError:

@@ -45,7 +45,7 @@ def resamples_of_groups(forecasts: Forecasts, n_groups: int, n_resamples: int) -
 
 
 def _most_resamples(labels: int, parts: int) -> int:
-    """How often the labels of all parts can be drawn in bearable time."""
+    """Return how often the labels of all parts can be drawn in acceptable time."""
     return int(MOST_LABELS_DRAWN / (labels + float(ROWS_OF_A_RESAMPLE) * parts))
 
 

@@ -290,7 +290,7 @@ def _frequency_of_scores(forecasts: Forecasts, evidence: Evidence) -> Frequency:
 def _internal_errors(
     estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
 ) -> dict[str, str]:
-    """What to report of bugs, by the name of the metric or test that they stood in the way of."""
+    """Return the bugs to report, by the name of the metric or test that failed."""
     notes = {each.metric: each.notes for each in estimates}
     notes |= {name: each.notes for name, each in tests.items()}
     return {

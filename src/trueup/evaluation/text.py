@@ -34,7 +34,7 @@ DETAILS = ("precision", "expected_gain")
 
 
 class _Evaluation(Protocol):
-    """What is read of an evaluation."""
+    """The parts of an evaluation that its text uses."""
 
     @property
     def verdict(self) -> str: ...

@@ -281,7 +281,7 @@ def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
 
 
 def _exponential(z: Floats, shift: Floats) -> None:
-    """Put exp(z − shift) in the place of z; a difference too large for float64 gives 0."""
+    """Replace z by exp(z − shift); a difference too large for float64 gives 0."""
     with np.errstate(over="ignore"):
         z -= shift
     np.exp(z, out=z)
@@ -356,7 +356,7 @@ def _tiny(values: NDArray[Any]) -> float:
 
 
 def _all_whole(array: NDArray[Any]) -> bool:
-    """Whether no entry is a fraction, missing ones left aside; stops at the first fraction."""
+    """Return whether no entry is a fraction, ignoring missing ones; stop at the first fraction."""
     if array.dtype.kind in "iub":
         return True
     for where in row_blocks(len(array), array[:1].size):

@@ -147,7 +147,7 @@ def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
 
 
 def _sizes(table: BinTable) -> tuple[Any, Floats]:
-    """Which bins hold rows, and how many rows each of those is worth."""
+    """Return which bins contain rows, and the effective number of rows of each."""
     full = table.count > 0
     return full, np.maximum(1 / table.concentration[full], 1.0)
 

@@ -227,7 +227,7 @@ def _own_test(
 def _sentence(
     estimator: Estimator, found: Difference, level: float, tests: list[CalibrationTestResult]
 ) -> str:
-    """Say which model is better, and warn where estimates and tests would mislead."""
+    """Return which model is better, with a warning if estimates and tests disagree."""
     alpha = 1 - level
     name = estimator.score_name
     clear = not found.low <= 0 <= found.high

@@ -149,7 +149,7 @@ def choose(
 
 @dataclass(frozen=True)
 class _Guess:
-    """What to take for predictions and labels among the columns that are left."""
+    """Choose predictions and labels among the remaining columns."""
 
     shown: str
     names: tuple[str, ...]

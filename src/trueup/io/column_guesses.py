@@ -84,7 +84,7 @@ def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
 
 
 def _prefix(name: str, logits: bool) -> str | None:
-    """What a column of one class begins with, if its name says that it is one."""
+    """Return the prefix of a column of one class, if its name has one."""
     if name.isdecimal():
         return "" if not logits else None
     named_class, numbered = (LOGITS_BEFORE, "") if logits else (BEFORE_NAMES, BEFORE_NUMBERS)

@@ -167,7 +167,7 @@ class Table(ABC):
         wanted: list[str],
         start: int,
     ) -> NDArray[Any]:
-        """Put columns start, start + 1, … into the matrix, which is made with the first."""
+        """Write columns start, start + 1, … to the matrix, which the first call creates."""
         for at, name in enumerate(list(here), start):
             column = as_numbers(self, name, here.pop(name))
             if column.ndim != 1:

@@ -213,7 +213,7 @@ def _fitted(transformer: Any, features: Floats) -> Any:
 
 
 def _transformed(rows: object, n: int) -> Floats:
-    """What a transformer gave, checked as features are."""
+    """Return the output of a transformer, checked in the same way as features."""
     array = as_floats("reduce", as_numpy("reduce", rows))
     if array.ndim != 2 or len(array) != n or array.shape[1] == 0 or not np.isfinite(array).all():
         rule = f"a transformer that gives {n} rows of finite numbers"

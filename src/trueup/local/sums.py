@@ -216,7 +216,7 @@ def can_divide(n_dims: int, kernel: str) -> bool:
 
 
 def _divides(one: KernelSet, kernel: Kernel) -> bool:
-    """Whether to divide and conquer: it is exact too, so the choice is one of speed alone."""
+    """Return whether to divide and conquer; it is exact too, so only speed decides."""
     d = one.points.shape[1]
     if not can_divide(d, kernel):
         return False

@@ -122,7 +122,7 @@ def _distances(x: Tensor, y: Tensor, kernel: str) -> Tensor:
 
 
 def _at_once(x: Tensor) -> int:
-    """How many coordinates are taken at once."""
+    """Return the number of coordinates per step."""
     return 1 if x.device.type == "cpu" else len(x)
 
 

@@ -130,7 +130,7 @@ def _colours() -> Any:
 
 
 def _reach(errors: Floats) -> tuple[float, bool]:
-    """Where colors end, so that a few rows do not make all others pale; and whether all fit."""
+    """Return the limit of the colors, which ignores a few large errors, and whether all fit."""
     size = np.abs(errors)
     if size.size == 0 or size.max() == 0:
         return 1.0, True

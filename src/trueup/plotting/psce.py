@@ -113,7 +113,7 @@ def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) ->
 
 
 def _firm(weight: Floats) -> Flags:
-    """Where the curve rests on data that is near and not too little."""
+    """Return where the curve rests on enough nearby data."""
     enough = weight >= min(ENOUGH_ROWS, ENOUGH_SHARE * float(np.nanmax(weight, initial=0)))
     return enough & ~_beyond(weight) & ~_beyond(weight[::-1])[::-1]
 
@@ -161,7 +161,7 @@ def _line(
 
 
 def _strip(axes: Axes, score: Floats, weight: Floats) -> Axes:
-    """How much data each point rests on, added over classes."""
+    """Plot how much data each point rests on, added over classes."""
     from trueup.plotting.common.figures import strip_below
 
     strip = strip_below(axes, "local rows", share=0.16, gap=0.04, shared_x=True)

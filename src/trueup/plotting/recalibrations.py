@@ -130,7 +130,7 @@ def _edge(ax: Axes, value: Floats, far: Flags) -> None:
 
 
 def _far(value: Floats, high: Floats, before: int) -> Flags:
-    """Which candidates are much worse than most, and than none at all."""
+    """Return which candidates are much worse than most, and than no recalibration."""
     known = high[~np.isnan(high)]
     if known.size == 0:
         return np.zeros(len(value), bool)

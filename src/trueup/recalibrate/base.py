@@ -215,7 +215,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         warnings.warn(f"{type(self).__name__}: {note}", ConvergenceWarning, stacklevel=level)
 
     def _is_whole(self) -> bool:
-        """Whether what a file says it learned fits together, beyond giving probabilities."""
+        """Return whether fitted values in a file are consistent, beyond giving probabilities."""
         return True
 
     def _record(

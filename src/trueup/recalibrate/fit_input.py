@@ -207,7 +207,7 @@ def _parts_of(
 
 
 def _are_logits(values: NDArray[Any]) -> bool:
-    """Whether all are numbers that logits can be, looked at in parts and by several threads."""
+    """Return whether all numbers are valid logits, checked in parts by several threads."""
 
     def good(start: int, stop: int) -> bool:
         # NaN is the least and the largest where there is one.

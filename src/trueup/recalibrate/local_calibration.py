@@ -238,7 +238,7 @@ class LocalCalibration(Recalibrator):
         return device_of(features if self.n_score_columns is None else X)
 
     def _products(self) -> AbstractContextManager[None]:
-        """Where matrix products are taken: those of principal components, on one thread."""
+        """Return the context of matrix products: one thread for principal components."""
         return nullcontext() if self.reduce is None else one_blas_thread()
 
     def _bins_of(self, top: Floats, are_logits: bool) -> Ints:

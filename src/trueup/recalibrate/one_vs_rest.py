@@ -60,7 +60,7 @@ class OneVsRestRecalibrator(Recalibrator):
         return marginals
 
     def _is_worse(self, data: FitData) -> bool:
-        """Whether log loss rose by more than rounding: normalizing rows can undo what was won."""
+        """Return whether log loss rose by more than rounding; normalizing rows can cause it."""
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 

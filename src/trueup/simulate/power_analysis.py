@@ -276,7 +276,10 @@ def _mean_share(of_group: Floats, sizes: Ints) -> tuple[float, float]:
 
 
 def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
-    """Where a line through the probits of the powers, in log n, reaches the power; se of log n."""
+    """Return the n at which a line through the probits in log n reaches the power, and its error.
+
+    The error is that of log n.
+    """
     from scipy.special import ndtri
 
     inside = [np.clip(d.power, 0.5 / d.n_datasets, 1 - 0.5 / d.n_datasets) for d in tried]

@@ -182,7 +182,7 @@ def _errors_of_a_norm(estimators: Mapping[str, Metric]) -> dict[str, Estimator]:
 
 
 def _doubts(fitted: Fitted) -> list[str]:
-    """Why a world should not be relied upon, in sentences."""
+    """Return why a world is unreliable, in sentences."""
     doubts = []
     if fitted.scores_fit.n < FEW_ROWS:
         rows = f"{fitted.scores_fit.n} rows"
@@ -195,7 +195,7 @@ def _doubts(fitted: Fitted) -> list[str]:
 
 
 def _answer(rows: tuple[StudyRow, ...], norms: Mapping[str, Any], doubts: list[str]) -> str:
-    """Say which estimator is best in each norm: errors of different norms have different truths."""
+    """Return the best estimator for each norm: errors of different norms are not comparable."""
     sentences = [f"Simulated many datasets of {rows[0].n:,} rows from a model fitted to your data."]
     for norm in dict.fromkeys(norms.values()):
         same = [row for row in rows if norms[row.measure] == norm]

@@ -223,3 +223,13 @@ def test_a_wrong_model_is_found(n_clusters) -> None:
     f = shared_numbers(3, n_clusters, 8)
     wrong = Forecasts.from_arrays(f.scores**3, f.labels, clusters=f.clusters)
     assert omnibus(wrong, 99).pvalue == 0.01
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_the_null_names_what_is_independent(columns: int) -> None:
+    rng = np.random.default_rng(0)
+    probs = rng.random(60) if columns == 1 else rng.dirichlet(np.ones(columns), 60)
+    labels = rng.integers(0, max(2, columns), 60)
+    for clusters, what in ((None, "rows"), (np.arange(60) // 2, "clusters")):
+        found = omnibus(Forecasts.from_arrays(probs, labels, clusters=clusters))
+        assert found.null.endswith(f"with independent {what}")

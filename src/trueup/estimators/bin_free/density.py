@@ -120,7 +120,7 @@ class DensityError(PairsEstimator):
 
 
 def _within_reach(weight: Floats, width: float) -> NDArray[np.bool_]:
-    """Which points are within 3h of a score: elsewhere f is 0, and not what rounding leaves."""
+    """Return which points are within 3h of a score; elsewhere f is exactly 0."""
     steps, points = int(3 * width * GRID), np.arange(GRID + 1)
     taken = np.append(0, np.cumsum(weight > 0))
     up_to, before = np.minimum(points + steps, GRID) + 1, np.maximum(points - steps, 0)

@@ -87,7 +87,7 @@ def _not_tested(evidence: Evidence) -> str:
 
 
 def _doubtful(evidence: Evidence) -> str:
-    """Say what to do where a test rejects and the omnibus test does not."""
+    """Return what to do if a test rejects and the omnibus test does not."""
     found = evidence.recalibration
     start = "Treat the probabilities as possibly miscalibrated"
     if found is not None and found.recommended != IDENTITY and not evidence.one_outcome:
@@ -146,7 +146,7 @@ def expected_gain(evidence: Evidence) -> str:
 
 
 def _changed_error(evidence: Evidence, found: Recalibration) -> str:
-    """Say how the error changes: the class-wise one, where the top label shows less of it."""
+    """Return how the error changes; use the class-wise error if the top label hides it."""
     names = found.table["candidate"].tolist()
     rows = names.index(IDENTITY), names.index(found.recommended)
     kind, what = "error", "top-label calibration error"

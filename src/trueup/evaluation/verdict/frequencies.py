@@ -73,7 +73,7 @@ def _counted(rows: Forecasts, which: str, confidence_level: float, *, expected: 
 
 
 def _near(p: Floats, mean: float) -> str:
-    """Say which scores these are: near their mean, or from the smallest to the largest."""
+    """Return the scores in words: near their mean, or from the smallest to the largest."""
     low, high = float(p.min()), float(p.max())
     reach = max(NEAREST, NEAR * min(mean, 1 - mean))
     if low == high:

@@ -32,7 +32,7 @@ def _size(evidence: Evidence) -> str:
 
 
 def _direction(evidence: Evidence) -> str:
-    """Say "too high", "too extreme" … where the gaps are larger than their noise."""
+    """Return "too high", "too extreme" … if the gaps are larger than their noise."""
     if evidence.multiclass:
         return _of_confidences(evidence.halves.all, evidence.rejected)
     whole, lower, upper = evidence.halves.all, evidence.halves.lower, evidence.halves.upper

@@ -176,7 +176,7 @@ class Sensitivity(FieldsShown):
         return count / DRAWS >= power
 
     def _detections(self, temperature: float, strength: float, rows: float) -> Iterator[Outcomes]:
-        """Which draws of labels the test rejects, some of them at a time."""
+        """Return which draws of labels the test rejects, computed in parts."""
         if not math.isfinite(strength):
             return
         gap = strength * _shift(np.clip(self._draws.score, 0, 1), temperature)
@@ -285,7 +285,7 @@ def _of_omnibus(
 
 
 def _shift(score: Floats, temperature: float) -> Floats:
-    """How far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
+    """Return how far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
     from scipy.special import expit, logit
 
     inside = np.clip(score, 1e-12, 1 - 1e-12)

@@ -125,18 +125,16 @@ def _clusters_of(lens: Lens, forecasts: Forecasts) -> NDArray[Any] | None:
 
 
 def _independent(null: str, clusters: NDArray[Any] | None) -> str:
-    """Say what is independent."""
+    """Return the null hypothesis, with clusters in place of rows if there are any."""
     if clusters is None:
         return null
-    return null.replace("rows are independent", "clusters are independent").replace(
-        "rows independent", "clusters independent"
-    )
+    return null.replace("with independent rows", "with independent clusters")
 
 
 def _of_matrix(forecasts: Forecasts, n_resamples: int, rng: Seed) -> CalibrationTestResult:
     clusters = forecasts.clusters
     null = _independent(
-        "every label follows its whole predicted distribution, rows independent", clusters
+        "every label follows its whole predicted distribution, with independent rows", clusters
     )
     possible = all(
         (

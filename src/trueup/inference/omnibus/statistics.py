@@ -113,7 +113,7 @@ class OmnibusCells:
 
     @cached_property
     def _merging(self) -> Floats:
-        """Which cells each merged cell has, as 0 and 1."""
+        """Return the cells of each merged cell, as 0 and 1."""
         number = np.arange(len(self.place))
         ends = np.r_[self.merged[1:], len(number)]
         inside = (number >= self.merged[:, None]) & (number < ends[:, None])

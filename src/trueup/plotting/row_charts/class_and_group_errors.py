@@ -157,7 +157,7 @@ def _drawn(
 
 
 def _named(count: int) -> int:
-    """How many of ``count`` rows are drawn with their names."""
+    """Return how many of ``count`` rows are plotted with their names."""
     return count if count <= MOST_NAMED else WORST_NAMED
 
 
@@ -194,7 +194,7 @@ def _strip(axes: Axes, rows: Rows, what: str) -> None:
 
 
 def _explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None) -> None:
-    """Say in the legend what markers mean, and what filled ones do."""
+    """Explain the markers, and filled ones, in the legend."""
     from matplotlib.lines import Line2D
 
     shown = _named(len(rows))

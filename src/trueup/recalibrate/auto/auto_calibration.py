@@ -158,7 +158,7 @@ class AutoCalibration(Recalibrator):
     def _trial(
         self, name: str, candidate: Recalibrator, data: FitData, folds: Folds, kept: FitData
     ) -> Trial | None:
-        """What a candidate says of rows out of fold; None and a note where it cannot be fitted."""
+        """Return a candidate's out-of-fold trial, or None and a note if it cannot be fitted."""
         parts = []
         for train, test in folds:
             try:

@@ -244,7 +244,7 @@ def _check_restored(recalibrator: Any) -> None:
 
 
 def _is_record(record: dict[str, Any], n_classes: int) -> bool:
-    """Whether this is what `fit` keeps of a fit; a part of another recalibrator may keep none."""
+    """Return whether this is a record of `fit`; a part of another recalibrator may have none."""
     good = all(isinstance(record.get(name), kind) for name, kind in RECORD.items())
     return good and record["n_classes"] == n_classes
 

@@ -176,7 +176,7 @@ def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
 
 
 def _is_container(content: bytes) -> bool:
-    """Whether it begins as safetensors do, with a length in eight bytes; JSON has no zeros."""
+    """Return whether it begins as safetensors do: a length in eight bytes; JSON has no zeros."""
     return b"\0" in content[:8]
 
 

@@ -153,7 +153,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return np.asarray(self._answers("predict", X, groups)[0])
 
     def _answers(self, method: str, X: Any, groups: object) -> list[Any]:
-        """What each recalibrator answers to the scores of its classifier."""
+        """Return the outputs of each recalibrator for the scores of its classifier."""
         check_is_fitted(self)
         beside = {} if groups is None else {"groups": groups}
         answers = []

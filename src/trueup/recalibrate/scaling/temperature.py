@@ -255,7 +255,7 @@ def _step(here: Point, bend: float) -> float:
 
 
 def _further(curve: LossCurve, here: Point, inverse: float) -> float:
-    """Where to look next: as asked, unless that is far away or below the bound."""
+    """Return the next point: as proposed, unless it is far away or below the bound."""
     if inverse > here.inverse * LARGEST_FACTOR:
         return min(inverse, max(here.inverse * LARGEST_FACTOR, 1 / curve.spread))
     if inverse < here.inverse / LARGEST_FACTOR:  # only then is the bound worth a pass
@@ -265,7 +265,7 @@ def _further(curve: LossCurve, here: Point, inverse: float) -> float:
 
 
 def _without_errors(curve: LossCurve, one: Point) -> InverseTemperature:
-    """Where no prediction is wrong, by the rule of succession: one row more, and it is wrong."""
+    """Return the fit if no prediction is wrong; the rule of succession gives its loss."""
     from scipy.optimize import brentq
 
     ties = curve.rows(ALL_BUT_INFINITE).total

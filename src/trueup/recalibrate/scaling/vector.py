@@ -147,7 +147,7 @@ def _minimise(curve: LossCurve, penalty: Penalty, begin: Floats) -> Minimum:
 
 
 def _all_right(curve: LossCurve, point: Floats) -> bool:
-    """Whether every row gives its class the most: then twice as large is better, without end."""
+    """Return whether every row is classified correctly: larger weights are then always better."""
     shift, weights = point
     for rows in row_blocks(*curve.logits.shape):
         line = curve.logits[rows] * weights + shift

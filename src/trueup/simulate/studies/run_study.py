@@ -189,7 +189,7 @@ def _resumable_seed(rng: Any, path: Any) -> int:
 def _settings_of(
     worlds: Mapping[str, Any], measures: Mapping[str, Measure], n_datasets: int, seed: int
 ) -> dict[str, Any]:
-    """What the numbers of a batch depend on, down to the last bit."""
+    """Return everything that the numbers of a batch depend on."""
     return {
         "rng": seed,
         "n_datasets": n_datasets,

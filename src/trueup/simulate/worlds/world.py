@@ -204,7 +204,7 @@ class World(Specification):
         return (self.curve,) if isinstance(self.scores, Points) else self.curve.alternatives()
 
     def _kinks(self, curve: Curve) -> Drawn:
-        """Where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
+        """Return where c − T(c) changes sign, by bisection in logit(c), and where T jumps."""
         low, high = LOGITS[:-1], LOGITS[1:]
         sign = np.sign(_gap(curve, LOGITS))
         crossing = sign[:-1] * sign[1:] < 0

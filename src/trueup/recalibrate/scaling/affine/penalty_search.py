@@ -80,7 +80,7 @@ def search_strengths(
 def _ladders(
     data: AffineData, kind: str, strength: float | None, mu: float | None
 ) -> tuple[list[float], list[float]]:
-    """What λ and μ may be: as given, or powers of ten down from what weighs an entry with 1."""
+    """Return the candidates of λ and μ: as given, or powers of ten down from a weight of 1."""
 
     def ladder(given: float | None, unit: float) -> list[float]:
         top = math.ceil(math.log10(unit))
