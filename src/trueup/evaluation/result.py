@@ -104,7 +104,8 @@ class Evaluation:
     Examples
     --------
     >>> import trueup as tu
-    >>> result = tu.evaluate([0.1, 0.9] * 100, [1, 0] * 100, recalibrate=False, advice=False)
+    >>> options = {"recalibrate": False, "advice": False, "n_resamples": 99}
+    >>> result = tu.evaluate([0.1, 0.9] * 20, [1, 0] * 20, **options)
     >>> result.status, result.miscalibrated, round(result.estimate("rmsce_debiased").value, 2)
     ('miscalibrated', True, 0.9)
     """
