@@ -27,7 +27,7 @@ help:
 	@echo "make test-slow  run the thorough tests"
 	@echo "make test-min   run the tests with the oldest supported packages"
 	@echo "make fuzz       read damaged files for SECONDS=60 seconds"
-	@echo "make lint       run ruff, mypy and the rules of prose"
+	@echo "make lint       run ruff, mypy and the rules of prose and docstrings"
 	@echo "make bench      benchmark against other libraries"
 	@echo "make coverage   measure the coverage of the intervals: writes docs/coverage.md"
 	@echo "make figures    plot the figures of README.md and docs/plotting.md"
@@ -56,6 +56,7 @@ lint: $(VENV)/dev.done
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(PY) -m tools.prose
+	$(PY) -m tools.docstrings
 
 bench: $(VENV)/bench.done $(VENV)/native.done
 	$(PY) -m benchmarks

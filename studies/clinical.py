@@ -36,9 +36,9 @@ is {error:.4f} near 0.95 and near 0.05, and at most {widest:.3f} elsewhere.
 
 Scores have normal logits with the mean and standard deviation given. An outcome has the logit
 intercept + slope × logit score. Columns are the coverage of the 95% intervals of the slope, of
-calibration-in-the-large and of O:E, and how often the joint test of slope 1 and intercept 0 has
-p ≤ 0.05: its size for slope 1 and intercept 0, its power elsewhere. Where the fit has no maximum,
-the slope has no interval; that counts as a miss.
+calibration-in-the-large and of O:E. The last column is how often the joint test of slope 1 and
+intercept 0 has p ≤ 0.05: its size for slope 1 and intercept 0, its power elsewhere. If the fit has
+no maximum, the slope has no interval; that counts as a miss.
 
 ## Independent rows
 

@@ -2,9 +2,10 @@
 
 ``python -m tools.prose`` fails if a file has more of them than ``tools/prose.json`` allows, and
 lists them. It also fails if a file has fewer, so that they cannot come back: ``python -m
-tools.prose --update`` lowers what is allowed. Searched are docstrings, strings with a space and
-comments of Python, docstrings and comments of Cython, comments of C, Markdown outside code, and the
-Markdown and comments of notebooks. A line with the words "prose: ok" is left out.
+tools.prose --update`` lowers what is allowed. A second level, warnings, has its own counts in
+``tools/prose_warnings.json``. Searched are docstrings, strings with a space and comments of Python,
+docstrings and comments of Cython, comments of C, Markdown outside code, and the Markdown and
+comments of notebooks. A line with the words "prose: ok" is skipped.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-ALLOWED = Path(__file__).with_name("prose.json")
+ALLOWED = {
+    "error": Path(__file__).with_name("prose.json"),
+    "warning": Path(__file__).with_name("prose_warnings.json"),
+}
 FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", "studies", "tools")
 OPT_OUT = "prose: ok"
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".h", ".md", ".ipynb")
@@ -56,7 +61,29 @@ ERRORS = {
     "norm": r"\b(of|in) norms? \d",
     "answers": r"^Answer with\b|\banswers with the\b|\banswers for (each|every|all|the)\b",
 }
-PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in ERRORS.items()}
+WARNINGS = {
+    "inverted": r"(?:^|[.;] )(?-i:Of) [^.;:,]{3,60},? (is|are|the|it|those|some|[a-z]+ing|`)",
+    "american": r"\b(normalis|minimis|maximis|regularis|summaris|generalis|behaviour|colour|tumour"
+    r"|centred|licence|optimis(e|er|ing)\b)",
+    "dataset": r"\bdata sets?\b",
+    "picture": r"\bpictures?\b",
+    "noise": r"\bchance alone\b|\bmore than chance\b",
+    "bits": r"\bto the bit\b|\bsame bits\b",
+    "lens": r"\b(looks?|looked|seen)( at)? through\b",
+}
+PATTERNS = {
+    name: re.compile(pattern, re.IGNORECASE) for name, pattern in (ERRORS | WARNINGS).items()
+}
+
+MOST_WORDS = 40
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[^a-z])")
+# List items, table cells, headings and doctest prompts begin or end a sentence without a period.
+BREAK = re.compile(r"\n\s*\n|\n\s*---+\s*\n|\n\s*(?=[*+-] |\d+\. |#|\||>>> )|\|")
+# `must_be` writes "must be" before these, which is no English: "must be given".
+NO_RULE = re.compile(
+    r"(given|left out|made|named|known|splits|of|ones|one (of )?(a |pairs|one|single))\b"
+    r"|one (that|with|without)\b|above 0 in|positive in|different|something (?!else)|the only\b"
+)
 
 # What is code is one backtick: `…`, ``…``, :math:`…`.
 CODE = re.compile(r"(:\w+:)?(``[^`]+``|`[^`]+`)")
@@ -74,7 +101,7 @@ class Text(NamedTuple):
     words: str
     first: int
     last: int
-    is_docstring: bool = False
+    kind: str = ""  # "docstring", "page" or "rule", where other checks than the phrases apply
 
 
 class Hit(NamedTuple):
@@ -85,16 +112,20 @@ class Hit(NamedTuple):
     words: str
 
 
-def texts_of(path: Path) -> Iterator[Text]:
-    """Yield the prose of a file."""
-    content = path.read_text("utf-8")
-    if path.suffix == ".md":
+@cache
+def texts_of(suffix: str, content: str) -> tuple[Text, ...]:
+    """Return the prose of a file; both levels ask for it."""
+    return tuple(_texts_of(suffix, content))
+
+
+def _texts_of(suffix: str, content: str) -> Iterator[Text]:
+    if suffix == ".md":
         yield from _paragraphs(content)
-    elif path.suffix == ".ipynb":
+    elif suffix == ".ipynb":
         yield from _cells(content)
-    elif path.suffix in (".pyx", ".pxd"):
+    elif suffix in (".pyx", ".pxd"):
         yield from _scanned(content, CYTHON)
-    elif path.suffix == ".h":
+    elif suffix == ".h":
         yield from _scanned(content, C)
     else:
         yield from _strings(ast.parse(content))
@@ -103,10 +134,9 @@ def texts_of(path: Path) -> Iterator[Text]:
                 yield Text(token.string.lstrip("# "), token.start[0], token.end[0])
 
 
-def lines_of(path: Path) -> list[str]:
+def lines_of(suffix: str, content: str) -> list[str]:
     """Return the lines of a file; of a notebook those of its cells, one after the other."""
-    content = path.read_text("utf-8")
-    if path.suffix == ".ipynb":
+    if suffix == ".ipynb":
         return [line for _, source in _sources(content) for line in source.split("\n")]
     return content.splitlines()
 
@@ -130,20 +160,21 @@ def _scanned(content: str, pattern: re.Pattern[str]) -> Iterator[Text]:
         if at.lastgroup is not None:
             first = content.count("\n", 0, at.start()) + 1
             words = at[0].strip("\"'#/* ")
-            yield Text(words, first, first + at[0].count("\n"), at.lastgroup == "docstring")
+            yield Text(words, first, first + at[0].count("\n"), at.lastgroup)
 
 
 def _paragraphs(content: str) -> Iterator[Text]:
     prose = FENCED.sub(lambda fence: "\n" * fence[0].count("\n"), content)
     line = 1
     for paragraph in re.split(r"(\n\s*\n)", prose):
-        yield Text(paragraph, line, line + paragraph.count("\n"))
+        yield Text(paragraph, line, line + paragraph.count("\n"), "page")
         line += paragraph.count("\n")
 
 
 def _strings(tree: ast.Module) -> Iterator[Text]:
     documented = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and node.body]
     starts = [node.body[0].value for node in documented if isinstance(node.body[0], ast.Expr)]
+    rules = set(_rules_of_arguments(tree))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
@@ -151,36 +182,82 @@ def _strings(tree: ast.Module) -> Iterator[Text]:
         if any(node is start for start in starts):
             lines = node.value.splitlines()
             prose = "\n".join(line for line in lines if not line.lstrip().startswith(">>>"))
-            yield Text(prose, node.lineno, last, is_docstring=True)
-        elif " " in node.value:
-            yield Text(node.value, node.lineno, last)
+            yield Text(prose, node.lineno, last, "docstring")
+        elif node in rules or " " in node.value:
+            yield Text(node.value, node.lineno, last, "rule" if node in rules else "")
 
 
-def hits_of(path: Path) -> list[Hit]:
-    """Return the rejected phrases of a file, and summaries of docstrings that are questions."""
-    lines = lines_of(path)
+def _rules_of_arguments(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield what calls of `must_be` say first of the rule."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "must_be":
+            for rule in node.args[1:2]:
+                yield rule.values[0] if isinstance(rule, ast.JoinedStr) else rule
+
+
+def sentences(words: str) -> Iterator[str]:
+    """Yield the sentences of a text, with code as one backtick."""
+    for block in BREAK.split(_without_code(words)):
+        for sentence in SENTENCE_END.split(block.strip(" #*+-\n")):
+            yield " ".join(sentence.split())
+
+
+def _without_code(words: str) -> str:
+    return CODE.sub("`", words)
+
+
+def _of_structure(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield the rule and the words of what is wrong with a text beyond its phrases."""
+    if text.kind == "docstring":
+        summary = text.words.strip().partition("\n\n")[0]
+        if "?" in _without_code(summary):
+            yield "question", " ".join(summary.split())
+    if text.kind in ("docstring", "page"):
+        for sentence in sentences(_prose_of_sections(text.words)):
+            if len(sentence.split()) > MOST_WORDS:
+                yield "long", sentence[:80]
+    if text.kind == "rule" and NO_RULE.match(text.words):
+        yield "must be", text.words
+
+
+def _prose_of_sections(docstring: str) -> str:
+    """Return a docstring in which names of parameters and titles of sections stand alone."""
+    lines = docstring.split("\n")
+    return "\n".join(
+        f"\n{line}\n" if below.startswith("    ") and _indent(below) > _indent(line) else line
+        for line, below in zip(lines, [*lines[1:], ""], strict=True)
+    )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def hits_of(path: Path, level: str = "error") -> list[Hit]:
+    """Return what a file has that its level rejects."""
+    content = path.read_text("utf-8")
+    lines = lines_of(path.suffix, content)
     found = []
-    for text in texts_of(path):
+    for text in texts_of(path.suffix, content):
         if any(OPT_OUT in line for line in lines[text.first - 1 : text.last]):
             continue
-        words = " ".join(CODE.sub("`", text.words).split())
+        words = " ".join(_without_code(text.words).split())
         found += [
             Hit(text.first, rule, words[max(0, at.start() - 30) : at.end() + 30])
-            for rule, pattern in PATTERNS.items()
-            for at in pattern.finditer(words)
+            for rule in (ERRORS if level == "error" else WARNINGS)
+            for at in PATTERNS[rule].finditer(words)
         ]
-        summary = text.words.strip().partition("\n\n")[0]
-        if text.is_docstring and "?" in CODE.sub("`", summary):
-            found.append(Hit(text.first, "question", " ".join(summary.split())))
+        if level == "error":
+            found += [Hit(text.first, *wrong) for wrong in _of_structure(text)]
     return sorted(found)
 
 
-def all_hits(root: Path) -> dict[str, list[Hit]]:
+def all_hits(root: Path, level: str = "error") -> dict[str, list[Hit]]:
     """Return the rejected phrases of every file that has any."""
     paths = [*root.glob("*.md"), *root.glob("*.py")]
     for folder in FOLDERS:
         paths += [path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES]
-    found = {path.relative_to(root).as_posix(): hits_of(path) for path in sorted(paths)}
+    found = {path.relative_to(root).as_posix(): hits_of(path, level) for path in sorted(paths)}
     return {name: hits for name, hits in found.items() if hits}
 
 
@@ -192,9 +269,11 @@ def lowered(allowed: dict[str, int], counts: Counter[str]) -> dict[str, int]:
     return dict(sorted((kept | new if sum(new.values()) <= freed else kept).items()))
 
 
-def check(root: Path, file: Path, *, update: bool = False) -> tuple[bool, list[str]]:
+def check(
+    root: Path, file: Path, *, update: bool = False, level: str = "error"
+) -> tuple[bool, list[str]]:
     """Return whether every file has as many as it may have, and what there is to say."""
-    hits = all_hits(root)
+    hits = all_hits(root, level)
     counts = Counter({name: len(found) for name, found in hits.items()})
     allowed: dict[str, int] = json.loads(file.read_text("utf-8"))
     if update:
@@ -214,9 +293,12 @@ def check(root: Path, file: Path, *, update: bool = False) -> tuple[bool, list[s
 
 def main(arguments: list[str]) -> int:
     """Check the repository; return the exit code."""
-    passed, report = check(ROOT, ALLOWED, update="--update" in arguments)
-    print("\n".join(report) or "Every file has as many rejected phrases as before.")
-    return int(not passed)
+    all_passed = True
+    for level, file in ALLOWED.items():
+        passed, report = check(ROOT, file, update="--update" in arguments, level=level)
+        all_passed = all_passed and passed
+        print("\n".join(report) or f"Every file has as many phrases of level {level} as before.")
+    return int(not all_passed)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Local errors on a GPU: run `PYTHONPATH=src python -m benchmarks.gpu.local` where torch sees one.
 
-50,000 rows with 50 features in 15 confidence bins, most of them in the highest: `lce` from CUDA
-tensors to one error a row, and the sums alone, plain and relative to the nearest point; `lce` is to
-stay below half a second. Some rows are compared with the CPU in float64. NumPy and torch are
-enough; kernels need not be compiled. Without a GPU a few rows run on the CPU: a trial, no measure.
+There are 50,000 rows with 50 features in 15 confidence bins, most of them in the highest. Measured
+are `lce`, from CUDA tensors to one error per row, and the sums alone, plain and relative to the
+nearest point. `lce` is to stay below half a second. Some rows are compared with the CPU in float64.
+NumPy and torch are enough; kernels need not be compiled. Without a GPU a few rows run on the CPU.
 """
 
 from __future__ import annotations

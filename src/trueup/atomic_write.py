@@ -1,4 +1,4 @@
-"""Files that are complete or absent: written next to their place, then moved into it."""
+"""Files that are complete or absent: written under a temporary name, then moved into place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked_path(path: object) -> Path:
 
 
 def write_atomically(path: object, data: bytes) -> None:
-    """Write a file in one step: a reader finds the old content or the new, never a part.
+    """Write a file in one step: readers find the old content or the new, never a part.
 
     A link is followed; an existing file keeps its permissions. When writing fails, what was there
     before is untouched and nothing else is left.

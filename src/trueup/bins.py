@@ -41,9 +41,15 @@ NumberOfBins = int | str
 
 
 class Binning(Specification):
-    """A rule that groups scores (`inner_edges`), points of a simplex (`leaves`), or both.
+    """Base class of binnings: rules that group scores, points of a simplex, or both.
 
-    ``sees_scores`` and ``sees_labels`` say what its groups depend on, besides the number of rows.
+    `inner_edges` groups scores and `leaves` groups points. ``sees_scores`` and ``sees_labels``
+    state what the groups depend on, in addition to the number of rows.
+
+    Examples
+    --------
+    >>> isinstance(EqualWidth(15), Binning), isinstance(VarianceTree(), Binning)
+    (True, True)
     """
 
     sees_scores: ClassVar[bool] = True
@@ -55,25 +61,80 @@ class Binning(Specification):
         return not self.sees_scores
 
     def n_bins_for(self, n: int) -> int:
-        """Return how many bins are asked for with ``n`` rows."""
+        """Return the number of bins requested for ``n`` rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+
+        Returns
+        -------
+        int
+            Number of bins.
+        """
         raise NotImplementedError
 
     def inner_edges(self, pairs: Pairs) -> Floats:
-        """Return the increasing inner edges between the bins of these scores."""
+        """Return the increasing inner edges between the bins of these scores.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        ndarray
+            Inner edges.
+        """
         raise must_be("binning", "a binning of scores, such as EqualWidth(15)", self)
 
     def bin_table(self, pairs: Pairs) -> BinTable:
-        """Return what fell into each bin of these scores."""
+        """Compute the table of bins of these scores.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        BinTable
+            The table.
+        """
         inner = self.inner_edges(pairs)
         sums = engine.bins.bin_sums(pairs.p, pairs.y, pairs.w, inner)
         return BinTable.from_sums(inner, sums, self.n_bins_for(len(pairs)))
 
     def table_of(self, pairs: Pairs) -> BinTable:
-        """Return the same table, which all who bin these scores alike share."""
+        """Return `bin_table` of these scores, computed once and shared.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        BinTable
+            The table.
+        """
         return pairs.table(self, lambda: self.bin_table(pairs))
 
     def leaves(self, cells: Cells) -> list[Leaf]:
-        """Return the cells of the simplex that hold these points."""
+        """Return the cells of the simplex that hold these points.
+
+        Parameters
+        ----------
+        cells : Cells
+            Points of a simplex with their outcomes.
+
+        Returns
+        -------
+        list of Leaf
+            The cells, each with its rows and corners.
+        """
         raise must_be(
             "binning",
             "a binning of a simplex, VarianceTree() or SimplexGrid(B)",
@@ -84,7 +145,7 @@ class Binning(Specification):
 
 @dataclass(frozen=True, repr=False)
 class CountedBinning(Binning):
-    """A binning of scores that is told how many bins to make; "auto" is ⌈n^(1/3)⌉."""
+    """Base class of binnings of scores with a number of bins; "auto" is ⌈n^(1/3)⌉."""
 
     n_bins: NumberOfBins = 15
     sees_labels: ClassVar[bool] = False
@@ -97,19 +158,33 @@ class CountedBinning(Binning):
         object.__setattr__(self, "n_bins", int(self.n_bins))
 
     def n_bins_for(self, n: int) -> int:
-        """Return how many bins are asked for with ``n`` rows."""
+        """Return the number of bins requested for ``n`` rows."""
         return _cube_root(n) if self.n_bins == "auto" else int(self.n_bins)
 
 
 @dataclass(frozen=True, repr=False)
 class EqualWidth(CountedBinning):
-    """``n_bins`` bins of the same width: edges k/B. "auto" is ⌈n^(1/3)⌉."""
+    """Equal-width bins, with edges k/B.
+
+    Use them to compare with published numbers. Bins where few scores lie are noisy.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of bins B; "auto" is ⌈n^(1/3)⌉ for n rows.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> tu.BinnedError(binning=EqualWidth(4)).table([0.1, 0.3, 0.9], [0, 1, 1]).edges.tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
 
     sees_scores: ClassVar[bool] = False
 
     @property
     def fixed(self) -> bool:
-        """Whether the number of bins is given."""
+        """Whether the number of bins is fixed, as opposed to "auto"."""
         return self.n_bins != "auto"
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -119,11 +194,24 @@ class EqualWidth(CountedBinning):
 
 @dataclass(frozen=True, repr=False)
 class EqualMass(CountedBinning):
-    """``n_bins`` bins that hold nearly the same number of rows (or weight).
+    """Equal-mass bins: about the same number of rows (or total weight) in each.
 
-    Cut i goes to the boundary between two distinct scores nearest to rank i·n/B, half-way to
-    the lower one; the edge is the smaller of the two scores; coincident cuts merge. Tied scores
-    are never split, so with many ties there are fewer bins than asked, and the table says so.
+    Cut i is placed at the boundary between two distinct scores that is nearest to rank i·n/B;
+    halfway, the lower boundary is used. The edge is the smaller of the two scores, and equal cuts
+    merge. Tied scores are never split. With many ties there are therefore fewer bins than
+    requested, and the table records both numbers.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of bins B; "auto" is ⌈n^(1/3)⌉ for n rows.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(binning=EqualMass(2))
+    >>> error.table([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]).edges.tolist()
+    [0.0, 0.2, 1.0]
     """
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -137,7 +225,21 @@ class EqualMass(CountedBinning):
 
 @dataclass(frozen=True, repr=False)
 class FixedEdges(Binning):
-    """Bins between given edges in [0, 1]; 0 and 1 are added where they are missing."""
+    """Bins between given edges in [0, 1].
+
+    Use it to keep the bins of another study, or of an earlier table.
+
+    Parameters
+    ----------
+    edges : sequence of float
+        Increasing edges; 0 and 1 are added if they are missing.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> tu.BinnedError(binning=FixedEdges((0.5,))).table([0.1, 0.9], [0, 1]).edges.tolist()
+    [0.0, 0.5, 1.0]
+    """
 
     edges: Sequence[float]
     sees_scores: ClassVar[bool] = False
@@ -155,7 +257,7 @@ class FixedEdges(Binning):
         object.__setattr__(self, "edges", tuple(edges.tolist()))  # ours, and hashable
 
     def n_bins_for(self, n: int) -> int:
-        """Return the number of bins, whatever ``n``."""
+        """Return the number of bins, which does not depend on ``n``."""
         return len(self._inner()) + 1
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -169,12 +271,26 @@ class FixedEdges(Binning):
 
 @dataclass(frozen=True, repr=False)
 class VarianceTree(Binning):
-    """Cells split at the mean of their most variable coordinate (Vaicenavicius App. B).
+    """Cells of a tree that is split at the mean of the most variable coordinate.
 
     A cell is split while it holds more than ``min_samples`` rows and its highest variance is
-    positive; rows at or below the mean go left; among equal variances the lowest coordinate is
-    split. A split that leaves a side with fewer than ``min_leaf`` rows is not made. Works on
-    scores and on every simplex.
+    positive (Vaicenavicius et al. 2019, App. B). Rows at or below the mean go left; among equal
+    variances, the lowest coordinate is split. Use it for whole distributions (`Canonical`): it
+    works on scores and on every simplex.
+
+    Parameters
+    ----------
+    min_samples : int, default 1000
+        Cells with more rows than this are split.
+    min_leaf : int, default 1
+        Splits that leave a side with fewer rows than this are not made.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(binning=VarianceTree(min_samples=2))
+    >>> error.table([0.1, 0.3, 0.8], [0, 0, 1]).edges.round(6).tolist()
+    [0.0, 0.4, 1.0]
     """
 
     min_samples: int = 1000
@@ -186,7 +302,7 @@ class VarianceTree(Binning):
             check_whole(name, getattr(self, name), 1)
 
     def n_bins_for(self, n: int) -> int:
-        """Return about how many cells are asked for: enough that each holds ``min_samples``."""
+        """Return the approximate number of cells: enough that each holds ``min_samples`` rows."""
         return max(1, math.ceil(n / self.min_samples))
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -203,7 +319,22 @@ class VarianceTree(Binning):
 
 @dataclass(frozen=True, repr=False)
 class SimplexGrid(Binning):
-    """Cells of equal size: ``n_bins`` intervals of each of the first m−1 coordinates."""
+    """Cells of equal size: equal-width intervals of each of the first m−1 coordinates.
+
+    Use it for few classes: the number of cells grows as ``n_bins`` to the power m−1.
+
+    Parameters
+    ----------
+    n_bins : int, default 10
+        Number of intervals of a coordinate.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(tu.lens.Canonical(), SimplexGrid(2))
+    >>> round(error([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]], [0, 1]), 6)
+    0.35
+    """
 
     n_bins: int = 10
     sees_scores: ClassVar[bool] = False
@@ -240,12 +371,27 @@ class SimplexGrid(Binning):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptBins(Binning):
-    """The bins of a table that is there, whatever scores come: a bin of zeros alone too."""
+    """The bins of an existing table, whatever the scores are.
+
+    Use it to keep bins fixed on resamples. A bin that holds only zeros is kept too.
+
+    Parameters
+    ----------
+    table : BinTable
+        Table whose edges are kept.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.ece.estimator(n_bins=2).table([0.1, 0.9], [0, 1])
+    >>> KeptBins(table).n_bins_for(1000)
+    2
+    """
 
     table: BinTable
 
     def n_bins_for(self, n: int) -> int:
-        """Return the number of bins that the table was asked for."""
+        """Return the number of bins requested for the table."""
         return self.table.n_bins_requested
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -254,7 +400,19 @@ class KeptBins(Binning):
 
 
 def check_binning(binning: object, rule: str) -> None:
-    """Raise InputError with ``rule`` unless the argument `binning` is a binning."""
+    """Raise InputError with ``rule`` unless the argument `binning` is a binning.
+
+    Parameters
+    ----------
+    binning : object
+        The argument.
+    rule : str
+        Rule for the message.
+
+    Examples
+    --------
+    >>> check_binning(EqualWidth(15), "a binning")
+    """
     if not isinstance(binning, Binning):
         raise must_be("binning", rule, binning)
 

@@ -10,20 +10,20 @@ BOOLEANS = (bool, np.bool_)  # a tuple: a union would be made again at every cal
 
 
 def check_choice(name: str, value: object, *choices: str) -> None:
-    """Raise InputError unless ``value`` is one of ``choices``."""
+    """Raise InputError unless a value is one of a few words."""
     if not isinstance(value, str) or value not in choices:
         *first, last = (f'"{choice}"' for choice in choices)
         raise must_be(name, f"{', '.join(first)} or {last}", value)
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raise InputError unless ``value`` is True or False."""
+    """Raise InputError unless a value is True or False."""
     if not isinstance(value, BOOLEANS):
         raise must_be(name, "True or False", value)
 
 
 def check_finite(value: object, *names: str) -> None:
-    """Raise InputError unless the fields ``names`` are finite numbers."""
+    """Raise InputError unless some fields of a value are finite numbers."""
     for name in names:
         field = getattr(value, name)
         if not is_number(field) or not np.isfinite(field):
@@ -40,7 +40,7 @@ def check_schema(name: str, found: object, schema: int, again: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a real number of Python or NumPy; True and False do not count."""
+    """Return whether a value is a real number, of Python or NumPy, and no truth value."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -51,7 +51,7 @@ def is_whole(value: object, least: int) -> bool:
 
 
 def check_whole(name: str, value: object, least: int) -> None:
-    """Raise InputError unless ``value`` is a whole number of at least ``least``."""
+    """Raise InputError unless a value is a whole number of at least ``least``."""
     if not is_whole(value, least):
         raise must_be(name, f"a whole number of at least {least}", value)
 

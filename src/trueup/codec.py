@@ -37,12 +37,29 @@ class Stored:
             KINDS[cls.kind] = cls
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values that `from_dict` reads back, ready for JSON."""
+        """Return plain Python values that `from_dict` reads back, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
         return fields_of(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote."""
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        data : dict
+            Output of `to_dict`.
+
+        Returns
+        -------
+        object
+            An instance of this class.
+        """
         check_entries(data, _needed(cls))
         found: Self = _from_fields(cls, data)
         return found

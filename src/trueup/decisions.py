@@ -31,32 +31,39 @@ def abstention_rewards(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    r"""Return what a model earns that may say "unsure" (Luo et al. 2022, §5.4).
+    r"""Compute what a model earns if it may abstain (Luo et al. 2022, §5.4).
 
-    A wrong answer costs w, "unsure" costs u, a right answer nothing. Who believes a confidence c
-    answers where w(1 − c) ≤ u, that is for :math:`c \ge 1 - u/w`. That is the best one can do with
-    calibrated confidences, and costs on average what they predict. Overconfident ones cost more
-    than they predict, underconfident ones less; neither costs less than calibrated ones would.
+    A wrong answer costs w, abstaining ("unsure") costs u, and a right answer costs nothing. A model
+    that relies on its confidence c answers where w(1 − c) ≤ u, that is where :math:`c \ge 1 - u/w`.
+    With calibrated confidences this is the best possible rule, and its average cost is the one that
+    the confidences predict. Overconfident models cost more than their confidences predict,
+    and underconfident models less. Neither costs less than it would if it were calibrated.
 
     Parameters
     ----------
-    probs, labels, weights, logits
-        As for every metric, or one `Forecasts`.
-    ratios
-        w/u, each above 1; u is 1.
-    lens
-        Whose confidence counts; by default `TopLabel`, for 1-D probabilities max(p, 1 − p). For
-        stored confidences and whether the answer was right (as after a recalibration that keeps
-        predictions, `LocalCalibration.predict_confidence`), pass ``Binary()``.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    ratios : sequence of float
+        Cost ratios w/u, each above 1 (default 13 values from 1.5 to 96).
+    lens : Lens, optional
+        Lens that yields the confidence of each row. The default is `TopLabel`; for 1-D
+        probabilities its confidence is max(p, 1 − p). For stored confidences and whether the answer
+        was right (as after `LocalCalibration.predict_confidence`), pass ``Binary()``.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
 
     Returns
     -------
     ResultTable
-        For each ratio: the ``threshold`` 1 − u/w; the share ``answered`` and, of all rows, the
-        share ``wrong`` that was answered and wrong; ``reward``, minus the total cost in units of
-        u, and ``mean_reward`` a row; ``promised``, the mean reward that the confidences led to
-        expect; and ``perfect``, that of the same confidences if "unsure" were said just where the
-        answer is wrong.
+        One row per ratio. ``threshold`` is 1 − u/w. ``answered`` is the fraction of rows answered,
+        and ``wrong`` the fraction of all rows that was answered and wrong. ``reward`` is minus the
+        total cost in units of u, and ``mean_reward`` is the reward per row. ``promised`` is the
+        mean reward expected from the confidences. ``perfect`` is the mean reward if the model
+        abstained exactly where its answer is wrong.
 
     Examples
     --------
@@ -102,17 +109,34 @@ def compare_rewards(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Return the total reward of several models or recalibrators, side by side (Luo Figure 5).
+    """Compute the total reward of several models or recalibrators (Luo et al. 2022, Figure 5).
+
+    Use it to see at which cost ratios one model is worth more than another. See
+    `abstention_rewards` for the costs.
 
     Parameters
     ----------
-    models
-        For each name probabilities of the same rows; or, with ``labels=None``, a `Forecasts`, or a
-        pair (probs, labels) where labels differ, as whether each model's own answer was right.
-    labels, ratios, lens, weights
-        As for `abstention_rewards`.
-    baseline
-        Name of the model whose reward is subtracted from all; None to subtract nothing.
+    models : dict of str to array_like
+        Predicted probabilities of the same rows, by model name. With ``labels=None``, a value may
+        also be a `Forecasts` or a pair (probs, labels), if labels differ between models (such as
+        whether each model's own answer was right).
+    labels : array_like, optional
+        Observed labels of all models, shape (n,).
+    ratios : sequence of float
+        Cost ratios w/u, each above 1 (default 13 values from 1.5 to 96).
+    baseline : str, optional
+        Name of the model whose reward is subtracted from all (default: nothing is subtracted).
+    lens : Lens, optional
+        Lens that yields the confidence of each row, as for `abstention_rewards`.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    ResultTable
+        One row per ratio: ``ratio``, and one column per model with its total reward in units of u.
 
     Examples
     --------
@@ -146,25 +170,31 @@ def accuracy_coverage_curve(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Return how accurate a model is on the share of rows it is surest of.
+    """Compute the accuracy on the most confident rows, for every fraction of rows answered.
 
-    One row for each distinct confidence, from the highest down: answer where the confidence is at
-    least ``threshold``. Accuracy against coverage depends on the order of confidences alone: a
-    recalibration that keeps their order does not change it, and one that improves it on new rows
+    There is one row per distinct confidence, in decreasing order: the model answers where its
+    confidence is at least ``threshold``. The curve depends only on the order of the confidences. A
+    recalibration that preserves their order does not change it; if one improves it on new rows, it
     has learned something new.
 
     Parameters
     ----------
-    probs, labels, weights, logits
-        As for every metric, or one `Forecasts`.
-    lens
-        As for `abstention_rewards`.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    lens : Lens, optional
+        Lens that yields the confidence of each row, as for `abstention_rewards`.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
 
     Returns
     -------
     ResultTable
-        ``threshold``, ``coverage``, the share of rows that are answered, ``accuracy`` among them,
-        ``confidence``, their mean confidence, and ``risk``, 1 − accuracy.
+        One row per distinct confidence. ``coverage`` is the fraction of rows answered, ``accuracy``
+        the accuracy on them, ``confidence`` their mean confidence, and ``risk`` is 1 − accuracy.
 
     Examples
     --------

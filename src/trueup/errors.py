@@ -38,26 +38,37 @@ class Argument:
 
 Parts = tuple[str | Argument, ...]
 Text = str | Parts
-"""Part of a message; arguments that it mentions are separate from the words around them."""
+"""Part of a message; arguments that it mentions are stored separately from the other words."""
 
 
 class InputError(ValueError):
     """Raised for invalid data or arguments; the message says where and how to fix it.
 
-    Attributes
+    ``rule`` and ``hint`` are stored as tuples of texts and of each `Argument` that they mention, so
+    that a caller such as the command line can print its own names.
+
+    Parameters
     ----------
-    argument
-        Name of the argument, or None.
-    rule
-        What it must be: what follows its name in the message, or a sentence that mentions it.
-    got
-        The offending value in words, or empty where the rule says it all.
-    row, column, file
-        Where it was found, as far as that is known: a number, or the words of a file for it.
-    hint
+    argument : str or None
+        Name of the argument.
+    rule : str or tuple
+        What the argument must satisfy: the text after its name in the message, or a sentence that
+        mentions it.
+    got : object
+        The offending value; empty if the rule says everything.
+    row : int or str, optional
+        Row in which the value was found.
+    column : int or str, optional
+        Column in which the value was found.
+    file : str, optional
+        File in which the value was found.
+    hint : str or tuple
         What to do.
 
-    ``rule`` and ``hint`` are tuples of texts and of the `Argument` that they mention.
+    Examples
+    --------
+    >>> print(InputError("n_bins", "must be a whole number of at least 1", 0, hint="try 15"))
+    `n_bins` must be a whole number of at least 1; got 0. Hint: try 15.
     """
 
     def __init__(
@@ -88,9 +99,19 @@ class InputError(ValueError):
         return f"{type(self).__name__}({str(self)!r})"
 
     def told(self, tell: Callable[[Argument], str | None]) -> str:
-        """Return the message with every argument as ``tell`` calls it.
+        """Return the message with every argument as ``tell`` names it.
 
-        A hint that mentions an argument for which ``tell`` has no word is left out.
+        A hint is omitted if ``tell`` has no name for an argument that it mentions.
+
+        Parameters
+        ----------
+        tell : callable
+            Function of an `Argument` that returns its name, or None.
+
+        Returns
+        -------
+        str
+            The message.
         """
 
         def said(part: str | Argument) -> str | None:
@@ -115,7 +136,18 @@ class InputError(ValueError):
         return shortened(printable(text if self.file is None else f"{self.file}: {text}"))
 
     def mentions(self, name: str) -> bool:
-        """Return whether the message mentions an argument."""
+        """Return whether the message mentions an argument.
+
+        Parameters
+        ----------
+        name : str
+            Name of the argument.
+
+        Returns
+        -------
+        bool
+            True if the argument, the rule or the hint has this name.
+        """
         return name in (self.argument, *_names(self.rule), *_names(self.hint))
 
     def about(self, name: str, *, instead_of: str | None = None) -> Self:
@@ -123,10 +155,15 @@ class InputError(ValueError):
 
         Parameters
         ----------
-        name
+        name : str
             The new name.
-        instead_of
-            The name to replace wherever it is mentioned; by default that of the argument.
+        instead_of : str, optional
+            The name to replace wherever it is mentioned (default: the name of the argument).
+
+        Returns
+        -------
+        InputError
+            A new error.
         """
         old = instead_of or self.argument
         if old is None or not self.mentions(old):
@@ -142,7 +179,18 @@ class InputError(ValueError):
         return self.replace(argument=argument, rule=renamed(self.rule), hint=renamed(self.hint))
 
     def replace(self, **fields: Any) -> Self:
-        """Return the same error with some fields changed."""
+        """Return the same error with some fields changed.
+
+        Parameters
+        ----------
+        **fields : object
+            New values of the fields, by name.
+
+        Returns
+        -------
+        InputError
+            A new error.
+        """
         return type(self)(**{**self._fields(), **fields})
 
     def _fields(self) -> dict[str, Any]:
@@ -151,7 +199,15 @@ class InputError(ValueError):
 
 
 class CapabilityError(RuntimeError):
-    """Raised when an optional package, a compiler or enough rows are missing."""
+    """Raised when an optional package, a compiler or enough rows are missing.
+
+    The message names what is missing and how to get it.
+
+    Examples
+    --------
+    >>> issubclass(CapabilityError, RuntimeError)
+    True
+    """
 
 
 def must_be(

@@ -34,7 +34,13 @@ class FieldsShown:
     """Base of results: a notebook shows their fields, one a line, and JSON has them by name."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; NaN and infinity are None."""
+        """Return plain Python values, ready for JSON; NaN and infinity are None.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:

@@ -18,16 +18,21 @@ __all__ = ["Trace"]
 class Trace:
     """Record metrics over training steps.
 
-    A step can be given at once, or in batches: binned errors with fixed bins and proper scores
-    then add up, exactly, what every batch leaves, in memory for the bins alone. Predictions are
-    never kept. Other metrics need the whole of a step in one call.
+    Use it to see how calibration changes as a model learns. A step can be passed in one call or in
+    batches. For binned errors with fixed bins and for proper scores, batches give exactly the
+    result of one call, and memory holds the bins alone. Predictions are never stored. Other metrics
+    need all rows of a step in one call.
 
     Parameters
     ----------
-    metrics
+    metrics : dict or list
         Estimators or named metrics by the name of their column, such as
-        ``{"ece": tu.BinnedError(), "brier": tu.Brier()}``; or a list of estimators, named by
+        ``{"ece": tu.BinnedError(), "brier": tu.Brier()}``. The estimators of a list are named by
         their specification.
+
+    References
+    ----------
+    Nixon et al. 2019, Figs. 6 and 7; Vaicenavicius et al. 2019, Fig. 3.
 
     Examples
     --------
@@ -39,10 +44,6 @@ class Trace:
     ...     result = trace.record(epoch)
     >>> round(result["ece"], 6), trace.table()["rows"].tolist()
     (0.2, [3, 3])
-
-    References
-    ----------
-    Nixon et al. 2019, Figs. 6 and 7; Vaicenavicius et al. 2019, Fig. 3.
     """
 
     def __init__(
@@ -68,7 +69,19 @@ class Trace:
         weights: object = None,
         logits: bool = False,
     ) -> None:
-        """Add a batch to the step under way; refused data leaves the step as it was."""
+        """Add a batch to the current step; invalid data leaves the step unchanged.
+
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+        """
         forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
         if self._seen and kind != self._kind:
@@ -100,9 +113,25 @@ class Trace:
         weights: object = None,
         logits: bool = False,
     ) -> dict[str, float]:
-        """Close a step under the name ``step``, after a last (or only) batch if one is given.
+        """Close the current step, after a last (or only) batch if one is given.
 
-        Returns the metrics of the step by name.
+        Parameters
+        ----------
+        step : object
+            Name of the step, such as the number of the epoch.
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        dict of str to float
+            The metrics of the step by name.
         """
         if probs is not None or labels is not None or weights is not None:
             self.update(probs, labels, weights=weights, logits=logits)
@@ -116,7 +145,13 @@ class Trace:
         return found
 
     def table(self) -> ResultTable:
-        """Return one row per recorded step: ``step``, ``rows`` and a column for each metric."""
+        """Return one row per recorded step.
+
+        Returns
+        -------
+        ResultTable
+            ``step``, ``rows`` and one column per metric.
+        """
         table = ResultTable.from_rows(self._steps, ("step", "rows", *self._metrics))
         steps = [each["step"] for each in self._steps]
         if all(isinstance(step, int | float) for step in steps):  # whole or not, they are numbers
@@ -124,7 +159,18 @@ class Trace:
         return table
 
     def to_frame(self, library: Any = None) -> Any:
-        """Return `table` as a data frame (pandas, polars or pyarrow)."""
+        """Return `table` as a data frame.
+
+        Parameters
+        ----------
+        library : module or str, optional
+            pandas, polars or pyarrow; the default is the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            The table.
+        """
         return self.table().to_frame(library)
 
     def __len__(self) -> int:

@@ -1,8 +1,8 @@
 """SmoothECE (Blasiok and Nakkiran 2023): the width at which the smoothed residual equals itself.
 
-The smoothed residual varies on the scale of sigma, so on a panel no wider than sigma a
-polynomial through 20 Chebyshev points is it to machine precision; its real roots are where
-its sign changes, and between them its absolute value integrates exactly.
+The smoothed residual varies on the scale of sigma. On a panel no wider than sigma, a polynomial
+through 20 Chebyshev points equals it to machine precision. Its sign changes at the real roots, and
+between them its absolute value integrates exactly.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.prose import ERRORS, check, hits_of
+from tools.prose import ALLOWED, ERRORS, check, hits_of
 
 BAD = "as " + "everywhere"
 
@@ -146,3 +146,37 @@ def test_patterns_are_those_of_words() -> None:
     assert len(ERRORS) > 20
     for pattern in ERRORS.values():
         assert not re.search(pattern, "The interval covers the population value.", re.IGNORECASE)
+
+
+def test_sentences_are_short(tree: Path) -> None:
+    long, short = "word " * 41, "word " * 40
+    docstring = f'"""Name.\n\n    {short}\n    {{}}\n\n    Notes\n    -----\n    {short}\n    """\n'
+    assert rules(tree / "a.py", docstring.format("end.")) == ["1 long"]
+    assert rules(tree / "a.py", docstring.format("")) == []
+    assert rules(tree / "a.py", f'a = "{long}"  # {long}\n') == []  # rows of data are no sentences
+    page = f"# {short}\n\n{{}} W{short[1:]}\n\n* {short}\n* {short}\n\n| {short} | {short} |\n"
+    assert rules(tree / "a.md", page.format("`" + long + "`")) == ["3 long"]
+    assert rules(tree / "a.md", page.format("`" + long + "`.")) == []
+
+
+@pytest.mark.parametrize("rule", ["given", "of one size", "one with rows", "made by hand"])
+def test_rules_follow_must_be(tree: Path, rule: str) -> None:
+    for call in (f'must_be("a", "{rule}", 1)', f'must_be("a", f"{rule} {{a}}", got=1)'):
+        assert rules(tree / "a.py", f"raise {call}\n") == ["1 must be"]
+    assert rules(tree / "a.py", f'raise must_be("{rule}", "not {rule}", "{rule}")\n') == []
+
+
+def test_warnings_have_counts_of_their_own(tree: Path) -> None:
+    file, page = tree / "counts.json", tree / "docs" / "page.md"
+    file.write_text(json.dumps({"docs/page.md": 1}))
+    page.write_text("Two data " + "sets.")
+    assert check(tree, file, level="warning") == (True, [])
+    assert not check(tree, file)[0]  # no error, but one is allowed
+    page.write_text(BAD)
+    assert check(tree, file) == (True, [])
+    assert not check(tree, file, level="warning")[0]
+
+
+@pytest.mark.parametrize("level", ["error", "warning"])
+def test_the_counts_are_those_of_the_repository(level: str) -> None:
+    assert set(json.loads(ALLOWED[level].read_text("utf-8")).values()) <= set(range(1, 100))

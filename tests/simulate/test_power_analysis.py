@@ -257,12 +257,12 @@ def test_under_500_samples_only_ten_percent_are_found_reliably(statistic):
 def test_figure_8():
     """Miss rates by n; the sweep misses less than equal width, most for under 10,000 samples.
 
-    The paper prints no numbers. Measured here with 1,000 datasets, in per cent, n = 200, 500,
+    The paper prints no numbers. Measured here with 1,000 datasets, in percent, for n = 200, 500,
     1000, 2000, 5000, 10000, 20000: for a true error of 2% equal width misses 95, 92, 91, 83, 53,
-    15, 0 and the sweep 93, 88, 83, 74, 39, 11, 0; for 5% (to n = 2000) 90, 72, 47, 8 and 77, 49,
-    19, 3. "Needed" is then a power of about 0.95: 13,300 and 12,900 samples; 0.8 takes 8,600 and
-    8,200. What differs from `power` by default: the test, theirs of a statistic that is not
-    debiased (`rmsce_debiased` takes 8,900 and 12,900), and the curve, c^d and not a fitted one.
+    15, 0. The sweep misses 93, 88, 83, 74, 39, 11, 0. For 5% (to n = 2000) they miss 90, 72, 47, 8
+    and 77, 49, 19, 3. "Needed" is then a power of about 0.95: 13,300 and 12,900 samples; 0.8
+    takes 8,600 and 8,200. What differs from `power` by default: the test of a statistic that
+    is not debiased (`rmsce_debiased` takes 8,900 and 12,900), and the curve, c^d and not fitted.
     """
     for true_error, sizes in ((0.02, (1000, 2000, 5000)), (0.05, (200, 500, 1000))):
         world = power_of_c(true_error)

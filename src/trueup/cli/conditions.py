@@ -43,7 +43,7 @@ class Condition:
         return cls(found[1], found[2], limit)
 
     def check(self, names: Collection[str]) -> None:
-        """Raise InputError unless the condition uses one of ``names``."""
+        """Raise an error unless a name exists."""
         if self.name in names:
             return
         near = difflib.get_close_matches(self.name, names, n=1)

@@ -36,7 +36,7 @@ NOT_FITTED = ("groups", "features", "clusters")  # the recommended recalibrator 
 
 def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]) -> None:
     """Write the whole summary."""
-    # The verdict is all answers in one paragraph, so it is not printed in addition to them.
+    # The verdict is all answers in one paragraph: nothing is printed twice here.
     first, *others = found.answers.items()
     screen.paragraph(f"{first[1]} {others[0][1]}", strong=True)
     screen.answers({name.replace("_", " "): text for name, text in others[1:] if text})

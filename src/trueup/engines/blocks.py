@@ -1,7 +1,7 @@
 """How rows are cut: into blocks that fit a cache, and into chunks for threads.
 
-Cuts depend on the size of the data alone, never on the number of threads. Sums of chunks, added
-in order, are therefore bit-for-bit identical on any number of threads.
+Cuts depend on the size of the data alone, never on the number of threads: sums of chunks, added
+in order, are then bit-for-bit identical on any number of threads.
 """
 
 from __future__ import annotations

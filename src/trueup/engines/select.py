@@ -41,14 +41,38 @@ _in_use: Loaded | None = None
 
 
 def in_use() -> str:
-    """Return the name of the engine in use, such as ``"native"`` or ``"reference"``."""
+    """Return the name of the engine in use, such as ``"native"`` or ``"reference"``.
+
+    Returns
+    -------
+    str
+        Name of the engine.
+
+    Examples
+    --------
+    >>> with using("reference"):
+    ...     in_use()
+    'reference'
+    """
     return _current().name
 
 
 @contextmanager
 def using(name: str) -> Iterator[None]:
-    """Use the engine ``name`` inside a ``with`` block.
+    """Use an engine inside a ``with`` block.
 
+    Parameters
+    ----------
+    name : str
+        ``"native"``, ``"reference"`` or the name of a registered engine.
+
+    Yields
+    ------
+    None
+        Nothing; the previous engine is in use again after the block.
+
+    Examples
+    --------
     >>> with using("reference"):
     ...     in_use()
     'reference'
@@ -62,10 +86,22 @@ def using(name: str) -> Iterator[None]:
 
 
 def register(name: str, package: str) -> None:
-    """Make an engine known as ``name`` to `using` and to the variable ``TRUEUP_ENGINE``.
+    """Register an engine, for `using` and for the environment variable ``TRUEUP_ENGINE``.
 
-    ``package`` is the import path of a package with the modules and functions of
-    `trueup.engines.reference`. It is imported when it is first used.
+    Parameters
+    ----------
+    name : str
+        Name of the engine.
+    package : str
+        Import path of a package with the modules and functions of `trueup.engines.reference`. It is
+        imported at first use.
+
+    Examples
+    --------
+    >>> register("plain", "trueup.engines.reference")
+    >>> with using("plain"):
+    ...     in_use()
+    'plain'
     """
     PACKAGES[name] = package
 

@@ -1,7 +1,7 @@
 """Chunks of data run on threads, their results returned in order.
 
 How data is cut depends on its size alone (`blocks.cut`), and partial results are combined in the
-order of their chunks. Results are therefore bit-for-bit identical on any number of threads.
+order of their chunks. So results are bit-for-bit identical on any number of threads.
 """
 
 from __future__ import annotations
@@ -49,12 +49,41 @@ def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]
 
 
 def get_threads() -> int:
-    """Threads in use: what `set_threads` said, else ``TRUEUP_THREADS``, else all cores."""
+    """Return the number of threads in use.
+
+    It is the number passed to `set_threads`, else the environment variable ``TRUEUP_THREADS``, else
+    the number of cores.
+
+    Returns
+    -------
+    int
+        Number of threads.
+
+    Examples
+    --------
+    >>> set_threads(2)
+    >>> get_threads()
+    2
+    >>> set_threads(None)
+    """
     return _threads if _threads is not None else _default_threads()
 
 
 def set_threads(n: int | None) -> None:
-    """Use ``n`` threads from now on (None: the default again). The results do not depend on it."""
+    """Set the number of threads; results do not depend on it.
+
+    Parameters
+    ----------
+    n : int or None
+        Number of threads. None restores the default.
+
+    Examples
+    --------
+    >>> set_threads(1)
+    >>> get_threads()
+    1
+    >>> set_threads(None)
+    """
     global _threads
     if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 1):
         raise must_be("n", "a whole number of at least 1, or None", n)

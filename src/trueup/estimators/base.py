@@ -9,17 +9,12 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
-from numpy.typing import NDArray
-
-from trueup._typing import Floats
 from trueup.checks import is_number
-from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
-from trueup.estimators.ties import TiedScores
+from trueup.estimators.resampling import Resampled
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens, chosen_lens, is_lens
 from trueup.results import Estimate
-from trueup.specification import Specification
 
 Metric = Callable[..., float]
 """An estimator, a named metric such as `ece`, or a `functools.partial` of one with keywords."""
@@ -33,29 +28,38 @@ class Ends(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Estimator(Specification):
-    """Call it for the number, `measure` for the number with what it rests on.
+class Estimator(Resampled):
+    """Base class of estimators: call one for the number; `measure` adds table and notes.
 
-    A new estimator writes `measure_forecasts` and nothing else. What inference, evaluation and
-    plots may ask of it besides has a default that is right for every estimator, if slow; an
-    estimator that knows better says so.
+    A new estimator defines `measure_forecasts` and nothing else. Every other method that inference,
+    evaluation and plots may call has a default that is correct for every estimator, if slow. An
+    estimator with a faster way overrides it.
 
     Attributes
     ----------
-    score_name
-        What the value is called where calibration is only a part of it, such as "Brier score".
-    sums_over_classes
-        Whether the value for several classes is the sum of those of the classes.
-    analytic
-        What `interval` uses where it needs no resampling: the ``"mean"`` of rows, or, for an
-        estimator with a field ``norm``, the ``"table"`` of bins or cells.
-    bins_in_words
-        What an interval calls the bins it keeps fixed.
-    draws_outcomes
-        Whether its value depends on the pairs of its lens alone, so that a consistency test may
-        draw the outcomes of these pairs instead of whole labels.
-    most_rows_resampled
-        Above this number of rows, computing it on every resample takes too long.
+    score_name : str
+        Name of the value if calibration is only a part of it, such as "Brier score".
+    sums_over_classes : bool
+        Whether the value for several classes is the sum of the values of the classes.
+    analytic : str
+        Formula that `interval` uses without resampling: the ``"mean"`` of rows or, for an estimator
+        with a field ``norm``, the ``"table"`` of bins or cells.
+    bins_in_words : str
+        Name, in an interval, of the bins that it keeps fixed.
+    draws_outcomes : bool
+        Whether the value depends only on the pairs of its lens. A consistency test may then draw
+        the outcomes of these pairs instead of whole labels.
+    most_rows_resampled : float
+        Above this number of rows, computing the value on every resample takes too long.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> isinstance(tu.BinnedError(), tu.estimators.Estimator)
+    True
+    >>> estimate = tu.BinnedError().measure([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])
+    >>> round(estimate.value, 6)
+    0.15
     """
 
     score_name: ClassVar[str] = ""
@@ -74,7 +78,24 @@ class Estimator(Specification):
     def measure(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> Estimate:
-        """Return the estimate with its table and notes."""
+        """Compute the estimate with its table and notes.
+
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        Estimate
+            Value, table and notes.
+        """
         return self.measure_forecasts(
             Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         )
@@ -82,33 +103,72 @@ class Estimator(Specification):
     def table(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> Any:
-        """Return the table the estimate is computed from."""
+        """Return the table that the estimate is computed from.
+
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        object
+            The table, such as a `BinTable`, or None.
+        """
         return self.measure(probs, labels, weights=weights, logits=logits).table
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
+        """Compute the estimate for validated data.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Estimate
+            Value, table and notes.
+        """
         raise NotImplementedError
 
     # The lens.
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
-        """Return the lens where none was given: `Binary` for 1-D probabilities, else `TopLabel`."""
+        """Return the default lens for these data: `Binary` for 1-D probabilities, else `TopLabel`.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Lens
+            The lens.
+        """
         return chosen_lens(None, forecasts)
 
     @property
     def own_lens(self) -> Lens | None:
-        """The lens that was given; None where the data decide, or there is no choice."""
+        """The lens that was passed; None if the data decide, or if there is no choice."""
         return getattr(self, "lens", None)
 
     @property
     def own_norm(self) -> float | None:
-        """The p of the error that it is; None where it is no norm."""
+        """The p of the Lp error that is estimated; None if it is no such error."""
         norm = getattr(self, "norm", None)
         return norm if is_number(norm) else None
 
     @property
     def of_true_error(self) -> bool:
-        """Whether what it estimates is the true error in its norm, if it has one."""
+        """Whether the estimate targets the true calibration error in its norm, if it has one."""
         return True
 
     @property
@@ -117,26 +177,74 @@ class Estimator(Specification):
         return any(field.name == "lens" for field in fields(self))
 
     def lens_for(self, forecasts: Forecasts) -> Lens:
-        """Return the lens that `measure` uses; every report of a lens calls this."""
+        """Return the lens that `measure` uses; every report of a lens calls this method.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Lens
+            The lens that was passed, or the default for these data.
+        """
         own = self.own_lens
         return self.default_lens(forecasts) if own is None else own
 
     def through(self, lens: Lens) -> Self:
-        """Return the same estimator with another lens."""
+        """Return the same estimator with another lens.
+
+        Parameters
+        ----------
+        lens : Lens
+            The new lens.
+
+        Returns
+        -------
+        Estimator
+            A new estimator.
+        """
         if not self.takes_lens:
             raise must_be("estimator", "an estimator whose lens can be chosen", self)
         return replace(self, lens=lens)  # type: ignore[call-arg]
 
     def is_like(self, other: object, *but: str) -> bool:
-        """Return whether another value is this estimator, whatever its fields ``but`` are."""
+        """Return whether another value equals this estimator, apart from some fields.
+
+        Parameters
+        ----------
+        other : object
+            Value to compare with.
+        *but : str
+            Names of fields that may differ.
+
+        Returns
+        -------
+        bool
+            Whether they are equal apart from these fields.
+        """
         own = {field: getattr(self, field) for field in but}
         return isinstance(other, type(self)) and self == replace(other, **own)
 
     def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:
-        """Return the estimator that a test, with this one as its default, was given as ``name``.
+        """Return the estimator that a test uses, where this one is the default.
 
-        ``value`` is None, a lens, or an estimator of this class whose fields
-        ``same`` are those of the default.
+        Parameters
+        ----------
+        value : Lens, Estimator or None
+            The argument of the test: a lens to use, or an estimator of this class.
+        *same : str
+            Names of fields that must equal those of the default.
+        name : str
+            Name of the argument in messages.
+        rule : str
+            Rule that is reported if the value is of another kind.
+
+        Returns
+        -------
+        Estimator
+            The estimator.
         """
         if value is None:
             return self
@@ -158,85 +266,82 @@ class Estimator(Specification):
         return False
 
     def statistics(self, forecasts: Forecasts) -> Any:
-        """Return sums that add over batches with ``+``, of an additive estimator."""
+        """Return the sums of an additive estimator, which add over batches with ``+``.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        object
+            The sums, such as a `BinTable`.
+        """
         raise NotImplementedError
 
     def from_table(self, statistics: Any) -> Estimate:
-        """Return the estimate for added-up `statistics`."""
+        """Compute the estimate from added `statistics`.
+
+        Parameters
+        ----------
+        statistics : object
+            The sums.
+
+        Returns
+        -------
+        Estimate
+            Value, table and notes.
+        """
         raise NotImplementedError
 
     # What inference asks.
 
     def bounds(self, forecasts: Forecasts) -> Ends:
-        """Return the lowest and the highest value there can be."""
+        """Return the lowest and the highest possible value.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Ends
+            ``low`` and ``high``.
+        """
         return Ends(-math.inf, math.inf)
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
-        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        """Return why `interval` needs a bootstrap, or an empty string if it does not.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        target : str
+            Target of the interval.
+
+        Returns
+        -------
+        str
+            The reason.
+        """
         return "for an estimator without bins"
 
-    @property
-    def debiased(self) -> bool:
-        """Whether an estimate of the bias is subtracted: resamples are centered at a plug-in."""
-        return False
-
-    def plug_in(self) -> Estimator:
-        """Return the estimator without its bias correction, which takes rows as independent."""
-        return self
-
-    def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> Estimator:
-        """Return the estimator with the bins of an estimate, so that resamples do not move them."""
-        return self
-
-    @property
-    def of_residuals(self) -> bool:
-        """Whether the value is a function of score − label alone, as sign changes need."""
-        return False
-
-    @property
-    def of_label_sums(self) -> bool:
-        """Whether labels count through their sums in bins that they do not move.
-
-        Then `table_for_labels` and `powers_for_labels` give the powers of all resamples at once.
-        """
-        return False
-
-    def table_for_labels(self, table: Any) -> Any:
-        """Return the table of bins that the powers of resamples are computed from."""
-        return table
-
-    def powers_for_labels(self, table: Any, drawn: NDArray[Any]) -> Floats:
-        """Return the power of a table as it is, then with each row of drawn sums of labels."""
-        raise NotImplementedError
-
-    @property
-    def of_cells(self) -> bool:
-        """Whether the same holds for outcomes in cells of a simplex, by `power_of_cells`."""
-        return False
-
-    def power_of_cells(self, table: Any) -> float:
-        """Return the power over cells of a simplex."""
-        raise NotImplementedError
-
-    def edges_before_data(self, n: int) -> Floats | None:
-        """Return inner edges of bins whose sums give `value_of_sums`; None if scores move them."""
-        return None
-
-    def values_of_sums(self, sums: Sums, n: int) -> Floats:
-        """Return the values of many datasets of n rows from their sums by bin."""
-        raise NotImplementedError
-
-    @property
-    def takes_ties(self) -> bool:
-        """Whether `power_of_ties` is written: resamples then need no sort."""
-        return type(self).power_of_ties is not Estimator.power_of_ties
-
-    def power_of_ties(self, ties: TiedScores) -> float:
-        """Return the power of counted rows, hard labels without weights, sorted before."""
-        raise NotImplementedError
-
     def value_of(self, power: float) -> float:
-        """Return the value on the scale users read."""
+        """Convert a power to the scale of the estimate.
+
+        Parameters
+        ----------
+        power : float
+            The p-th power, before the root.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         raise NotImplementedError
 
 
@@ -257,8 +362,8 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     """Return the estimator that a metric is; None for a function that is not one of trueup's.
 
-    A `functools.partial` of a named metric, with keywords, is resolved. ``name`` is the name of
-    the argument.
+    A `functools.partial` of a named metric, with keywords, counts as the metric. ``name`` is that
+    of the argument.
 
     >>> from functools import partial
     >>> from trueup import ece

@@ -36,31 +36,51 @@ class CoxIntervals(NamedTuple):
 
 @dataclass(frozen=True)
 class Cox(FieldsShown):
-    """Cox's recalibration: P(y = 1) = σ(intercept + slope · logit p), by maximum likelihood.
+    """Result of `cox`: calibration slope and intercept with their standard errors.
 
-    Attributes
+    The model is P(y = 1) = σ(intercept + slope · logit p), fitted by maximum likelihood. For a
+    calibrated model the slope is 1 and the intercept 0. A slope below 1 means that predictions are
+    too extreme.
+
+    Parameters
     ----------
-    slope, intercept
-        1 and 0 for a calibrated model. A slope below 1: predictions are too extreme.
-    slope_error, intercept_error
-        Standard errors; NaN where there is no maximum.
-    in_the_large, in_the_large_error
-        Calibration-in-the-large: the intercept with the slope held at 1. Above 0: predictions are
-        too low on average.
-    converged
-        Whether both maxima were found. False where one does not exist, or where the likelihood is
-        so flat that a standard error is 1000 times its parameter: ``note`` says why.
-    clipped
-        Rows whose probability is so near to 0 or 1 that its logit was clipped.
-    note
+    slope : float
+        Calibration slope.
+    intercept : float
+        Calibration intercept.
+    slope_error : float
+        Standard error of the slope; NaN if there is no maximum.
+    intercept_error : float
+        Standard error of the intercept; NaN if there is no maximum.
+    in_the_large : float
+        Calibration-in-the-large: the intercept with the slope held at 1. A value above 0 means that
+        predictions are too low on average.
+    in_the_large_error : float
+        Standard error of `in_the_large`.
+    converged : bool
+        Whether both maxima were found. False if a maximum does not exist, or if the likelihood is
+        so flat that a standard error is 1000 times its parameter; ``note`` says why.
+    clipped : int
+        Number of rows whose probability is so close to 0 or 1 that its logit was clipped.
+    note : str
         Why there is no clear maximum, or an empty string.
-    joint_statistic, joint_pvalue
-        Test of slope 1 and intercept 0 at once: twice the gain in log-likelihood and its p-value,
-        with two degrees of freedom. NaN where the test does not exist, as `cox` says.
-    joint_test
+    joint_statistic : float
+        Statistic of the joint test of slope 1 and intercept 0: twice the gain in log-likelihood.
+        NaN if the test does not exist (see `cox`).
+    joint_pvalue : float
+        p-value of the joint test, with two degrees of freedom.
+    joint_test : str
         ``"likelihood ratio"``, or ``"Wald"`` for weights, soft labels and clusters.
-    n, n_clusters
-        Rows that were fitted, and their clusters; 0 without clusters.
+    n : int
+        Number of rows fitted.
+    n_clusters : int
+        Number of clusters; 0 without clusters.
+
+    Examples
+    --------
+    >>> result = cox([0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 1, 0, 1, 0, 0])
+    >>> result.converged, round(result.slope, 4)
+    (True, -0.1759)
     """
 
     slope: float
@@ -79,11 +99,21 @@ class Cox(FieldsShown):
     n_clusters: int = 0
 
     def intervals(self, confidence_level: float = 0.95) -> CoxIntervals:
-        """Return Wald intervals of the slope and of both intercepts.
+        """Compute Wald intervals for the slope and both intercepts.
 
-        Each is the estimate plus and minus its standard error times a quantile: of the normal
-        distribution, or with G clusters of Student's with G − 1 degrees of freedom. The ends are
-        NaN where the standard error is.
+        Each interval is the estimate plus and minus its standard error times a quantile. The
+        quantile is that of the normal distribution or, with G clusters, of Student's t with G − 1
+        degrees of freedom. The ends are NaN if the standard error is NaN.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            Confidence level.
+
+        Returns
+        -------
+        CoxIntervals
+            ``slope``, ``intercept`` and ``in_the_large``, each with ``low`` and ``high``.
         """
         from scipy.special import ndtri, stdtrit
 
@@ -129,60 +159,72 @@ def cox(
     weights: object = None,
     logits: bool = False,
 ) -> Cox:
-    r"""Calibration slope and intercept: logistic regression of the labels on logit(p).
+    r"""Compute the calibration slope and intercept: logistic regression of the labels on logit(p).
 
-    Maximizes :math:`\sum_i w_i [y_i \eta_i - \log(1 + e^{\eta_i})]` with
-    :math:`\eta = a + b \log\frac{p}{1 - p}` over both a and b, and over a alone with b = 1.
+    It maximizes :math:`\sum_i w_i [y_i \eta_i - \log(1 + e^{\eta_i})]` with
+    :math:`\eta = a + b \log\frac{p}{1 - p}` over both a and b, and over a alone with b = 1. Use it
+    to say *how* a model is miscalibrated: too high or too low (in the large), too extreme or not
+    extreme enough (slope). A slope of 1 with an intercept of 0 does not prove calibration, because
+    only departures along that line are detected.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric; a `Forecasts` in place of the first two.
-    logits
-        Whether the predictions are logits.
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        two columns. More columns need one, such as ``OneVsRest(c)``.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and two columns. More columns need a lens, such as ``OneVsRest(c)``.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    Cox
+        Slope, intercepts, standard errors and the joint test.
 
     Notes
     -----
-    Use it to say *how* a model is off: too high or low (in the large), too extreme or not extreme
-    enough (slope). A slope of 1 with an intercept of 0 does not prove calibration: only departures
-    along that line are seen. Estimates are those of maximum likelihood, nearly unbiased except in
-    small samples. Cost: two passes over the rows for each of about ten Newton steps.
+    Estimates are maximum-likelihood estimates, nearly unbiased except in small samples. Cost: two
+    passes over the data for each of about ten Newton steps.
 
     The joint test compares the fitted line with slope 1 and intercept 0 by twice the gain in
     log-likelihood (LR), which has a chi-square distribution with two degrees of freedom for a
-    calibrated model. R's ``rms::val.prob`` prints the same test as the "U" statistic:
-    U = (LR − 2)/n. LR stays finite where the scores order the labels perfectly or all labels are
-    equal: the log-likelihood has a limit there. With one score only it has one degree of freedom.
+    calibrated model. R's ``rms::val.prob`` prints the same test as the "U" statistic: U = (LR −
+    2)/n. LR stays finite if the scores order the labels perfectly or if all labels are equal,
+    because the log-likelihood then has a limit. With one distinct score it has one degree of
+    freedom.
 
-    Logits are clipped at ± logit(ε), with ε that of the type the probabilities came in: ± 36.04
-    for float64, ± 15.94 for float32. Nearer to 1 than ε no type can tell; 0 is treated alike, so
-    that renaming the classes turns the sign of the intercept and nothing else.
+    Logits are clipped at ± logit(ε), with ε of the type of the probabilities: ± 36.04 for float64,
+    ± 15.94 for float32. Closer to 1 than ε, no value of the type exists. Probabilities near 0 are
+    treated in the same way, so that renaming the classes only changes the sign of the intercept.
 
     Standard errors are those of the observed information. Importance weights carry no sample size
-    and soft labels no draws: with either, errors are by the sandwich formula, which scaling
-    the weights does not change. Rows of one of the G ``clusters`` of a `Forecasts` depend on each
-    other: the sandwich formula then adds up each cluster first, times G/(G − 1). In these three
-    cases the joint test is Wald's with the sandwich covariance, referred to Hotelling's
-    distribution with clusters. It is NaN without a maximum and below three clusters. `Pooled`
-    pairs depend on each other: errors and the joint test are NaN.
+    and soft labels are no draws. With either, standard errors use the sandwich formula, which does
+    not change if all weights are scaled. Rows of one of the G ``clusters`` of a `Forecasts` depend
+    on each other: the sandwich formula then adds up each cluster first and multiplies by G/(G − 1).
+    In these three cases the joint test is Wald's with the sandwich covariance, referred to
+    Hotelling's distribution with clusters. It is NaN without a maximum and with fewer than three
+    clusters. `Pooled` pairs depend on each other, so that standard errors and the joint test are
+    NaN.
 
     Measured at 1% to 3% prevalence and 200 to 12,000 rows (docs/clinical.md): the joint test
     rejects 4.5% to 5.8% of calibrated models at the 5% level, and 95% intervals cover 94% to 96%.
-    With two expected events in 200 rows they cover 82%: 14% of these datasets have no event, and
-    so no interval. The sandwich formula needs more events: the joint test rejects 8% with 29
-    expected events and unequal weights, and with 12 of them in 20 clusters.
+    With two expected events in 200 rows they cover 82%: 14% of these datasets have no event, and so
+    no interval. The sandwich formula needs more events: the joint test rejects 8% with 29 expected
+    events and unequal weights, and with 12 of them in 20 clusters.
 
-    Without a finite maximum there is no silent large number. Scores that order the labels
-    perfectly: slope ± inf and intercept NaN. One score only: both NaN. Labels that are all equal:
-    both intercepts ± inf, slope NaN.
+    If no finite maximum exists, the result is infinite or NaN, never a large finite number. Scores
+    that order the labels perfectly give slope ± inf and intercept NaN. One distinct score gives NaN
+    for both. Labels that are all equal give intercepts of ± inf and slope NaN.
 
     References
     ----------
-    Cox 1958, "Two further applications of a model for binary regression"; Van Calster et al.
-    2016, "A calibration hierarchy for risk models was defined".
+    Cox 1958, "Two further applications of a model for binary regression"; Van Calster et al. 2016,
+    "A calibration hierarchy for risk models was defined".
 
     Examples
     --------
@@ -229,11 +271,30 @@ def oe_ratio(
     weights: object = None,
     logits: bool = False,
 ) -> float:
-    r"""Ratio of observed to expected positives, Σ w y / Σ w p; 1 for a calibrated model.
+    """Compute the ratio of observed to expected positives, Σ w y / Σ w p.
 
-    Above 1: more outcomes occur than are predicted. The coarsest of all measures: errors at high
-    and low scores cancel. `trueup.inference.oe_ratio_interval` gives its interval. ``lens`` is
-    that of `cox`. Cost: one pass over the rows.
+    The ratio is 1 for a calibrated model and above 1 if more outcomes occur than are predicted. Use
+    it as a first check: it is the coarsest of all metrics, because errors at high and low scores
+    cancel. `trueup.inference.oe_ratio_interval` gives its interval. Cost: one pass over the data.
+
+    Parameters
+    ----------
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and two columns. More columns need a lens, such as ``OneVsRest(c)``.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    float
+        The ratio.
 
     References
     ----------

@@ -26,7 +26,7 @@ from trueup.results import Decomposition, Estimate
 from trueup.tables import BinTable, BinTables, Curve
 
 TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "within")
-CHUNK_ROWS = 1 << 14  # a few arrays of this number of rows stay in the second-level cache
+CHUNK_ROWS = 1 << 14  # a few arrays of this many rows stay in the second-level cache
 
 
 class Inside(NamedTuple):
@@ -53,17 +53,17 @@ class ScoreSums:
 
 @dataclass(frozen=True, repr=False)
 class ProperScore(Estimator):
-    """A score that the true probabilities minimize; what it writes lets `decompose` work.
+    """A score that the true probabilities minimize; its methods are the basis of `decompose`.
 
-    ``rest`` is 1 − score, which near 1 a rounded score does not tell, and ``tiny`` the smallest
-    probability that is not clipped.
+    ``rest`` is 1 − score, which a rounded score near 1 does not determine, and ``tiny`` the
+    smallest probability that is not clipped.
     """
 
     analytic: ClassVar[str] = "mean"
     additive: ClassVar[bool] = True
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
+        """Compute the estimate for validated data."""
         return self.from_table(self.statistics(forecasts))
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
@@ -71,38 +71,130 @@ class ProperScore(Estimator):
         return Canonical() if forecasts.is_matrix else Binary()
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
-        """Return for what `interval` needs a bootstrap: nothing, it is a mean."""
+        """Return an empty string: the score is a mean, so no bootstrap is needed."""
         return ""
 
     def possible_losses(self, forecasts: Forecasts, rows: Floats, where: slice) -> Floats:
-        """Return the loss of each row, were its label each of the classes, (n, K)."""
+        """Compute the loss of each row for each possible label, (n, K).
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        rows : ndarray
+            Predicted probabilities of the rows.
+        where : slice
+            Rows to use.
+
+        Returns
+        -------
+        ndarray
+            Losses, shape (n, K).
+        """
         raise NotImplementedError
 
     def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
-        """Return the loss of each row with its label: for soft labels a mean over classes."""
+        """Compute the loss of each row with its label; for soft labels, a mean over classes.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        possible : ndarray
+            Output of `possible_losses`.
+        where : slice
+            Rows to use.
+
+        Returns
+        -------
+        ndarray
+            Losses, shape (n,).
+        """
         return np.asarray(np.einsum("ij,ij->i", forecasts.one_hot(where), possible))
 
     def from_table(self, statistics: ScoreSums) -> Estimate:
-        """Return the mean of added-up sums."""
+        """Compute the mean from added sums."""
         value = statistics.total / statistics.weight
         return Estimate(value, value, notes=dict(statistics.counts))
 
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
     ) -> tuple[Floats, dict[str, int]]:
-        """Return the loss of each score and what to note; labels are 0 and 1, or float64."""
+        """Compute the loss of each score; labels are 0 and 1, or float64.
+
+        Parameters
+        ----------
+        score : ndarray
+            Predicted probabilities.
+        label : ndarray
+            Labels.
+        tiny : float
+            Smallest probability; smaller ones are clipped.
+
+        Returns
+        -------
+        losses : ndarray
+            One loss per score.
+        notes : dict of str to int
+            Notes of the estimate, such as how many rows were clipped.
+        """
         raise NotImplementedError
 
     def divergence(self, rate: Floats, score: Floats, rest: Floats, tiny: float) -> Floats:
-        """Return how much more, on average, a score loses than the true rate does."""
+        """Compute how much higher the mean loss of a score is than that of the true rate.
+
+        Parameters
+        ----------
+        rate : ndarray
+            True rates.
+        score : ndarray
+            Predicted probabilities.
+        rest : ndarray
+            1 − score.
+        tiny : float
+            Smallest probability; smaller ones are clipped.
+
+        Returns
+        -------
+        ndarray
+            The divergences.
+        """
         raise NotImplementedError
 
     def uncertainty(self, base_rate: float, pairs: Pairs) -> float:
-        """Return the mean loss of the base rate as the only prediction."""
+        """Compute the mean loss if the base rate is the only prediction.
+
+        Parameters
+        ----------
+        base_rate : float
+            Mean label.
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        float
+            The uncertainty.
+        """
         raise NotImplementedError
 
     def within(self, inside: Inside, remainder: float) -> tuple[float, dict[str, float]]:
-        """Return the part of the score that bins hide, and its terms by name."""
+        """Compute the part of the score that bins hide, and its terms by name.
+
+        Parameters
+        ----------
+        inside : Inside
+            Variances and covariances inside the bins.
+        remainder : float
+            Score minus the three terms of the bins.
+
+        Returns
+        -------
+        part : float
+            The part.
+        terms : dict of str to float
+            Its terms by name.
+        """
         return remainder, {}
 
     def decompose(
@@ -115,41 +207,51 @@ class ProperScore(Estimator):
         weights: object = None,
         logits: bool = False,
     ) -> Decomposition:
-        r"""Take the score apart: miscalibration − discrimination + uncertainty.
+        r"""Decompose the score: miscalibration − discrimination + uncertainty.
 
-        With S the mean score, q the isotonic fit of the labels to the predictions p and r the
-        base rate, miscalibration is S(p) − S(q): what recalibration could gain. Discrimination
-        is S(r) − S(q): what the predictions tell beyond the base rate. Uncertainty is S(r):
-        how hard the labels are to predict. None of the three is negative (CORP).
+        With S the mean score, q the isotonic fit of the labels to the predictions p, and r the base
+        rate, the terms are the following. Miscalibration is S(p) − S(q): what recalibration could
+        gain. Discrimination is S(r) − S(q): what the predictions add to the base rate. Uncertainty
+        is S(r): how hard the labels are to predict. None of the three is negative (CORP).
 
-        With a binning they are the terms of Murphy: reliability
-        :math:`\sum_b s_b\,d(y_b, f_b)`, resolution :math:`\sum_b s_b\,d(y_b, r)` and
-        uncertainty, with share, mean score and mean label of each bin and the divergence d of
-        the score, the squared difference for `Brier`. They leave out that scores differ inside
-        a bin. That is ``within``, which makes the sum exact: for `Brier` the variance of scores
-        inside bins less twice their covariance with the labels, for `LogLoss` a single term.
+        With a binning, the terms are those of Murphy: reliability :math:`\sum_b s_b\,d(y_b, f_b)`,
+        resolution :math:`\sum_b s_b\,d(y_b, r)` and uncertainty. They use the fraction of rows,
+        mean score and mean label of each bin, and the divergence d of the score, which is the
+        squared difference for `Brier`. These terms ignore that scores differ inside a bin. The term
+        ``within`` makes the sum exact: for `Brier` it is the variance of scores inside bins minus
+        twice their covariance with the labels, for `LogLoss` a single term.
 
         Parameters
         ----------
-        probs, labels, weights
-            As for every metric; a `Forecasts` in place of the first two.
-        lens
-            What part of the prediction is looked at; by default `Binary` for 1-D probabilities
-            and two columns, `ClassWise` for more. With `ClassWise` and `TopLabelByClass` each
-            class is decomposed separately, and ``parts`` keeps them; the terms are averaged
-            with the shares of the classes. For K > 2 classes the Brier score is K times the
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        lens : Lens, optional
+            Lens: which part of a prediction is measured. The default is `Binary` for 1-D
+            probabilities and two columns, and `ClassWise` for more. With `ClassWise` and
+            `TopLabelByClass` every class is decomposed separately and kept in ``parts``; the terms
+            are averaged with the class fractions. For K > 2 classes the Brier score is K times the
             class-wise average; log loss is no such sum.
-        binning
-            None for the isotonic fit, or bins of the score such as ``EqualMass(10)``.
+        binning : Binning, optional
+            Bins of the score, such as ``EqualMass(10)`` (default: the isotonic fit).
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits. `LogLoss` uses logits without clipping with the lens
+            `Binary` only; other lenses compute 1 − p from the rounded p.
+
+        Returns
+        -------
+        Decomposition
+            The terms, which print as a sum.
 
         Notes
         -----
-        Use the isotonic fit unless you need to compare with binned numbers: bins must be
-        chosen, and the terms move with them. Both fits see the labels they are judged by, so
-        for few rows miscalibration and discrimination are too large, by about the same amount.
-        Cost: one sort for the isotonic fit, two passes over the rows for bins. `LogLoss` reads
-        logits, and both of two columns, without clipping through the lens `Binary` alone;
-        elsewhere 1 − p is taken of the rounded p.
+        Use the isotonic fit unless you need to compare with binned numbers: bins must be chosen,
+        and the terms depend on the choice. Both fits use the labels that they are judged by. With
+        few rows, miscalibration and discrimination are therefore too large by about the same
+        amount. Cost: one sort for the isotonic fit, two passes over the data for bins.
 
         References
         ----------
@@ -273,7 +375,7 @@ def _mean_label(pairs: Pairs, mean: float) -> float:
 
 
 def _inside(pairs: Pairs, table: BinTable) -> Inside:
-    """Look inside the bins. Centered at each bin's means, nothing large is subtracted."""
+    """Compute variances inside bins, centered at the means so that nothing large is subtracted."""
     inner = table.edges[1:-1]
     filled = table.count > 0
     mean_score = np.where(filled, table.mean_score, 0)

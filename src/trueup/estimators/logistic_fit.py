@@ -15,7 +15,7 @@ HALVINGS = 8  # of the range of an intercept, before Newton's method takes over
 POLISH = 5
 LONGEST = 10.0  # step of a parameter of a covariate that is scaled to a spread of 1
 DONE = 1e-13
-VAGUE = 1e3  # a standard error of this multiple of its parameter: the likelihood is nearly flat
+VAGUE = 1e3  # a standard error this many times its parameter: the likelihood is almost flat
 FLAT_LINE = "the likelihood of the line is nearly flat, so slope and intercept are uncertain"
 FLAT_LEVEL = "the likelihood of the intercept alone is nearly flat, so in_the_large is uncertain"
 

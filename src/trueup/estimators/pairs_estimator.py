@@ -25,14 +25,14 @@ class Part:
 
 @dataclass(frozen=True, repr=False)
 class PairsEstimator(Estimator):
-    """An estimator that writes `measure_pairs`; lenses, classes and their average come with it.
+    """An estimator defined by `measure_pairs`; lenses, classes and averages follow from it.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own estimate; p-th powers
-        are averaged.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own estimate, and p-th
+        powers are averaged.
     """
 
     lens: Lens | None = None
@@ -42,19 +42,60 @@ class PairsEstimator(Estimator):
         check_lens(self.lens)
 
     def measure_pairs(self, pairs: Pairs) -> Part:
-        """Return what is found in one set of pairs, which is not empty."""
+        """Compute the power, table and notes for one non-empty set of pairs.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        Part
+            Power, table and notes.
+        """
         raise NotImplementedError
 
     def power_of_pairs(self, pairs: Pairs) -> float:
-        """Return the power alone, for a call that asks for the number and no table."""
+        """Compute the power alone, if only the number is needed.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Scores, outcomes and weights of the rows.
+
+        Returns
+        -------
+        float
+            The power.
+        """
         return self.measure_pairs(pairs).pth_power
 
     def measure_simplex(self, forecasts: Forecasts, lens: SimplexLens) -> Part:
-        """Return what is found in points of a simplex."""
+        """Compute the power, table and notes for points of a simplex.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        lens : Lens
+            Lens that yields the problem.
+
+        Returns
+        -------
+        Part
+            Power, table and notes.
+        """
         raise must_be("lens", "yield scores, not points on the simplex", lens)
 
     def power_of_average(self) -> float:
-        """Return the p of the powers that `measure_pairs` returns: the norm, where there is one."""
+        """Return the p of the powers that `measure_pairs` returns: the norm, if there is one.
+
+        Returns
+        -------
+        float
+            The p.
+        """
         return getattr(self, "norm", 1)
 
     def value_of(self, power: float) -> float:
@@ -96,7 +137,20 @@ class PairsEstimator(Estimator):
         return Estimate(self.value_of(part.pth_power), part.pth_power, part.table, part.notes)
 
     def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        """Return what is found in every member of a family."""
+        """Compute the parts of all members of a family.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        lens : Lens
+            Lens that yields the problem.
+
+        Returns
+        -------
+        list of tuple
+            One entry per member.
+        """
         return lens.map_members(forecasts, self._measure_member)
 
     def _measure_member(self, member: Member) -> MemberPart:
@@ -105,7 +159,20 @@ class PairsEstimator(Estimator):
         return MemberPart(member.name, member.share, part)
 
     def average(self, found: list[MemberPart], divides_rows: bool) -> Estimate:
-        """Return the estimate of a family from what was found in its members."""
+        """Compute the estimate of a family from the parts of its members.
+
+        Parameters
+        ----------
+        found : list of tuple
+            The parts of the members.
+        divides_rows : bool
+            Whether each row belongs to exactly one member.
+
+        Returns
+        -------
+        Estimate
+            Value, table and notes.
+        """
         power = average(
             ((each.share, each.part.pth_power) for each in found), self.power_of_average()
         )
@@ -117,12 +184,36 @@ class PairsEstimator(Estimator):
         return Estimate(self.value_of(power), power, table, notes)
 
     def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> Table | None:
-        """Return the tables of all members as one."""
+        """Combine the tables of all members into one.
+
+        Parameters
+        ----------
+        found : list of tuple
+            The parts of the members.
+        divides_rows : bool
+            Whether each row belongs to exactly one member.
+
+        Returns
+        -------
+        Table or None
+            The combined table.
+        """
         names, shares, parts = zip(*found, strict=True)
         return stacked(names, shares, [part.table for part in parts], divides_rows)
 
     def notes_of_members(self, notes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the notes of a family: by default each note as a list over its members."""
+        """Combine the notes of all members: by default each note becomes a list over members.
+
+        Parameters
+        ----------
+        notes : list of dict
+            The notes of the members.
+
+        Returns
+        -------
+        dict
+            The notes of the family.
+        """
         keys = dict.fromkeys(key for each in notes for key in each)
         return {key: [each.get(key) for each in notes] for key in keys}
 

@@ -1,4 +1,4 @@
-"""The error of each class, for any estimator."""
+"""The error of each class separately, for any estimator."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ def class_errors(
 ) -> ResultTable:
     """Compute the calibration error of each class, with its direction.
 
-    Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11),
-    or, for an estimator with the lens `TopLabelByClass`, the top-label question for rows
-    with that prediction.
+    Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11). For
+    an estimator with the lens `TopLabelByClass`, it is the top-label question for the rows with
+    that prediction. Use it to find the classes whose probabilities are wrong. Errors of rare
+    classes are noisy, and biased upward for plug-in estimators: sampling noise alone gives a long
+    tail of small classes with large errors. Cost: that of the estimator on n rows, for each class.
 
     Parameters
     ----------
-    estimator
+    estimator : Estimator or named metric
         Any estimator, such as ``tu.SweepError()``, or a named metric, such as ``tu.ece``. Its
         ``where=`` is kept.
-    probs, labels, weights
-        As for every metric; a `Forecasts` in place of the first two.
-    logits
-        Whether the predictions are logits.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
 
     Returns
     -------
     ResultTable
-        ``class``, ``share`` (of the class in an average), ``mean_score``, ``mean_label``,
-        ``gap`` (mean label − mean score: negative where the class is predicted too often) and
-        ``error``; NaN where a region ``where=`` holds no prediction.
-
-    Notes
-    -----
-    Rare classes have noisy errors, biased upwards for plug-in estimators: sampling noise alone
-    gives many rare classes large errors. Cost: that of the estimator on n rows,
-    for each class.
+        One row per class: ``class``, ``share`` (weight of the class in an average), ``mean_score``,
+        ``mean_label``, ``gap`` (mean label − mean score: negative if the class is overpredicted)
+        and ``error``. A value is NaN if the region ``where=`` holds no prediction.
 
     Examples
     --------

@@ -21,8 +21,9 @@ class Brier(ProperScore):
     r"""Mean squared distance between predictions and labels; lower is better.
 
     :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D probabilities and two columns,
-    :math:`\frac1n\sum_i \sum_k (p_{ik} - y_{ik})^2` for more (scikit-learn's convention).
-    Proper: the true probabilities minimize it. Measures calibration and sharpness together.
+    :math:`\frac1n\sum_i \sum_k (p_{ik} - y_{ik})^2` for more (scikit-learn's convention). It is a
+    proper score: the true probabilities minimize it. It measures calibration and sharpness
+    together.
 
     References
     ----------
@@ -63,7 +64,7 @@ class Brier(ProperScore):
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
     ) -> tuple[Floats, dict[str, int]]:
-        """Return squared differences; there is nothing to note."""
+        """Compute squared differences; there is nothing to note."""
         difference = score - label
         return difference * difference, {}
 
@@ -88,11 +89,11 @@ class Brier(ProperScore):
 class LogLoss(ProperScore):
     r"""Mean negative log-probability of the label; lower is better.
 
-    :math:`-\frac1n\sum_i \log p_{i,y_i}`. Proper, and unbounded: one confident mistake can
-    outweigh everything else. A probability of 0 is clipped at the smallest normal number of its
-    type, so that its row has a loss of 708 (87 for float32); logits need no clipping. `measure`
-    notes in how many rows (``clipped``), and so do intervals, tests, comparisons, decompositions
-    and recalibrators, which clip alike.
+    :math:`-\frac1n\sum_i \log p_{i,y_i}`. It is a proper score, and unbounded: one confident
+    mistake can outweigh everything else. A probability of 0 is clipped at the smallest normal
+    number of its type, so that its row has a loss of 708 (87 for float32); logits need no clipping.
+    `measure` notes how many rows were clipped (``clipped``). Intervals, tests, comparisons,
+    decompositions and recalibrators clip in the same way and note it too.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class LogLoss(ProperScore):
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
     ) -> tuple[Floats, dict[str, int]]:
-        """Return −log of the probability of the label; note how many were clipped."""
+        """Compute −log of the probability of the label; note how many were clipped."""
         if label.dtype.kind != "f":
             given = np.where(label, score, 1 - score)
             clipped = int(np.count_nonzero(given < tiny))

@@ -25,9 +25,9 @@ RESAMPLES_A_PART = 100
 def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
     """Return how classes are tested, and with how many resamples.
 
-    ``"consistency"`` detects errors of any direction. ``"frequency"`` detects whether a class
-    occurs as often as predicted on average; it needs no resamples, and is exact or conservative
-    however rare the class.
+    ``"consistency"`` detects errors of any direction. ``"frequency"`` tests whether a class occurs
+    as often as predicted on average; it needs no resamples, and is exact or conservative however
+    rare the class.
     """
     if forecasts.soft or forecasts.clusters is not None:
         return "none", 0

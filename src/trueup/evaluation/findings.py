@@ -31,7 +31,7 @@ ALL_CLASSES = "marginal_error_debiased"
 OF_ALL_CLASSES = (ALL_CLASSES, "sce")
 
 MOST_ROWS_SORTED = 50_000
-"""Metrics without bins sort every resample; above this number of rows they are not usual ones."""
+"""Metrics without bins sort every resample: they are skipped above this many rows by default."""
 MOST_CELLS_TESTED = 5_000_000
 """Rows times classes up to which all classes are resampled together."""
 MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
@@ -84,7 +84,7 @@ def _measured(
 
 
 def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
-    """Compute Brier score and log loss, with intervals and decompositions."""
+    """Compute the Brier score and the log loss with their intervals and decompositions."""
     found = []
     for name, score in (("brier", Brier()), ("log_loss", LogLoss())):
         ends = interval(score, forecasts, confidence_level=asked.confidence_level)
@@ -109,7 +109,7 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
             continue
         try:
             found[method] = calibration_test(forecasts, method=method, **asked.of_tests)
-        except InputError:  # the test does not apply to these data: too few rows, weights
+        except InputError:  # no such test for these data: too few rows, weights
             continue
         except Exception as error:
             notes = {"internal_error": internal_error(f"the test {method!r}", error)}

@@ -44,7 +44,7 @@ NEEDED = ("overview", "omnibus", "estimates", "headline", "halves", "reliability
 
 
 class OnDemand:
-    """Parts of an evaluation, those of `PARTS`; each is computed at its first use.
+    """Parts of an evaluation, those of `PARTS`; each is computed when it is first requested.
 
     ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
     have it may depend on its numbers: ``parts.get(name)`` is None if they do not.

@@ -10,7 +10,7 @@ from trueup.lens import chosen_lens
 
 
 def overview_of(forecasts: Forecasts) -> Overview:
-    """Count rows and classes, and compute the mean prediction and the observed rate."""
+    """Count rows and classes, and average predictions and outcomes."""
     pairs = chosen_lens(None, forecasts).problem(forecasts)
     score = float(np.average(pairs.p, weights=pairs.w))
     label = float(np.average(pairs.y, weights=pairs.w))

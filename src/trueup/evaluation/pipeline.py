@@ -55,47 +55,68 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate the calibration of predicted probabilities.
 
+    One call gives a verdict in words, metrics with intervals, tests, tables for figures, and a
+    recommendation. Use it first; use `interval`, `calibration_test` or `compare` for single
+    questions. Cost: a few seconds for 100,000 rows of ten classes or a million rows of two.
+
     Parameters
     ----------
-    probs, labels
-        Predicted probabilities, shape (n,) or (n, K), and labels, shape (n,); or one `Forecasts`.
-    models
-        Several models' probabilities by name, in place of ``probs``: each is evaluated, and every
-        two are compared on the same rows. The verdict is that of the first.
-    logits, normalize
-        Whether probabilities are given as logits, and whether to divide rows by their sum.
-    weights, groups, features, clusters, classes
-        As for `Forecasts.from_arrays`. Groups are measured one by one, in the order of their
-        names; several columns define joint groups, such as "gpt-4o / boolq". Features give
-        local errors; rows of a cluster (patients, documents) are never taken for independent.
-    metrics
-        Names, metrics or estimators to measure, besides the headline `rmsce_debiased`; by default
-        the usual errors, of which those without bins only up to 50,000 rows.
-    n_bins
-        Bins of errors and diagrams.
-    confidence_level, n_resamples
-        Of intervals and tests.
-    recalibrate, advice
-        Whether to try recalibrators, and to simulate which estimator to trust.
-    rng
-        Seed of everything random; by default 0, so that the same data give the same numbers.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    models : dict of str to array_like, optional
+        Probabilities of several models by name, instead of ``probs``. Each model is evaluated, and
+        all pairs are compared on the same rows. The verdict is that of the first model.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    normalize : bool, default False
+        Whether to divide rows by their sum.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    groups : array_like, optional
+        Group of each row, or several columns, which define joint groups such as "gpt-4o / boolq".
+        Each group is evaluated separately, in the order of the names.
+    features : array_like, optional
+        Features of each row, for local errors.
+    clusters : array_like, optional
+        Cluster of each row, such as a patient or a document. Rows of a cluster are never assumed to
+        be independent.
+    classes : sequence, optional
+        Names of the classes in the order of the columns.
+    metrics : sequence, optional
+        Names, metrics or estimators to compute in addition to `rmsce_debiased`. The default is the
+        usual errors; those without bins only up to 50,000 rows.
+    n_bins : int, default 15
+        Number of bins of errors and diagrams.
+    confidence_level : float, default 0.95
+        Confidence level of intervals and of the verdict.
+    n_resamples : int, default 999
+        Number of resamples of tests and bootstraps.
+    recalibrate : bool, default True
+        Whether to try recalibrators.
+    advice : bool, default True
+        Whether to simulate which estimator is the most accurate for these data.
+    rng : int, Generator or None, default 0
+        Random seed of everything; the same data give the same numbers.
 
     Returns
     -------
     Evaluation
-        ``print`` it, ``.plot()`` it, write it with ``.to_json(path)``.
+        The result: ``print`` it, ``.plot()`` it, write it with ``.to_json(path)``.
 
     Notes
     -----
     The status rests on the omnibus test alone (`calibration_test`), except that an observed outcome
-    of probability 0 needs no test. If it does not reject, other tests are adjusted for their number
-    by Holm; where one of these rejects, the verdict says that the tests disagree. The error that
-    the verdict states is the debiased root mean square over bins of equal size. Very many rows are
-    handled by parts: the omnibus test draws at most two billion labels, recalibrators are tried on
-    a random 100,000 rows (200,000 numbers, at least 5,000 rows, for more classes), the world of
-    ``advice`` is fitted to 50,000, local errors are those of 20,000.
+    with predicted probability 0 needs no test. If the omnibus test does not reject, the p-values of
+    the other tests are adjusted for their number by Holm. If one of these tests rejects, the
+    verdict says that the tests disagree. The error in the verdict is the debiased root mean square
+    over equal-mass bins.
 
-    Cost: some seconds for 100,000 rows of ten classes or a million of two.
+    Large data are sampled for some parts. The omnibus test draws at most two billion labels.
+    Recalibrators are tried on a random 100,000 rows (with more classes, 200,000 numbers and at
+    least 5,000 rows). The simulated model of ``advice`` is fitted to 50,000 rows, and local errors
+    are those of 20,000 rows.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def coverage(forecasts: Forecasts) -> ResultTable:
 
 
 def _thinned(columns: ResultTable) -> ResultTable:
-    """Keep `POINTS_OF_CURVE` points of a long curve, its ends among them."""
+    """Keep a limited number of points of a long curve, its ends included."""
     if len(columns) <= POINTS_OF_CURVE:
         return columns
     keep = np.unique(np.linspace(0, len(columns) - 1, POINTS_OF_CURVE).round().astype(int))

@@ -36,64 +36,81 @@ TEXT = tuple('{["')  # how JSON begins, and no path does
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Whether probabilities are calibrated, how certain that is, and what would fix them.
+    """Result of `evaluate`: verdict, estimates, tests, tables and recommendation.
 
-    Attributes
+    Parameters
     ----------
-    verdict
-        The answer in one paragraph.
-    status
-        What the tests say. ``"miscalibrated"``: the omnibus test rejects calibration at the level
+    verdict : str
+        The result in one paragraph.
+    status : {"miscalibrated", "tests disagree", "no evidence", "not tested"}
+        Result of the tests. ``"miscalibrated"``: the omnibus test rejects calibration at the level
         1 − confidence_level, or an observed outcome had a predicted probability of 0.
         ``"tests disagree"``: the omnibus test does not reject, but another test, a class or a group
         does after adjustment by Holm. ``"no evidence"``: none of them rejects; this does not show
         that the model is calibrated. ``"not tested"``: labels are probabilities, or there are too
         few clusters for any test to reject.
-    pvalue
-        The p-value of the omnibus test; None if it was not run.
-    answers
+    pvalue : float or None
+        p-value of the omnibus test; None if it was not run.
+    answers : dict of str to str
         The sentences by question: ``"calibrated"``, ``"magnitude"``, ``"frequency"``,
         ``"location"``, ``"precision"``, ``"recommendation"``, ``"expected_gain"``. The verdict
-        holds all but ``"precision"`` and ``"expected_gain"``.
-    overview
+        holds all except ``"precision"`` and ``"expected_gain"``.
+    overview : Overview
         Rows, classes, accuracy, mean prediction and outcome.
-    test
+    test : CalibrationTestResult or None
         The omnibus test, which decides the status, with its parts; None if it was not run.
-    estimates
-        Metrics with intervals and p-values; the first is the error that the verdict states.
-    tests
+    estimates : tuple of Finding
+        Metrics with intervals and p-values; the first is the error in the verdict.
+    tests : dict of str to CalibrationTestResult
         Further tests of calibration by name.
-    adjusted_pvalues
-        P-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
-    tables
-        What the figures are drawn from, by name.
-    scores
-        Brier score and log loss, with their decompositions.
-    clinical
-        For one column: O:E ratio, calibration-in-the-large, slope and intercept with intervals,
-        and their joint test; the first row is of all rows, the others are of groups.
-    frequencies
-        Natural frequencies: of the scores that the verdict names, then of each group.
-    groups, local
-        Errors of groups and among similar rows, where groups and features were given.
-    recalibration
-        The recommended recalibrator, and what it would gain.
-    detectable_error
-        Which error this many rows would have shown.
-    estimator_advice
-        Which estimator to trust for data like these.
-    models, comparison
-        With several models: each one's evaluation, and every pair compared.
-    settings, versions, fingerprint
-        What was asked, of which versions, and a hash of the data.
-    reproduce
-        The call or command that gives this result again, with version and fingerprint.
-    internal_errors
-        Bugs of trueup that left out a metric, test or table, by its name; please report them.
-    notes
+    adjusted_pvalues : dict of str to float
+        p-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
+    tables : dict of str to Table
+        Tables behind the figures, by name.
+    scores : tuple of Score
+        Brier score and log loss with their decompositions.
+    clinical : ResultTable or None
+        For one column: O:E ratio, calibration-in-the-large, slope and intercept with intervals, and
+        their joint test. The first row covers all rows, the others the groups.
+    frequencies : tuple of Frequency
+        Natural frequencies of the scores in the verdict, then of each group.
+    groups : GroupErrors or None
+        Errors of groups, if groups were passed.
+    local : LocalFinding or None
+        Errors among similar rows, if features were passed.
+    recalibration : Recalibration or None
+        The recommended recalibrator, and its expected gain.
+    detectable_error : Detectable or None
+        Smallest error that a test with this many rows would have detected.
+    estimator_advice : EstimatorAdvice or None
+        The most accurate estimator for data like these.
+    settings : dict
+        Arguments of the call.
+    versions : dict of str to str
+        Versions of Python, trueup, NumPy, SciPy and scikit-learn.
+    fingerprint : str
+        Hash of the data.
+    reproduce : str
+        Call or command that gives this result again, with version and fingerprint.
+    models : dict of str to Evaluation
+        With several models, the evaluation of each.
+    comparison : ResultTable or None
+        With several models, every pair compared.
+    internal_errors : dict of str to str
+        Internal errors (bugs) because of which a metric, test or table was skipped, by its name;
+        please report them.
+    notes : tuple of str
         What was changed in the input or assumed about it, such as percentages divided by 100.
-    schema
-        Version of the form that `to_dict` writes.
+    schema : int
+        Version of the format that `to_dict` writes.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> options = {"recalibrate": False, "advice": False, "n_resamples": 99}
+    >>> result = tu.evaluate([0.1, 0.9] * 20, [1, 0] * 20, **options)
+    >>> result.status, result.miscalibrated, round(result.estimate("rmsce_debiased").value, 2)
+    ('miscalibrated', True, 0.9)
     """
 
     verdict: str
@@ -142,7 +159,18 @@ class Evaluation:
         return table_of_groups(self.groups.table, self.groups.columns)
 
     def estimate(self, name: str) -> Finding:
-        """Return the finding of a metric by its name."""
+        """Return the finding of a metric by its name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the metric.
+
+        Returns
+        -------
+        Finding
+            Value, interval and p-value.
+        """
         for finding in self.estimates:
             if finding.metric == name:
                 return finding
@@ -150,12 +178,29 @@ class Evaluation:
         raise must_be("name", f"one of {known}", name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON, that `from_dict` reads back."""
+        """Return plain Python values, ready for JSON, that `from_dict` reads back.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
         return dict(written(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
-        """Read what `to_dict` wrote."""
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        data : dict
+            Output of `to_dict`.
+
+        Returns
+        -------
+        Evaluation
+            The evaluation.
+        """
         found = data.get("schema") if isinstance(data, Mapping) else None
         if type(found) is not int:
             raise must_be("data", "an evaluation from `to_dict`", Verbatim("something else"))
@@ -169,7 +214,18 @@ class Evaluation:
         return read
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return the evaluation as JSON, and write it to a file if a path is given."""
+        """Return the evaluation as JSON, and write it to a file if a path is passed.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File to write.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         found = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
         if path is not None:
             write_atomically(Path(path), found.encode())
@@ -177,7 +233,18 @@ class Evaluation:
 
     @classmethod
     def from_json(cls, path: str | Path) -> Evaluation:
-        """Read a file, or the text itself, that `to_json` wrote."""
+        """Read a file, or the text itself, that `to_json` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, or the JSON text.
+
+        Returns
+        -------
+        Evaluation
+            The evaluation.
+        """
         given = str(path)
         content = given if given.lstrip()[:1] in TEXT else Path(path).read_text("utf-8")
         try:
@@ -187,10 +254,19 @@ class Evaluation:
         return cls.from_dict(data)
 
     def plot(self, kind: str = "overview") -> Any:
-        """Return a matplotlib figure, by default of the diagrams that say most about the model.
+        """Return a matplotlib figure.
 
-        ``kind`` is one of those of ``trueup plot --kind``, such as ``"reliability"``, ``"null"``
-        or ``"classes"``; ``"errors"`` are all metrics, and ``"models"`` compares several models.
+        Parameters
+        ----------
+        kind : str, default "overview"
+            Kind of figure, as for ``trueup plot --kind``: ``"reliability"``, ``"null"``,
+            ``"classes"`` and others. ``"errors"`` shows all metrics, and ``"models"`` compares
+            several models.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
         """
         from trueup.plotting.overview import figure_of, parts_of
 

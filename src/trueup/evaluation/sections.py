@@ -12,7 +12,7 @@ from trueup.tables import ResultTable
 
 @dataclass(frozen=True)
 class Overview(FieldsShown):
-    """What was looked at.
+    """Size of the data, and mean prediction and outcome.
 
     Attributes
     ----------
@@ -24,17 +24,17 @@ class Overview(FieldsShown):
         Names of the classes, or None.
     accuracy
         Fraction of rows (of weight) whose predicted class occurred; None for soft labels. For 1-D
-        probabilities the predicted class is 1 above 0.5; if they are confidences in predictions,
-        the accuracy of these is ``mean_label``.
+        probabilities the predicted class is 1 above 0.5. If they are confidences in predictions,
+        the accuracy of these predictions is ``mean_label``.
     mean_score, mean_label
         Mean probability of the positive class and how often it occurred; for a matrix those of
-        the most probable class, mean confidence and accuracy.
+        the predicted class, mean confidence and accuracy.
     weighted, soft, clusters
         Whether rows had weights, labels were probabilities, and how many clusters there were.
     distinct_scores
-        Number of different scores (of the most probable class).
+        Number of distinct scores (of the predicted class).
     n_zero_prob_outcomes
-        Rows whose label had been given probability 0; no model that is right has any.
+        Rows whose label had a predicted probability of 0; a calibrated model has none.
     """
 
     n: int
@@ -53,12 +53,12 @@ class Overview(FieldsShown):
 
 @dataclass(frozen=True)
 class Finding(FieldsShown):
-    """One metric under one lens, with its interval and its test of calibration.
+    """One metric with one lens, its interval and its test of calibration.
 
     Attributes
     ----------
     metric, lens
-        Name of the metric, and what part of the predictions it looks at, in words.
+        Name of the metric, and the part of the predictions that it measures, in words.
     estimator
         Its specification, as one would type it.
     interval

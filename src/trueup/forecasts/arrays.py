@@ -46,7 +46,7 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
 
 
 def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArray[Any]:
-    """Raise InputError unless an array is numeric; convert numbers that are held as objects."""
+    """Return numbers as they are, or from objects; raise InputError if data are not numeric."""
     if array.dtype.kind in "fiub":
         return array
     if array.size == 0:
@@ -83,7 +83,7 @@ def refuse(
     rows: Ints | None = None,
     hint: Text = "",
 ) -> None:
-    """Raise InputError for the first value of ``array``, row by row, where ``bad`` holds."""
+    """Raise InputError for the first value of ``array``, by row, where ``bad`` holds, if any."""
     row = first_row(bad)
     if row >= 0:
         value = array[row] if array.ndim == 1 else array[row][bad[row]][0]

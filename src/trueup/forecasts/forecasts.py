@@ -32,27 +32,41 @@ COLUMNS_AT_ONCE = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecasts:
-    """Predictions of a probabilistic classifier with what really happened.
+    """Validated predicted probabilities with their labels.
 
     Make one with `Forecasts.from_arrays`, which checks everything. Every function that takes
-    ``(probs, labels)`` also takes one of these.
+    ``(probs, labels)`` also takes a `Forecasts`, so that data are validated only once.
 
-    Attributes
+    Parameters
     ----------
-    labels
+    labels : ndarray
         Class numbers (n,), or soft labels, (n,) or (n, K), of float64.
-    weights
-        Importance weights (n,), all positive, or None.
-    groups, features, clusters
-        What was given in addition to the predictions, one row per sample, or None.
-    classes
-        Names of the classes, or None.
-    n, n_classes
-        Number of samples (after dropping ignored and zero-weight rows) and of classes.
-    group_columns
+    weights : ndarray or None
+        Importance weights (n,), all positive.
+    groups : ndarray or None
+        Group of each row.
+    features : ndarray or None
+        Features of each row.
+    clusters : ndarray or None
+        Cluster of each row.
+    classes : tuple or None
+        Names of the classes.
+    n : int
+        Number of rows, after rows with ignored labels or zero weight were dropped.
+    n_classes : int
+        Number of classes.
+    group_columns : tuple of str
         Names of the columns that ``groups`` came from; empty without groups.
-    remarks
+    remarks : tuple of str
         What was changed in the input or assumed about it, one clause each.
+    _probs : Vector or Matrix
+        Validated predictions, read through the methods.
+
+    Examples
+    --------
+    >>> forecasts = Forecasts.from_arrays([[0.7, 0.3], [0.2, 0.8]], [0, 1])
+    >>> forecasts.n, forecasts.n_classes
+    (2, 2)
     """
 
     labels: NDArray[Any]
@@ -83,37 +97,49 @@ class Forecasts:
         soft_labels: bool = False,
         ignore_label: object = None,
     ) -> Forecasts:
-        """Check predictions and labels, and keep them without copying a matrix.
+        """Validate predictions and labels, and keep them without copying a matrix.
 
         Parameters
         ----------
-        probs
-            (n,) probabilities of the positive class, or (n, K) with one row per sample: NumPy,
-            lists, pandas, polars, Arrow, torch, JAX or CuPy. Never taken for logits.
-        labels
+        probs : array_like
+            Probabilities of the positive class, shape (n,), or of all classes, shape (n, K). NumPy
+            arrays, lists, pandas, polars, Arrow, torch, JAX and CuPy are accepted. They are never
+            interpreted as logits unless ``logits=True``.
+        labels : array_like
             Class numbers 0 … K−1, booleans (binary), or names listed in ``classes``.
-        logits
-            Whether ``probs`` holds raw scores, for the softmax, or the logistic function if 1-D.
-        normalize
-            Divide rows by their sum, whatever it is: for half precision, and for tables rounded
-            to a few decimals.
-        weights
+        logits : bool, default False
+            Whether ``probs`` holds raw scores: for the softmax, or for the logistic function if
+            1-D.
+        normalize : bool, default False
+            Whether to divide rows by their sum, whatever it is. Use it for half precision, and for
+            tables rounded to a few decimals.
+        weights : array_like, optional
             Importance weights ≥ 0; rows of weight 0 are dropped.
-        groups, features, clusters
-            One row per sample; kept for group-wise, local and clustered methods. ``groups`` may
-            also be several columns, in a mapping, a frame or a list: rows that agree in all of
-            them are a group, named such as ``"gpt-4o / boolq"``.
-        classes
-            Names in the order of the columns.
-        soft_labels
-            Labels are probabilities: (n, K) rows (one-hot included), or (n,) for binary.
-        ignore_label
+        groups : array_like, optional
+            Group of each row, for group-wise methods. Several columns, in a mapping, a frame or a
+            list, define joint groups: rows that agree in all columns, named such as
+            ``"gpt-4o / boolq"``.
+        features : array_like, optional
+            Features of each row, for local methods.
+        clusters : array_like, optional
+            Cluster of each row, such as a patient; rows in a cluster may be dependent.
+        classes : sequence, optional
+            Names of the classes in the order of the columns.
+        soft_labels : bool, default False
+            Whether labels are probabilities: (n, K) rows (one-hot included), or (n,) for binary.
+        ignore_label : object, optional
             Rows with this label are dropped; ``float("nan")`` drops rows without a label.
+
+        Returns
+        -------
+        Forecasts
+            The validated data.
 
         Raises
         ------
         InputError
-            With the argument, the rule, the first offending row and value, and a hint.
+            If data are invalid. It names the argument, the rule, the first offending row and value,
+            and gives a hint.
 
         Examples
         --------
@@ -192,18 +218,54 @@ class Forecasts:
     def from_pairs(
         cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None, tiny: float
     ) -> Forecasts:
-        """Make a binary problem of scores and labels that were checked before.
+        """Make a binary problem from scores and labels that were validated before.
 
-        ``tiny`` is that of the forecasts they came from, of whatever type their scores are now.
+        Parameters
+        ----------
+        p : ndarray
+            Scores.
+        y : ndarray
+            Labels.
+        w : ndarray or None
+            Weights.
+        tiny : float
+            Smallest normal number of the type of the original predictions.
+
+        Returns
+        -------
+        Forecasts
+            Binary forecasts.
         """
         return cls(y, w, None, None, None, None, len(y), 2, predictions.Vector(p, None, tiny))
 
     def with_labels(self, labels: NDArray[Any]) -> Forecasts:
-        """Return the same predictions with other labels, which are trusted: drawn, not given."""
+        """Return the same predictions with other labels, which are not validated.
+
+        Parameters
+        ----------
+        labels : ndarray
+            Labels, such as drawn ones.
+
+        Returns
+        -------
+        Forecasts
+            New forecasts.
+        """
         return replace(self, labels=labels)
 
     def with_probs(self, probs: Floats) -> Forecasts:
-        """Return the same labels with other probabilities of the same shape, which are trusted."""
+        """Return the same labels with other probabilities, which are not validated.
+
+        Parameters
+        ----------
+        probs : ndarray
+            Probabilities of the same shape.
+
+        Returns
+        -------
+        Forecasts
+            New forecasts.
+        """
         if self.is_matrix:
             other = Forecasts.from_arrays(probs, self.labels)
         else:
@@ -211,7 +273,18 @@ class Forecasts:
         return replace(self, _probs=other._probs)
 
     def take(self, rows: Ints) -> Forecasts:
-        """Return these rows, any of them any number of times; a matrix is not copied."""
+        """Return some rows, any of them any number of times; a matrix is not copied.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Row numbers.
+
+        Returns
+        -------
+        Forecasts
+            New forecasts.
+        """
 
         def of(beside: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if beside is None else beside[rows]
@@ -251,33 +324,87 @@ class Forecasts:
 
     @property
     def factor(self) -> Floats | None:
-        """What to multiply each row of `read` by so that it sums to 1; None where all do."""
+        """The factor for each row of `read` that makes it sum to 1; None if all rows do."""
         assert isinstance(self._probs, predictions.Matrix)
         return self._probs.factor
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Rows start … stop of a matrix, before multiplying by `factor`: float32 or float64."""
+        """Return rows start … stop of a matrix before multiplication by `factor`.
+
+        Parameters
+        ----------
+        start : int
+            First row.
+        stop : int
+            One past the last row.
+
+        Returns
+        -------
+        ndarray
+            The rows, float32 or float64.
+        """
         assert isinstance(self._probs, predictions.Matrix)
         return self._probs.read(start, stop)
 
     def rows(self, which: slice | Ints) -> Floats:
-        """Some rows of the matrix of probabilities, in float64, each summing to 1."""
+        """Return some rows of the matrix of probabilities, in float64, each summing to 1.
+
+        Parameters
+        ----------
+        which : slice or ndarray
+            The rows.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (m, K).
+        """
         if not isinstance(self._probs, predictions.Matrix):
             positive = self._probs.values[which].astype(np.float64)
             return np.column_stack([1 - positive, positive])
         return self._probs.rows(which)
 
     def blocks(self) -> Iterator[slice]:
-        """Runs of rows to read one after the other, so that a matrix is never copied whole."""
+        """Return slices of rows to read in order, so that a matrix is never copied whole.
+
+        Returns
+        -------
+        iterator of slice
+            The rows.
+        """
         return row_blocks(self.n, self.n_classes)
 
     def columns(self, first: int, last: int) -> Floats:
-        """Probabilities of the classes first … last−1, one contiguous row per class."""
+        """Return the probabilities of the classes first … last−1, one contiguous row per class.
+
+        Parameters
+        ----------
+        first : int
+            First class.
+        last : int
+            One past the last class.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, shape (last − first, n).
+        """
         assert isinstance(self._probs, predictions.Matrix)
         return self._probs.columns(first, last)
 
     def outcomes(self, number: int) -> NDArray[Any]:
-        """Whether each label is the class ``number`` (its probability, for soft labels)."""
+        """Return whether each label is a class (its probability, for soft labels).
+
+        Parameters
+        ----------
+        number : int
+            Number of the class.
+
+        Returns
+        -------
+        ndarray
+            One outcome per row.
+        """
         if self.labels.ndim == 2:
             return np.ascontiguousarray(self.labels[:, number])
         if self.soft:
@@ -285,7 +412,18 @@ class Forecasts:
         return np.asarray(self.labels == number)
 
     def one_hot(self, which: slice | Ints) -> Floats:
-        """Labels of some rows as rows of float64: one-hot, or soft as they are."""
+        """Return the labels of some rows as float64 rows: one-hot, or soft as they are.
+
+        Parameters
+        ----------
+        which : slice or ndarray
+            The rows.
+
+        Returns
+        -------
+        ndarray
+            Labels, shape (m, K).
+        """
         labels = self.labels[which]
         if labels.ndim == 2:
             return np.asarray(labels)
@@ -296,7 +434,18 @@ class Forecasts:
         return hot
 
     def class_name(self, number: int) -> Any:
-        """Name of a class, or its number where none was given."""
+        """Return the name of a class, or its number if there are no names.
+
+        Parameters
+        ----------
+        number : int
+            Number of the class.
+
+        Returns
+        -------
+        object
+            The name.
+        """
         return number if self.classes is None else self.classes[number]
 
     @property
@@ -305,12 +454,23 @@ class Forecasts:
         return self._probs.are_logits
 
     def log_probs(self, where: slice) -> Floats:
-        """Log-probabilities of a block of rows, from logits; `log_probs_exact` must hold."""
+        """Return the log-probabilities of a block of rows, if `log_probs_exact`.
+
+        Parameters
+        ----------
+        where : slice
+            Rows to use.
+
+        Returns
+        -------
+        ndarray
+            Log-probabilities, computed from logits.
+        """
         return self._probs.log_probs(where)
 
     @property
     def tiny(self) -> float:
-        """The smallest normal number of the type the predictions came in."""
+        """The smallest normal number of the type of the original predictions."""
         return self._probs.tiny
 
     def __len__(self) -> int:

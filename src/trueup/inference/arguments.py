@@ -13,7 +13,7 @@ WITH_TAIL = ("ks", "skce")  # tests whose statistic has a known distribution for
 
 
 def check_level(confidence_level: object) -> float:
-    """Return a confidence level; raise InputError unless it lies between 0 and 1."""
+    """Return a confidence level; raise InputError for a percentage or any other value."""
     return check_inside("confidence_level", confidence_level, "0.95 stands for 95%")
 
 

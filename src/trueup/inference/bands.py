@@ -24,27 +24,36 @@ ROUNDING = 1e-9  # of a number of rows, that a sum of scores may be off
 def consistency_band(
     table: BinTable, *, confidence_level: float = 0.95, simultaneous: bool = False
 ) -> ResultTable:
-    r"""Where the mean label of each bin would be if the model were calibrated.
+    r"""Compute the range of each bin's mean label under calibration.
 
-    From the binomial distribution with the number of rows (with weights the effective one,
-    :math:`(\sum w)^2 / \sum w^2`, rounded down) and the mean score of the bin, widened where need
-    be to hold that mean. Scores that differ inside a bin make sums less spread than a binomial,
-    so a band that holds the mean holds at least ``confidence_level`` of calibrated models
-    (Hoeffding 1956); with weights that is approximate.
+    Use it in a reliability diagram: a bin outside the band is evidence of miscalibration. It comes
+    from the binomial distribution with the number of rows and the mean score of the bin, widened if
+    necessary to contain that mean. With weights the number of rows is the effective one,
+    :math:`(\sum w)^2 / \sum w^2`, rounded down. If scores differ inside a bin, sums vary less than
+    a binomial, so a band that contains the mean covers at least ``confidence_level`` of calibrated
+    models (Hoeffding 1956). With weights this is approximate.
 
     Parameters
     ----------
-    table
-        A table of bins, as of ``estimator.table(probs, labels)``.
-    confidence_level
-        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
-    simultaneous
-        Whether all bins together keep the level.
+    table : BinTable
+        Table of bins, such as ``estimator.table(probs, labels)``.
+    confidence_level : float, default 0.95
+        Confidence level of each bin or, with ``simultaneous``, of all bins together.
+    simultaneous : bool, default False
+        Whether the level holds for all bins together (Bonferroni).
 
     Returns
     -------
     ResultTable
-        ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty one.
+        ``mean_score``, ``low`` and ``high`` of each bin; NaN in an empty bin.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.ece.estimator(n_bins=2).table([0.2] * 50 + [0.8] * 50, [0, 1] * 50)
+    >>> band = consistency_band(table)
+    >>> band["low"].round(2).tolist(), band["high"].round(2).tolist()
+    ([0.1, 0.68], [0.32, 0.9])
     """
     miss = _miss(table, confidence_level, simultaneous)
     full, size = _sizes(table)
@@ -64,25 +73,36 @@ def confidence_band(
     simultaneous: bool = False,
     method: str = "wilson",
 ) -> ResultTable:
-    r"""Where the true rate of each bin may be, given its labels.
+    r"""Compute a confidence interval for the true rate of each bin, given its labels.
+
+    Use it to show how precisely each bin is known, next to `consistency_band`.
 
     Parameters
     ----------
-    table
-        A table of bins, as of ``estimator.table(probs, labels)``.
-    confidence_level
-        Of each bin separately, or with ``simultaneous`` of all bins together (Bonferroni).
-    simultaneous
-        Whether all bins together keep the level.
-    method
-        ``"wilson"``: the score interval, right on average, now a little above the level and now
-        below. ``"clopper-pearson"``: never below it, and wider. With weights both take the
-        effective number of rows, :math:`(\sum w)^2 / \sum w^2`, and are approximate.
+    table : BinTable
+        Table of bins, such as ``estimator.table(probs, labels)``.
+    confidence_level : float, default 0.95
+        Confidence level of each bin or, with ``simultaneous``, of all bins together.
+    simultaneous : bool, default False
+        Whether the level holds for all bins together (Bonferroni).
+    method : {"wilson", "clopper-pearson"}, default "wilson"
+        ``"wilson"`` is the score interval: its coverage is right on average, sometimes a little
+        above the level and sometimes below. ``"clopper-pearson"`` is never below the level, and
+        wider. With weights both use the effective number of rows, :math:`(\sum w)^2 / \sum w^2`,
+        and are approximate.
 
     Returns
     -------
     ResultTable
-        ``mean_score``, ``mean_label``, ``low`` and ``high`` of each bin; NaN in an empty one.
+        ``mean_score``, ``mean_label``, ``low`` and ``high`` of each bin; NaN in an empty bin.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.ece.estimator(n_bins=2).table([0.2] * 50 + [0.8] * 50, [0, 1] * 50)
+    >>> band = confidence_band(table)
+    >>> band["low"].round(2).tolist(), band["high"].round(2).tolist()
+    ([0.37, 0.37], [0.63, 0.63])
     """
     check_choice("method", method, "wilson", "clopper-pearson")
     miss = _miss(table, confidence_level, simultaneous)

@@ -32,7 +32,24 @@ from trueup.seeds import Seed, seed_of
 
 @dataclass(frozen=True)
 class MetricInference(FieldsShown):
-    """One metric with its interval and its test of calibration."""
+    """One metric with its interval and its test of calibration.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        The metric.
+    interval : Interval
+        Its estimate with a confidence interval.
+    test : CalibrationTestResult
+        Its test.
+
+    Examples
+    --------
+    >>> from trueup import ece
+    >>> result = estimate_many([ece], [0.2] * 50 + [0.7] * 50, [0, 1] * 50)[0]
+    >>> result.estimator, result.test.pvalue < 0.05
+    (BinnedError(lens=None, binning=EqualWidth(n_bins=15), norm=1), True)
+    """
 
     estimator: Estimator
     interval: Interval
@@ -50,23 +67,37 @@ def estimate_many(
     logits: bool = False,
     rng: Seed = 0,
 ) -> list[MetricInference]:
-    """Return the interval and the test of each of several metrics.
+    """Compute the interval and the test of several metrics in one call.
 
-    For a whole number as ``rng`` they are identical to those of `interval` and `calibration_test`.
-    For metrics without bins of one outcome per row they take a fraction of the time: every
-    resample is drawn and sorted once for all of them, and labels drawn from the predictions serve
-    both the interval and the test.
+    For an integer ``rng`` the results are bit-for-bit identical to those of `interval` and
+    `calibration_test`. For metrics without bins and with one outcome per row it is much faster:
+    every resample is drawn and sorted once for all metrics, and labels drawn from the predictions
+    are used for both the interval and the test.
 
     Parameters
     ----------
-    estimators
-        Estimators or named metrics, in any order.
-    probs, labels, weights
-        As for every metric, or one `Forecasts`, without clusters and soft labels.
-    logits
-        Whether the predictions are logits.
-    confidence_level, n_resamples, rng
-        As for `interval` and `calibration_test`.
+    estimators : sequence of Estimator or named metric
+        The metrics.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` without clusters and soft
+        labels.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    confidence_level : float, default 0.95
+        Confidence level.
+    n_resamples : int, default 999
+        Number of resamples of the bootstrap and of the tests; at least 39 for a 95% level.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+
+    Returns
+    -------
+    list of MetricInference
+        One result per metric.
 
     Examples
     --------

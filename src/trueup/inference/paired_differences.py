@@ -19,11 +19,11 @@ CAUTION = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """An error, its power (of exponent p), and the powers of the resamples less their mean.
+    """An error, its power (of exponent p), and the powers of the resamples minus their mean.
 
-    ``power`` is that of the estimate, minus the bias that resampling shows where it is debiased:
-    almost nothing for independent rows. ``units`` are the rows, or clusters, that were drawn;
-    ``possible`` is what values the error can have.
+    ``power`` is that of the estimate. If the estimate is debiased, the bias that resampling shows
+    is subtracted, which is tiny for independent rows. ``units`` are the rows, or clusters, that
+    were drawn; ``possible`` is the range of the error.
     """
 
     value: float
@@ -81,10 +81,10 @@ class Difference:
 
 
 def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
-    """Centered percentiles of the difference of powers, read as one of errors, with its p-value.
+    """Centered percentiles of the difference of powers, as a difference of errors, with a p-value.
 
-    A few units that all agree have no spread to draw again, however little they tell: no p-value
-    is below that of a sign test, and an interval that would be is all that there can be.
+    A few units that all agree have no spread to resample, however little they tell. So no p-value
+    is below that of a sign test, and an interval that would be is the whole range.
     """
     noise = one.noise - two.noise
     power, total = one.pth_power - two.pth_power, one.pth_power + two.pth_power

@@ -17,20 +17,31 @@ from trueup.io.table import Table
 class Chosen:
     """Names of the columns to use.
 
-    Attributes
+    Parameters
     ----------
-    probs
+    probs : tuple of str
         Columns of the predictions, one per class, or a single one.
-    labels, prediction, weights, clusters
-        One column each, or None.
-    groups
-        Columns that define the groups together; none if empty.
-    features
-        Columns of the features; none if empty.
-    guessed
-        The options among probs, labels and prediction that were not passed.
-    text
-        All this in words, such as "using columns p_0 … p_9, label y".
+    labels : str or None
+        Label column.
+    prediction : str or None
+        Column of predicted classes.
+    weights : str or None
+        Weight column.
+    groups : tuple of str
+        Columns that define the groups together; empty if there are none.
+    features : tuple of str
+        Feature columns; empty if there are none.
+    clusters : str or None
+        Cluster column.
+    guessed : frozenset of str
+        The options among probs, labels and prediction that were inferred.
+    text : str
+        The choice in words, such as "using columns p_0 … p_9, label y".
+
+    Examples
+    --------
+    >>> choose(["id", "p", "y"]).probs
+    ('p',)
     """
 
     probs: tuple[str, ...]
@@ -58,27 +69,46 @@ def choose(
     need_labels: bool = True,
     table: Table | None = None,
 ) -> Chosen:
-    """Find the columns that are asked for, and guess predictions and labels where they are not.
+    """Find the requested columns, and infer those of predictions and labels if they are not named.
+
+    Use it before reading a file. If more than one choice is plausible, it raises an error that
+    lists the candidates.
 
     Parameters
     ----------
-    table_names
+    table_names : sequence of str
         Names of all columns.
-    probs, features, groups
-        A name, a pattern such as ``'p_*'``, or several of these: a list, or one text with commas.
-    labels, weights, clusters, prediction
-        One column each. Weights, groups and clusters are never guessed.
-    logits
-        Predictions are logits, and are looked for under such names.
-    need_labels
-        Whether there must be labels; if not, none are guessed.
-    table
-        The table of those names, to look at values where names say too little.
+    probs : str or sequence of str, optional
+        Prediction columns: a name, a pattern such as ``'p_*'``, or several of these in a list or a
+        comma-separated text.
+    labels : str, optional
+        Label column.
+    weights : str, optional
+        Weight column; never inferred.
+    groups : str or sequence of str, optional
+        Group columns, as for ``probs``; never inferred.
+    features : str or sequence of str, optional
+        Feature columns, as for ``probs``; never inferred.
+    clusters : str, optional
+        Cluster column; never inferred.
+    prediction : str, optional
+        Column of predicted classes.
+    logits : bool, default False
+        Whether predictions are logits, which are looked for under such names.
+    need_labels : bool, default True
+        Whether labels are required; if not, none are inferred.
+    table : Table, optional
+        The table with these names; its values are inspected if names are ambiguous.
+
+    Returns
+    -------
+    Chosen
+        The columns.
 
     Raises
     ------
     InputError
-        If a column is not there, or if there is more than one plausible guess, or none.
+        If a column does not exist, or if there is no plausible choice or more than one.
 
     Examples
     --------

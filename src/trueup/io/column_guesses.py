@@ -1,4 +1,4 @@
-"""Guesses of the columns that are not named, from their names and, failing that, their values."""
+"""Columns that were not named: inferred from their names or, failing that, from their values."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
 
 
 def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
-    """Sets of columns that may be the predictions: those of several columns, or else single ones.
+    """Return sets of columns that may be predictions: those of several columns, else single ones.
 
-    A set of one column per class contains all that a single confidence column does.
+    A set with one column per class holds all that a single confidence next to it does.
     """
     taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
     free = [name for name in names if plain(parted(name)[1]) not in taken]

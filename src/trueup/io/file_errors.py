@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Place(Protocol):
-    """A file as messages refer to it."""
+    """Return the name of a file in messages."""
 
     @property
     def shown(self) -> str:

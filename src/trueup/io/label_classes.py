@@ -14,7 +14,7 @@ from trueup.errors import Argument, InputError, Text, Verbatim, must_be, short
 from trueup.io.column_patterns import remainders
 from trueup.io.file_errors import Place, bad_column, listed, spanned
 
-# (negative, positive) in lower case: unambiguous pairs.
+# (negative, positive) in lower case: pairs without any doubt which is which.
 PAIRS = (
     ("false", "true"),
     ("no", "yes"),
@@ -26,7 +26,7 @@ PAIRS = (
     ("incorrect", "correct"),
     ("0", "1"),
 )
-# Names of a column of the negative class, without letters that may mean anything.
+# Names of a column of the negative class, except letters that may mean anything.
 NEGATIVE = {negative for negative, _ in PAIRS} - {"n", "f"}
 NUMBERED = re.compile(r"^(?:p|prob|proba|probability|class|pred)(\d+)$")
 
@@ -104,7 +104,7 @@ def _by_columns(
 def _numbers_beside_names(
     table: Place, name: str, columns: Sequence[str], rests: Sequence[str]
 ) -> InputError:
-    """Build the error about numbers of classes if the columns have names."""
+    """Build the error about class numbers with named columns, whose order is unclear."""
     order = ",".join(rests if len(rests) <= 4 else [*rests[:3], "…"])
     listing = ",".join(columns if len(columns) <= 4 else [*columns[:3], "…"])
     hint = (

@@ -179,7 +179,7 @@ def fractions_by_name(
 
 
 def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return a column's numbers, NaN where missing; raise InputError for the first other entry."""
+    """Return the numbers of a column, NaN where missing; raise InputError for other entries."""
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:

@@ -21,25 +21,37 @@ BY_DUCKDB = ("csv", "tsv", "parquet")
 
 @names_its_file
 def open_table(path: Paths, format: str | None = None) -> Table:
-    """Open a file whose columns are then read by name, or several as one table.
+    r"""Open a file, or several as one table, to read columns by name.
 
     Parameters
     ----------
-    path
-        A file of CSV, TSV, JSON or JSON lines (.gz too), Parquet, Arrow, Feather or NPZ, told by
-        its suffix; ``"-"`` for standard input, or a binary stream, told by the first bytes. Or
-        several files: a list, a folder, or a pattern such as ``"day-*.csv"``; their rows get a
-        column ``file``.
-    format
-        ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"arrow"`` or ``"npz"``,
-        where the suffix does not say it.
+    path : str, path-like, binary stream or sequence of paths
+        A CSV, TSV, JSON or JSON lines file (.gz too), or a Parquet, Arrow, Feather or NPZ file,
+        recognized by its suffix. ``"-"`` is standard input; it and streams are recognized by their
+        first bytes. Several files are a list, a folder, or a pattern such as ``"day-*.csv"``; the
+        column ``file`` holds the name of each row's file.
+    format : str, optional
+        ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"arrow"`` or ``"npz"``
+        (default: inferred from the suffix).
+
+    Returns
+    -------
+    Table
+        The opened file.
 
     Raises
     ------
     InputError, OSError
-        With the file, what is wrong with it, and what to do.
+        With the file, the problem and what to do.
     CapabilityError
-        If pyarrow is not there to read an Arrow file.
+        If an Arrow file needs pyarrow, which is not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = open_table(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n"))
+    >>> table.names, table.column("p").tolist()
+    (('p', 'y'), [0.9, 0.2])
     """
     files = files_of(path, format)
     if files is None:

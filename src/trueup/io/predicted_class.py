@@ -24,7 +24,7 @@ def with_prediction(
     beside: dict[str, NDArray[Any]],
     logits: bool,
 ) -> Chosen:
-    """Take a column of predicted classes if the labels can only be classes."""
+    """Choose a column of predicted classes, if labels can only be classes."""
     if chosen.prediction is not None or values.ndim == 2 or logits or chosen.labels is None:
         return chosen
     stem = column_guesses.parted(chosen.labels)[0]
@@ -56,7 +56,7 @@ def with_prediction(
 
 
 def refuse_classes(table: Table, chosen: Chosen, values: NDArray[Any]) -> None:
-    """Raise InputError for a guessed column of zeros and ones without a name of a probability."""
+    """Raise InputError for an inferred column of zeros and ones not named as a probability."""
     if "probs" not in chosen.guessed or values.ndim != 1 or len(values) < 2:
         return
     called = column_guesses.named(chosen.probs, column_guesses.PROBS) or column_guesses.prob_sets(
@@ -77,7 +77,7 @@ def refuse_beside_prediction(
     soft_labels: bool,
     ignore_label: object,
 ) -> None:
-    """Raise InputError for arguments that have no meaning if labels become "was right"."""
+    """Raise InputError for options without meaning if labels become "was right"."""
     if values.ndim == 2 or logits:
         told = " goes with one column of confidences between 0 and 1; predictions are in "
         raise refusal(table.shown, (Argument("prediction"), f"{told}{spanned(chosen.probs)}"))

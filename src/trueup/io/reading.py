@@ -33,16 +33,22 @@ Readable = Paths | Table
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a file held.
+    r"""Predictions and labels of a file, with the columns that were used.
 
-    Attributes
+    Parameters
     ----------
-    forecasts
-        The checked predictions and labels.
-    text
-        What was taken for what, such as "using columns p_0 … p_9, label y".
-    names
-        The columns that were used.
+    forecasts : Forecasts
+        Validated predictions and labels.
+    text : str
+        The columns in words, such as "using columns p_0 … p_9, label y".
+    names : Chosen
+        The columns.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_forecasts(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n")).names.labels
+    'y'
     """
 
     forecasts: Forecasts
@@ -51,14 +57,28 @@ class Found:
 
 
 class FoundScores(NamedTuple):
-    """Predictions without labels: (n,) or (n, K) numbers, and the columns they are from."""
+    r"""Predictions without labels, and the columns that hold them.
+
+    Parameters
+    ----------
+    values : ndarray
+        Numbers of shape (n,) or (n, K).
+    names : tuple of str
+        The columns.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_scores(io.BytesIO(b"p\n0.9\n0.2\n")).names
+    ('p',)
+    """
 
     values: NDArray[Any]
     names: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """What was taken, in words, such as "using columns p_0 … p_9"."""
+        """The columns in words, such as "using columns p_0 … p_9"."""
         text = f"using column{'s' if len(self.names) > 1 else ''} {spanned(self.names)}"
         return printable(text)
 
@@ -81,44 +101,64 @@ def read(
     drop_missing: bool = False,
     format: str | None = None,
 ) -> Forecasts:
-    """Read predictions and labels from a file.
+    r"""Read predictions and labels from a file.
 
     Parameters
     ----------
-    path
-        A file of CSV, TSV, JSON or JSON lines (.gz too), Parquet, Arrow, Feather or NPZ; ``"-"``
-        for standard input; or a binary stream. Several files are a list, a folder, or a pattern
-        such as ``"daily/*.csv"``. Their rows are put together, and a column ``file`` holds the
+    path : str, path-like, binary stream or sequence of paths
+        A CSV, TSV, JSON or JSON lines file (.gz too), or a Parquet, Arrow, Feather or NPZ file;
+        ``"-"`` for standard input; or a binary stream. Several files are a list, a folder, or a
+        pattern such as ``"daily/*.csv"``. Their rows are joined, and the column ``file`` holds the
         name of each row's file, which is its group if ``groups`` is not given.
-    probs
-        Columns of the predictions: a name, a pattern such as ``'p_*'``, or several of these in a
-        list or in one text with commas. Guessed from names such as p_0 … p_9 if not given.
-    labels
-        The column of the labels: class numbers, or names as behind the columns' common prefix
-        (cat for p_cat). Guessed from names such as y or label if not given.
-    logits
-        Predictions are logits.
-    weights, groups, clusters, features
-        Columns of data next to the predictions; never guessed. Several columns of groups, such as
-        ``"model,task"``, define groups together.
-    prediction
-        The column of the predicted class, where ``probs`` is the one column of the confidence in
-        it: labels then become "was right". Guessed if the labels are not 0 and 1.
-    classes
+    probs : str or sequence of str, optional
+        Prediction columns: a name, a pattern such as ``'p_*'``, or several of these in a list or a
+        comma-separated text. The default is inferred from names such as p_0 … p_9.
+    labels : str, optional
+        Label column: class numbers, or names as after the common prefix of the columns (cat for
+        p_cat). The default is inferred from names such as y or label.
+    logits : bool, default False
+        Whether predictions are logits.
+    weights : str, optional
+        Weight column; never inferred.
+    groups : str or sequence of str, optional
+        Group columns, such as ``"model,task"``, which define groups together; never inferred.
+    features : str or sequence of str, optional
+        Feature columns; never inferred.
+    clusters : str, optional
+        Cluster column; never inferred.
+    prediction : str, optional
+        Column of the predicted class, if ``probs`` is the column of its confidence: labels then
+        become "the prediction was right". It is inferred if labels are not 0 and 1.
+    classes : sequence, optional
         Names of the classes in the order of the columns; (negative, positive) for one column.
-    normalize, soft_labels, ignore_label
-        As in `Forecasts.from_arrays`.
-    drop_missing
-        Leave out rows in which a column that is used has no value.
-    format
-        The format, where the suffix does not say it.
+    normalize : bool, default False
+        Whether to divide rows by their sum.
+    soft_labels : bool, default False
+        Whether labels are probabilities.
+    ignore_label : object, optional
+        Rows with this label are dropped.
+    drop_missing : bool, default False
+        Whether to drop rows with a missing value in a column that is used.
+    format : str, optional
+        Format of the file (default: inferred from the suffix).
+
+    Returns
+    -------
+    Forecasts
+        Validated predictions and labels.
 
     Raises
     ------
     InputError, OSError
-        With the file, the column, the row and the value, and what to do.
+        With the file, the column, the row, the value and what to do.
     CapabilityError
-        If pyarrow is not there to read an Arrow file.
+        If an Arrow file needs pyarrow, which is not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> read(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n")).labels.tolist()
+    [1, 0]
     """
     asked = locals()
     return read_forecasts(**asked).forecasts
@@ -143,7 +183,54 @@ def read_forecasts(
     drop_missing: bool = False,
     format: str | None = None,
 ) -> Found:
-    """Read as `read` does, and say what was taken for what."""
+    r"""Read predictions and labels from a file, and report the columns that were used.
+
+    It is `read` with a report, for tools that show their choice.
+
+    Parameters
+    ----------
+    path : str, path-like, binary stream or sequence of paths
+        The file, as for `read`.
+    probs : str or sequence of str, optional
+        Prediction columns (default: inferred).
+    labels : str, optional
+        Label column (default: inferred).
+    logits : bool, default False
+        Whether predictions are logits.
+    weights : str, optional
+        Weight column.
+    groups : str or sequence of str, optional
+        Group columns.
+    features : str or sequence of str, optional
+        Feature columns.
+    clusters : str, optional
+        Cluster column.
+    prediction : str, optional
+        Column of the predicted class.
+    classes : sequence, optional
+        Names of the classes.
+    normalize : bool, default False
+        Whether to divide rows by their sum.
+    soft_labels : bool, default False
+        Whether labels are probabilities.
+    ignore_label : object, optional
+        Rows with this label are dropped.
+    drop_missing : bool, default False
+        Whether to drop rows with a missing value in a column that is used.
+    format : str, optional
+        Format of the file (default: inferred from the suffix).
+
+    Returns
+    -------
+    Found
+        Validated data, and the columns in words and by name.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_forecasts(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n")).text
+    'using column p, label y'
+    """
     every_file = False
     table = path if isinstance(path, Table) else open_table(path, format)
     if groups is None and isinstance(table, FilesTable):
@@ -233,9 +320,33 @@ def read_scores(
     normalize: bool = False,
     format: str | None = None,
 ) -> FoundScores:
-    """Read predictions alone, for a recalibrator to apply to; labels are not looked for.
+    r"""Read predictions without labels, as input of a recalibrator.
 
-    A column named as ``labels`` is only left out of the guess.
+    Parameters
+    ----------
+    path : str, path-like or binary stream
+        The file, as for `read`.
+    probs : str or sequence of str, optional
+        Prediction columns (default: inferred).
+    labels : str, optional
+        Column that is not inferred as a prediction column.
+    logits : bool, default False
+        Whether predictions are logits.
+    normalize : bool, default False
+        Whether to divide rows by their sum.
+    format : str, optional
+        Format of the file (default: inferred from the suffix).
+
+    Returns
+    -------
+    FoundScores
+        The predictions and their columns.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_scores(io.BytesIO(b"p\n0.9\n0.2\n")).values.tolist()
+    [0.9, 0.2]
     """
     table = path if isinstance(path, Table) else open_table(path, format)
     if isinstance(table, FilesTable):

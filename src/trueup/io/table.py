@@ -25,20 +25,32 @@ GLANCED = 200
 
 
 class Table(ABC):
-    """Named columns of one length.
+    r"""Base class of opened files: named columns of equal length.
+
+    Parameters
+    ----------
+    source : Source
+        The opened source.
 
     Attributes
     ----------
-    names
+    names : tuple of str
         Names of the columns in the order of the file.
-    shown
-        What messages call the file.
-    has_texts
+    shown : str
+        Name of the file in messages.
+    has_texts : bool
         Whether `texts` returns cells as they are written.
-    added
+    added : frozenset of str
         Columns that are in no file, and are never guessed to be anything.
-    percentages
+    percentages : set of str
         Columns that were read as percentages, and hold fractions.
+
+    Examples
+    --------
+    >>> import io
+    >>> from trueup.io import open_table
+    >>> open_table(io.BytesIO(b"p,y\n0.9,1\n0.2,0\n")).n
+    2
     """
 
     names: tuple[str, ...]
@@ -57,7 +69,7 @@ class Table(ABC):
 
     @cached_property
     def n(self) -> int:
-        """Number of rows; of the longest column where they differ (NPZ only)."""
+        """Number of rows; that of the longest column if columns differ (NPZ only)."""
         return len(self._fetch(self.names[:1], None)[self.names[0]])
 
     @abstractmethod
@@ -73,18 +85,52 @@ class Table(ABC):
         return found
 
     def column(self, name: str) -> NDArray[Any]:
-        """One column: numbers or booleans; texts as objects, None where missing."""
+        """Return one column: numbers, booleans, or texts as objects with None for missing ones.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        ndarray
+            The column.
+        """
         return self.columns([name])[name]
 
     def columns(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Several columns, read together."""
+        """Return several columns, read together.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The columns by name.
+        """
         self._check(names)
         return self._fetch(list(dict.fromkeys(names)), None)
 
     def sample(self, names: Sequence[str], limit: int = SAMPLED) -> dict[str, NDArray[Any]]:
-        """The first rows of several columns, enough to tell what they hold.
+        """Return the first rows of several columns, enough to infer what they hold.
 
-        A column that holds what no column of predictions or labels can is left out.
+        A column whose values cannot be predictions or labels is left out.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+        limit : int
+            Number of rows.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The first rows by name.
         """
         self._check(names)
         wanted = list(dict.fromkeys(names))
@@ -107,16 +153,39 @@ class Table(ABC):
         raise NotImplementedError
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
-        """Numbers (n, K): a column each, or the one matrix of that name."""
+        """Return a matrix (n, K) of numbers: one column each, or the matrix of that name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        ndarray
+            The matrix.
+        """
         numbers = self.gather(names, ())[0]
         return numbers[:, None] if numbers.ndim == 1 else numbers
 
     def gather(
         self, matrix: Sequence[str], others: Sequence[str]
     ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-        """Numbers of the columns ``matrix``, (n,) if there is one, and the columns ``others``.
+        """Return the columns of predictions and other columns in as few passes as possible.
 
-        float32 stays float32. All is read in as few passes, with as few copies, as can be.
+        Parameters
+        ----------
+        matrix : sequence of str
+            Columns of numbers; float32 stays float32.
+        others : sequence of str
+            Further columns.
+
+        Returns
+        -------
+        matrix : ndarray
+            Shape (n, K), or (n,) for one column.
+        others : dict of str to ndarray
+            The other columns by name.
         """
         self._check([*matrix, *others])
         wanted, found = list(dict.fromkeys(matrix)), dict[str, NDArray[Any]]()
@@ -159,22 +228,72 @@ class Table(ABC):
         return parts
 
     def differ(self, one: str, n_one: int, other: str, n_other: int) -> Exception:
-        """Build the error about columns of different lengths."""
+        """Return the error for columns of different lengths.
+
+        Parameters
+        ----------
+        one : str
+            Name of a column.
+        n_one : int
+            Its number of rows.
+        other : str
+            Name of another column.
+        n_other : int
+            Its number of rows.
+
+        Returns
+        -------
+        Exception
+            The error.
+        """
         rule = f"has {n_other} rows, but column {one!r} has {n_one}"
         return bad_column(self, other, rule)
 
     def line(self, row: int) -> int | None:
-        """The line of a text file that a row is in, counted from 1; None for other files."""
+        """Return the line of a text file that holds a row, counted from 1; None for other files.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, counted from 0.
+
+        Returns
+        -------
+        int or None
+            Number of the line.
+        """
         return None
 
     def where(self, row: int) -> str:
-        """Say a row, counted from 0, and its line where the file has lines."""
+        """Return the name of a row in messages, with its line if the file has lines.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, counted from 0.
+
+        Returns
+        -------
+        str
+            The name.
+        """
         row = row if self._kept is None else int(self._kept[row])
         line = self.line(row)
         return f"row {row}" if line is None else f"row {row} (line {line})"
 
     def counting_only(self, rows: NDArray[np.int64]) -> Self:
-        """Return the same table for messages about data from which the other rows are left out."""
+        """Return the same table for messages about data from which the other rows were dropped.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Numbers of the rows that are left.
+
+        Returns
+        -------
+        Table
+            The table.
+        """
         table = copy(self)
         table._kept = rows
         return table

@@ -29,24 +29,34 @@ ResultTable = dict[str, NDArray[Any]]
 
 
 def write_table(path: object, columns: Mapping[str, Any], format: str | None = None) -> None:
-    """Write columns of one length to a file, in one step.
+    """Write columns of equal length to a file, in one step.
+
+    The file is written completely or not at all.
 
     Parameters
     ----------
-    path
+    path : str or path-like
         The file: .csv, .tsv, .jsonl (.gz too), .json, .parquet, .feather, .arrow or .npz; or
         ``"-"`` for CSV on standard output.
-    columns
-        Arrays by name. A matrix (n, K) called p becomes p_0 … p_{K−1}, but stays one in .npz.
-    format
-        The format, where the suffix does not say it.
+    columns : mapping of str to array_like
+        Columns by name. A matrix (n, K) called p becomes p_0 … p_{K−1}, but stays one matrix in
+        .npz.
+    format : str, optional
+        Format of the file (default: inferred from the suffix).
 
     Raises
     ------
     InputError, OSError
         If columns differ in length, or the file cannot be written.
     CapabilityError
-        If pyarrow is not there to write an Arrow file.
+        If an Arrow file needs pyarrow, which is not installed.
+
+    Examples
+    --------
+    >>> write_table("-", {"p": np.array([0.9, 0.2]), "y": np.array([1, 0])})
+    p,y
+    0.9,1
+    0.2,0
     """
     asked = format_named(format)
     if path == "-":

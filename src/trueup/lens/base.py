@@ -22,29 +22,39 @@ Region = tuple[float, float] | Callable[[Any], Any] | None
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Lens(Specification):
-    """What every lens has: a region ``where`` of induced predictions to look at (eq. 5).
+    """Base class of lenses, which choose the part of a prediction that is measured.
 
-    ``where=(low, high)`` keeps low < p ≤ high; a function is given the array of induced
-    predictions (for a simplex: some rows of them at a time) and returns which to keep.
+    See Vaicenavicius et al. 2019, eq. 5. A lens derives from `PairsLens`, `FamilyLens` or
+    `SimplexLens` and defines one method. The class attributes below state its other properties;
+    their defaults are correct for every lens.
 
-    A lens derives from `PairsLens`, `FamilyLens` or `SimplexLens` and writes one method. The class
-    fields below say what else is known of it; their defaults are true of every lens.
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
 
     Attributes
     ----------
-    induces
-        The kind of problem: ``"pairs"``, ``"family"`` or ``"simplex"``.
-    words
-        The part of a prediction it looks at; empty: the repr says it.
-    independent
-        Whether different rows give independent pairs, one row one pair of each set.
-    one_outcome
-        Whether the outcome of each row has its score as probability if the model is calibrated,
-        so that outcomes can be drawn from the scores alone.
-    divides_rows
-        Whether each row belongs to one member of a family alone, not to all of them.
-    tells_outcomes
-        Whether `outcomes` is written, so that the lens need not be applied to drawn labels.
+    induces : str
+        Kind of problem: ``"pairs"``, ``"family"`` or ``"simplex"``.
+    words : str
+        Name of the part of a prediction that it measures; if empty, the repr is used.
+    independent : bool
+        Whether different rows give independent pairs, with one pair per row in each set.
+    one_outcome : bool
+        Whether, for a calibrated model, the outcome of each row has its score as probability, so
+        that outcomes can be drawn from the scores alone.
+    divides_rows : bool
+        Whether each row belongs to exactly one member of a family.
+    tells_outcomes : bool
+        Whether `outcomes` is implemented, so that drawn labels need no pass through the lens.
+
+    Examples
+    --------
+    >>> from trueup.lens import Canonical, ClassWise, TopLabel
+    >>> [isinstance(lens, Lens) for lens in (TopLabel(), ClassWise(), Canonical())]
+    [True, True, True]
     """
 
     where: Region = None
@@ -68,7 +78,7 @@ class Lens(Specification):
 
     @property
     def label(self) -> str:
-        """The part of a prediction it looks at, in words where there are some."""
+        """Name of the part of a prediction that it measures."""
         return self.words or repr(self)
 
     @property
@@ -82,18 +92,50 @@ class Lens(Specification):
         return replace(self, where=None)
 
     def outcomes(self, rows: Floats) -> Ints:
-        """Return the induced outcome of each row, were its label each of the classes, (n, K)."""
+        """Return the induced outcome of each row for each possible label, (n, K).
+
+        Parameters
+        ----------
+        rows : ndarray
+            Predicted probabilities, shape (n, K).
+
+        Returns
+        -------
+        ndarray
+            Outcomes, shape (n, K).
+        """
         raise NotImplementedError
 
     def pairs(self, forecasts: Forecasts) -> Pairs:
-        """Return the induced pairs, of a lens that gives one score per row."""
+        """Return the induced pairs of a lens with one score per row.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Pairs
+            Scores and outcomes.
+        """
         hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
         raise must_be("lens", "yield one score per row", self, hint=hint)
 
     def problem(self, forecasts: Forecasts) -> Pairs:
-        """Return the induced pairs; calls with an equal lens get the same ones.
+        """Return the induced pairs, shared by all callers with an equal lens.
 
-        Very many pairs are kept only if they take little memory compared with a matrix.
+        Very large sets of pairs are kept only if they take little memory compared with the matrix.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Pairs
+            Scores and outcomes.
         """
 
         def small(pairs: Pairs) -> bool:
@@ -103,7 +145,18 @@ class Lens(Specification):
         return once(forecasts, ("pairs", self), lambda: self.pairs(forecasts), keep=small)
 
     def inside(self, p: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which induced predictions are in the region, of a lens that has one."""
+        """Return which induced predictions are in the region, for a lens with a region.
+
+        Parameters
+        ----------
+        p : ndarray
+            Induced predictions.
+
+        Returns
+        -------
+        ndarray of bool
+            Which predictions to keep.
+        """
         if callable(self.where):
             inside = np.asarray(self.where(p))
             if inside.shape != (len(p),) or inside.dtype != bool:
@@ -125,7 +178,20 @@ class Lens(Specification):
 
 
 class PairsLens(Lens):
-    """A lens that induces one set of pairs."""
+    """Base class of lenses that induce one set of pairs.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> from trueup.lens import TopLabel
+    >>> isinstance(TopLabel(), PairsLens)
+    True
+    """
 
     induces: ClassVar[str] = "pairs"
 
@@ -135,38 +201,132 @@ class PairsLens(Lens):
 
 
 class FamilyLens(Lens):
-    """A lens that induces several sets of pairs, averaged with shares that sum to 1."""
+    """Base class of lenses that induce several sets of pairs, averaged with weights that sum to 1.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> from trueup.lens import ClassWise
+    >>> isinstance(ClassWise(), FamilyLens)
+    True
+    """
 
     induces: ClassVar[str] = "family"
 
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
-        """Yield the induced problems one at a time."""
+        """Yield the induced problems one at a time.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Yields
+        ------
+        Member
+            A problem, with its name and its weight in the average.
+        """
         raise NotImplementedError
 
     def map_members(self, forecasts: Forecasts, measure: Callable[[Member], Found]) -> list[Found]:
-        """Call ``measure`` for every member, in order."""
+        """Call a function for every member, in order.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        measure : callable
+            Function of a `Member`.
+
+        Returns
+        -------
+        list
+            The results.
+        """
         return [measure(member) for member in self.members(forecasts)]
 
     def of_columns(self, forecasts: Forecasts) -> bool:
-        """Return whether member k is column k of a matrix, with every row of it."""
+        """Return whether member k is column k of a matrix, with every row of it.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        bool
+            Whether members are columns.
+        """
         return False
 
     def shares(self, forecasts: Forecasts) -> Floats:
-        """Return the share of each member; needed where members are columns."""
+        """Return the weight of each member in the average, if members are columns.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        ndarray
+            The weights, which sum to 1.
+        """
         raise NotImplementedError
 
     def names(self, forecasts: Forecasts) -> list[Any]:
-        """Return the name of each member; needed where members are columns."""
+        """Return the name of each member, if members are columns.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        list
+            The names.
+        """
         raise NotImplementedError
 
 
 class SimplexLens(Lens):
-    """A lens that induces points of a simplex."""
+    """Base class of lenses that induce points of a simplex.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> from trueup.lens import Canonical
+    >>> isinstance(Canonical(), SimplexLens)
+    True
+    """
 
     induces: ClassVar[str] = "simplex"
 
     def cells(self, forecasts: Forecasts) -> Cells:
-        """Return the induced points and outcomes."""
+        """Return the induced points and outcomes.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+
+        Returns
+        -------
+        Cells
+            The points and their outcomes.
+        """
         raise NotImplementedError
 
     def _cells(self, f: Forecasts, rows: Any, outcomes: Any, m: int) -> Cells:

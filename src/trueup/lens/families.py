@@ -19,11 +19,25 @@ from trueup.lens.induced import Member, Pairs, columns, once, top_label
 
 @dataclass(frozen=True, repr=False)
 class ClassWise(FamilyLens):
-    """Every one-vs-rest problem; p-th powers are averaged, then one root is taken.
+    """Every one-vs-rest problem; the p-th powers of the classes are averaged.
 
-    ``class_weights`` (one number per class, divided by their sum) default to 1/K. 1-D ``probs``
-    are the one problem of the positive class. With ``where``, a class with no prediction in the
-    region adds 0.
+    Use it if the probabilities of all classes matter. 1-D ``probs`` are one problem, that of the
+    positive class.
+
+    Parameters
+    ----------
+    class_weights : sequence of float, optional
+        Weight of each class, divided by their sum (default: all classes count the same).
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A class without
+        a prediction in the region adds 0. A function takes the array of induced predictions and
+        returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(ClassWise())([[0.6, 0.4], [0.6, 0.4]], [0, 1]), 6)
+    0.1
     """
 
     class_weights: Sequence[float] | None = None
@@ -97,10 +111,22 @@ class ClassWise(FamilyLens):
 
 @dataclass(frozen=True, repr=False)
 class TopLabelByClass(FamilyLens):
-    """Top-label problems of each predicted class, averaged by how often it is predicted.
+    """Top-label calibration within each predicted class, weighted by how often it is predicted.
 
-    Calibration of the confidence given the predicted class (Gupta & Ramdas 2021), which plain
-    top-label calibration does not imply.
+    Use it to ask whether the confidence is calibrated given the predicted class (Gupta & Ramdas
+    2021). Plain top-label calibration does not imply this.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(TopLabelByClass())([[0.6, 0.4], [0.3, 0.7]], [0, 1]), 6)
+    0.35
     """
 
     divides_rows: ClassVar[bool] = True

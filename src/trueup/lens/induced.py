@@ -1,4 +1,4 @@
-"""Induced problems: what a lens selects from predictions and labels."""
+"""Induced problems: what a lens keeps of predictions and labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueup.tables import BinTable
 
 Made = TypeVar("Made")
 MOST_ROWS_KEPT = 200_000
-"""What costs a sort is kept for reuse up to this number of rows; above, memory is worth more."""
+"""What costs a sort is kept for reuse up to this many rows; above, memory matters more."""
 MOST_BINS_KEPT = 1_000
 """A table of at most this many bins is kept for any number of rows."""
 
@@ -51,10 +51,29 @@ def forget(owner: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w or None.
+    """Scores p in [0, 1] with outcomes y (0 or 1, or soft) and weights w.
 
-    Tables and sorted scores made of them are kept with them, for all who ask for the same. To save
-    memory, the pairs of one class of many are made again each time, but share their ``tables``.
+    Tables and sorted scores of the pairs are stored with them and shared by all callers. To save
+    memory, the pairs of one class of many are computed again for each caller, but share their
+    ``tables``.
+
+    Parameters
+    ----------
+    p : ndarray
+        Scores.
+    y : ndarray
+        Outcomes.
+    w : ndarray or None
+        Weights.
+    tables : dict
+        Tables by binning.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> pairs = tu.lens.TopLabel().pairs(tu.Forecasts.from_arrays([[0.3, 0.7], [0.6, 0.4]], [1, 1]))
+    >>> pairs.p.tolist(), pairs.y.astype(int).tolist()
+    ([0.7, 0.6], [1, 0])
     """
 
     p: NDArray[Any]
@@ -76,15 +95,52 @@ class Pairs:
         return float(score), float(outcome)
 
     def take(self, rows: NDArray[Any]) -> Pairs:
-        """Return some of the pairs, by their numbers or by which of them are true."""
+        """Return some of the pairs.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Row numbers, or one boolean per row.
+
+        Returns
+        -------
+        Pairs
+            The selected pairs.
+        """
         return Pairs(self.p[rows], self.y[rows], None if self.w is None else self.w[rows])
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what ``make`` returns, made once; for many rows it is not kept."""
+        """Return the result of a function that is called once; for many rows it is not stored.
+
+        Parameters
+        ----------
+        key : hashable
+            Key of the result.
+        make : callable
+            Function without arguments.
+
+        Returns
+        -------
+        object
+            The result.
+        """
         return once(self, key, make, keep=len(self) <= MOST_ROWS_KEPT)
 
     def table(self, binning: Hashable, make: Callable[[], BinTable]) -> BinTable:
-        """Return the table of a binning, made once unless it has very many bins."""
+        """Return the table of a binning, stored unless it has very many bins.
+
+        Parameters
+        ----------
+        binning : hashable
+            Key of the table.
+        make : callable
+            Function without arguments that computes the table.
+
+        Returns
+        -------
+        BinTable
+            The table.
+        """
         found = self.tables.get(binning)
         if found is None:
             found = make()
@@ -99,7 +155,24 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One induced problem of a family, its name and its share in the average."""
+    """One induced problem of a family.
+
+    Parameters
+    ----------
+    name : object
+        Name of the member: the class.
+    share : float
+        Weight of the member in the average.
+    pairs : Pairs
+        Its scores and outcomes.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> forecasts = tu.Forecasts.from_arrays([[0.3, 0.7], [0.6, 0.4]], [1, 1])
+    >>> [(member.name, member.share) for member in tu.lens.ClassWise().members(forecasts)]
+    [(0, 0.5), (1, 0.5)]
+    """
 
     name: Any
     share: float
@@ -108,7 +181,28 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Points of a simplex of m outcomes, read by rows, with the outcome of each."""
+    """Points of a simplex of m outcomes, read by rows, with the outcome of each.
+
+    Parameters
+    ----------
+    rows : callable
+        Function of row numbers that returns points, shape (n, m).
+    outcomes : callable
+        Function of row numbers that returns outcomes, one-hot or soft.
+    w : ndarray or None
+        Weights.
+    kept : ndarray
+        Numbers of the rows in the region of the lens.
+    m : int
+        Number of outcomes.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> forecasts = tu.Forecasts.from_arrays([[0.3, 0.7], [0.6, 0.4]], [1, 1])
+    >>> tu.lens.Canonical().cells(forecasts).rows(slice(0, 1)).tolist()
+    [[0.3, 0.7]]
+    """
 
     rows: Callable[[Ints], Floats]
     outcomes: Callable[[Ints], Floats]  # one-hot, or soft

@@ -17,7 +17,22 @@ from trueup.lens.induced import Pairs, columns, once, top_label
 
 @dataclass(frozen=True, repr=False)
 class Binary(PairsLens):
-    """P(positive) against "the label is positive"; a matrix must have two columns."""
+    """The probability of the positive class against "the label is positive".
+
+    It is the default for 1-D ``probs``. A matrix must have two columns.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(Binary())([[0.9, 0.1], [0.4, 0.6]], [0, 1]), 6)
+    0.25
+    """
 
     words: ClassVar[str] = "positive class"
     one_outcome: ClassVar[bool] = True
@@ -39,7 +54,24 @@ class Binary(PairsLens):
 
 @dataclass(frozen=True, repr=False)
 class OneVsRest(PairsLens):
-    """The probability of one class against "the label is that class"."""
+    """The probability of one class against "the label is that class".
+
+    Use it to measure one class of a matrix.
+
+    Parameters
+    ----------
+    class_number : int, default 1
+        Number of the class, which is its column.
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(OneVsRest(0))([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]], [0, 1]), 6)
+    0.2
+    """
 
     class_number: int = 1
     one_outcome: ClassVar[bool] = True
@@ -60,8 +92,21 @@ class OneVsRest(PairsLens):
 class TopLabel(PairsLens):
     """The largest probability against "the predicted class is right".
 
-    Ties go to the lowest class. For 1-D ``probs`` it looks at max(p, 1 − p). On two columns this
-    is not the binary question: errors at p and at 1 − p can cancel here and not there.
+    It is the default for a matrix. Ties go to the lowest class. For 1-D ``probs`` the score is
+    max(p, 1 − p). For two columns this is not the binary question: errors at p and at 1 − p can
+    cancel in one and not in the other.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(TopLabel())([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]], [0, 1]), 6)
+    0.2
     """
 
     words: ClassVar[str] = "most probable class"
@@ -75,10 +120,22 @@ class TopLabel(PairsLens):
 
 @dataclass(frozen=True, repr=False)
 class Pooled(PairsLens):
-    """All n·K pairs (g_k, "the label is k") in one bag (Vaicenavicius Ex. 4).
+    """All n·K class probabilities, pooled, each against "the label is that class".
 
-    Rows give dependent pairs, so there is no debiasing and no binomial interval. Extra memory
-    is that of all the pairs.
+    It follows Vaicenavicius et al. 2019, Ex. 4. Pairs of the same row are dependent, so that
+    debiasing and binomial intervals are not available. All pairs are stored in memory.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> round(tu.BinnedError(Pooled())([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]], [0, 1]), 6)
+    0.2
     """
 
     independent: ClassVar[bool] = False
@@ -107,26 +164,81 @@ def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:
 
 
 def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
-    """Return the lens, by default `Binary` for 1-D probabilities and `TopLabel` for a matrix."""
+    """Return the lens, by default `Binary` for 1-D probabilities and `TopLabel` for a matrix.
+
+    Parameters
+    ----------
+    lens : Lens or None
+        The lens that was passed.
+    forecasts : Forecasts
+        Validated predictions and labels.
+
+    Returns
+    -------
+    Lens
+        The lens to use.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> chosen_lens(None, tu.Forecasts.from_arrays([0.3, 0.6], [0, 1])).label
+    'positive class'
+    """
     if lens is not None:
         return lens
     return TopLabel() if forecasts.is_matrix else Binary()
 
 
 def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
-    """Return the scores and outcomes of a lens as forecasts of their own, made once.
+    """Return the scores and outcomes of a lens as forecasts of their own, computed once.
 
-    If labels follow the predicted distributions, the outcomes of a lens of one outcome follow
-    these scores, and rows stay independent.
+    For a calibrated model, the outcomes of a lens with one outcome follow these scores, and rows
+    stay independent.
+
+    Parameters
+    ----------
+    lens : Lens
+        Lens with one score per row.
+    forecasts : Forecasts
+        Validated predictions and labels.
+
+    Returns
+    -------
+    Forecasts
+        Binary forecasts.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> forecasts = tu.Forecasts.from_arrays([[0.3, 0.7], [0.6, 0.4]], [1, 1])
+    >>> binary_problem(TopLabel(), forecasts).scores.tolist()
+    [0.7, 0.6]
     """
     tiny = forecasts.tiny
     return once(forecasts, ("binary", lens), lambda: forecasts_of(lens.problem(forecasts), tiny))
 
 
 def forecasts_of(pairs: Pairs, tiny: float) -> Forecasts:
-    """Return pairs as binary forecasts, which share what was made of the pairs.
+    """Return pairs as binary forecasts, which share the tables of the pairs.
 
-    ``tiny`` is that of the forecasts they came from.
+    Parameters
+    ----------
+    pairs : Pairs
+        Scores, outcomes and weights of the rows.
+    tiny : float
+        Smallest normal number of the type of the original predictions.
+
+    Returns
+    -------
+    Forecasts
+        Binary forecasts.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> forecasts = tu.Forecasts.from_arrays([[0.3, 0.7], [0.6, 0.4]], [1, 1])
+    >>> forecasts_of(TopLabel().pairs(forecasts), forecasts.tiny).n
+    2
     """
     binary = Forecasts.from_pairs(pairs.p, pairs.y, pairs.w, tiny)
     once(binary, ("pairs", Binary()), lambda: pairs)
@@ -134,11 +246,39 @@ def forecasts_of(pairs: Pairs, tiny: float) -> Forecasts:
 
 
 def is_lens(value: object) -> TypeGuard[Lens]:
-    """Return whether a value is a lens, as opposed to an estimator or a lens class."""
+    """Return whether a value is a lens, as opposed to an estimator or a lens class.
+
+    Parameters
+    ----------
+    value : object
+        The value.
+
+    Returns
+    -------
+    bool
+        Whether it is a lens.
+
+    Examples
+    --------
+    >>> is_lens(TopLabel()), is_lens(TopLabel)
+    (True, False)
+    """
     return isinstance(value, Lens)
 
 
 def check_lens(lens: object, name: str = "lens") -> None:
-    """Raise InputError unless the argument ``name`` is a lens or None."""
+    """Raise InputError unless an argument is a lens or None.
+
+    Parameters
+    ----------
+    lens : object
+        The argument.
+    name : str, default "lens"
+        Its name.
+
+    Examples
+    --------
+    >>> check_lens(TopLabel())
+    """
     if lens is not None and not is_lens(lens):
         raise must_be(name, "a lens, such as TopLabel(), or None", lens)

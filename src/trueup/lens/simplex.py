@@ -18,7 +18,24 @@ from trueup.lens.induced import Cells
 
 @dataclass(frozen=True, repr=False)
 class Canonical(SimplexLens):
-    """The whole predicted distribution against the label: full calibration."""
+    """The whole predicted distribution against the label: full calibration.
+
+    It is the strictest lens. Use it with few classes or with kernels: the number of cells of a
+    binning grows quickly with the number of classes.
+
+    Parameters
+    ----------
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels = [[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]], [0, 1]
+    >>> round(tu.BinnedError(Canonical(), tu.bins.SimplexGrid(2))(probs, labels), 6)
+    0.3
+    """
 
     words: ClassVar[str] = "whole distribution"
     tells_outcomes: ClassVar[bool] = True
@@ -34,7 +51,25 @@ class Canonical(SimplexLens):
 
 @dataclass(frozen=True, repr=False)
 class Partition(SimplexLens):
-    """Probabilities summed over groups of classes, such as ``((0, 1), (2, 3, 4))``."""
+    """Probabilities summed over groups of classes.
+
+    Use it if only the group of a class matters, such as "cat or dog" against "vehicle".
+
+    Parameters
+    ----------
+    groups : sequence of sequence of int
+        Class numbers of each group, such as ``((0, 1), (2, 3, 4))``.
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> lens, probs = Partition(((0, 1), (2,))), [[0.6, 0.2, 0.2], [0.1, 0.7, 0.2]]
+    >>> round(tu.BinnedError(lens, tu.bins.SimplexGrid(2))(probs, [0, 1]), 6)
+    0.2
+    """
 
     groups: Sequence[Sequence[int]] = ()
     tells_outcomes: ClassVar[bool] = True
@@ -72,7 +107,25 @@ class Partition(SimplexLens):
 
 @dataclass(frozen=True, repr=False)
 class TopK(SimplexLens):
-    """The k largest probabilities in order, and the rest, against the rank of the label."""
+    """The k largest probabilities in decreasing order, and the rest, against the rank of the label.
+
+    Use it to ask whether the probabilities of the first k answers are calibrated together.
+
+    Parameters
+    ----------
+    k : int, default 1
+        Number of the largest probabilities.
+    where : tuple or callable, optional
+        Region of induced predictions to use: ``(low, high)`` keeps low < p ≤ high. A function takes
+        the array of induced predictions and returns which to keep. The default keeps all.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs = [[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]
+    >>> round(tu.BinnedError(TopK(2), tu.bins.SimplexGrid(2))(probs, [0, 0]), 6)
+    0.2
+    """
 
     k: int = 1
     tells_outcomes: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Local calibration: calibration error among rows with similar features."""
+"""Local calibration: calibration errors among rows with similar features."""
 
 from trueup.local.local_error import LocalError
 from trueup.local.named_metrics import lce, mlce, mlce_over_bandwidths

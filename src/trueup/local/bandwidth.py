@@ -41,14 +41,14 @@ def scale_of(bandwidth: float, n_dims: int, kernel: str) -> float:
 
 
 def check_bandwidth(bandwidth: object) -> None:
-    """Raise InputError unless ``bandwidth`` is None or above 0; infinity is allowed."""
+    """Raise InputError unless a value is a number above 0, infinity included, or None."""
     known = is_number(bandwidth)
     if bandwidth is not None and not (known and bandwidth > 0):  # type: ignore[operator]
         raise must_be("bandwidth", "a number above 0, or None", bandwidth)
 
 
 def checked_bandwidths(bandwidths: Any, or_none: bool = False) -> list[Any]:
-    """Return a list of numbers above 0; with ``or_none``, some may be None."""
+    """Return a list of numbers above 0, some of which may be None if that is allowed."""
     try:
         found = [] if isinstance(bandwidths, str) else list(bandwidths)
     except TypeError:

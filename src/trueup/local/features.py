@@ -16,7 +16,7 @@ from trueup.forecasts.sample_data import beside, features_of
 
 REDUCTIONS = {"pca": 20, "tsne": 2}
 """Reductions by name, and how many dimensions they leave where none are asked for."""
-FEWEST_ROWS = 4  # with fewer, t-SNE has too few neighbors
+FEWEST_ROWS = 4  # t-SNE of fewer has almost no neighbors
 PERPLEXITY = 30.0
 FURTHEST = 1e100  # new rows further out are put here: distances to them stay finite
 ROUNDING = 1e-14  # of its largest value: what varies less than this does not vary
@@ -129,7 +129,7 @@ def fit_map(
 
 
 def read_features(features: object, n: int, predictions: str) -> Floats:
-    """Check features of ``n`` rows of predictions: numbers, finite, (n, d)."""
+    """Check features passed with ``n`` rows of predictions: numbers, finite, (n, d)."""
     array = beside("features", features, n, predictions)
     assert array is not None
     with np.errstate(over="ignore"):
@@ -146,7 +146,7 @@ def some_columns(features: Any) -> Floats:
 
 
 def check_reduce(reduce: object) -> None:
-    """Raise InputError unless a reduction is a known name or a transformer."""
+    """Raise InputError unless a value is the name of a reduction or a transformer."""
     transforms = hasattr(reduce, "transform") and not isinstance(reduce, type)
     if reduce is None or is_named(reduce) or transforms:
         return

@@ -1,4 +1,4 @@
-"""Local calibration error: per row, among rows with similar features (Luo et al. 2022)."""
+"""Local calibration error: calibration among rows with similar features (Luo et al. 2022)."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ COORDINATES = 3  # of each point, in the table: as many as can be drawn
 
 @dataclass(frozen=True, repr=False)
 class LocalError(Estimator):
-    r"""Calibration error around each row, among rows with like features and confidence.
+    r"""Local calibration error: per row, among rows with similar features and confidence.
 
-    With β(x) the rows in the confidence bin of x, x itself among them,
+    Let β(x) be the rows in the confidence bin of x, x itself included. The error at x is
 
     .. math:: \mathrm{LCE}_\gamma(x) = \left| \frac{\sum_{i\in\beta(x)} w_i (p_i - y_i)
               k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
 
-    and the value is its maximum over all x, MLCE. `gaps` has the sign, observed − predicted:
-    below 0 p is too high here, which for the confidence in a prediction is overconfident. As
-    γ → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|: it is always too large by
-    chance, and more so for small γ.
+    and the value is its maximum over all x, MLCE. Use it to find kinds of rows for which a model is
+    miscalibrated although it is calibrated overall. `gaps` keeps the sign, observed − predicted:
+    below 0, p is too high here, which means overconfident for the confidence in a prediction. As γ
+    → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|. Sampling noise always biases it
+    upward, and more so for small γ.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. It must give one score per row.
-    binning
+    lens : Lens, optional
+        Lens with one score per row. The default is `Binary` for 1-D probabilities and `TopLabel`
+        for a matrix.
+    binning : Binning, default EqualWidth(15)
         Bins of the confidence.
-    kernel
-        ``"laplacian"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"``:
-        :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`; ``"group"``: 1 for rows of one group and 0 for
-        others, where features are the groups: the errors of bins, group by group.
-    bandwidth
-        γ, ``math.inf`` for no locality, or None for `default_bandwidth`.
-    summary
-        What the value is: ``"max"``, ``"mean"``, or a number q in (0, 1) for that quantile.
-    standardize
-        Divide each coordinate by its (weighted, population) standard deviation, as the default
-        bandwidth supposes; those that vary by no more than rounding are dropped and not counted in
-        d. This is ours: the paper does not say what scale its features have.
-    reduce
-        None; ``"pca"`` or ``("pca", d)``; ``"tsne"`` or ``("tsne", d)``; or a transformer in the
-        manner of scikit-learn, as it is if fitted, else fitted on the features. Features are
-        standardized before a reduction by name, and coordinates after any. t-SNE takes no account
-        of weights.
+    kernel : {"laplacian", "gaussian", "group"}, default "laplacian"
+        ``"laplacian"`` is :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"`` is
+        :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`. ``"group"`` is 1 for rows of the same group and 0
+        for others, where features are the groups: the errors of bins, group by group.
+    bandwidth : float, optional
+        γ, or ``math.inf`` for no locality (default: `default_bandwidth`).
+    summary : {"max", "mean"} or float, default "max"
+        How the errors of all rows are summarized; a number q in (0, 1) is that quantile.
+    standardize : bool, default True
+        Whether to divide each coordinate by its (weighted, population) standard deviation, as the
+        default bandwidth assumes. Coordinates that vary by no more than rounding are dropped and
+        not counted in d. The paper does not state the scale of its features.
+    reduce : str, tuple or transformer, optional
+        ``"pca"`` or ``("pca", d)``; ``"tsne"`` or ``("tsne", d)``; or a scikit-learn transformer,
+        which is fitted on the features unless it is already fitted. Features are standardized
+        before a reduction by name, and coordinates after any reduction. t-SNE ignores weights.
 
     Notes
     -----
-    `measure` has in ``table`` the landscape, one row per sample (``row``, its number among those
-    given, or those of a `Forecasts`, ``bin``, ``p``, ``y``, ``gap``, ``absolute``, ``mass``, the
-    sum of weights × similarities, and the first three coordinates ``x1`` …), and in ``notes``
-    ``bandwidth``, ``mean``, ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums. A
-    small mass says that an error rests on few rows.
+    The table of `measure` is the landscape, one row per sample. Its columns are ``row`` (number
+    among the rows passed, or among those of a `Forecasts`), ``bin``, ``p``, ``y``, ``gap``,
+    ``absolute``, ``mass`` (sum of weights × similarities), and the first three coordinates ``x1``
+    …. A small mass means that an error rests on few rows. The notes have ``bandwidth``, ``mean``,
+    ``quantiles``, ``max``, ``n_dims`` and the ``method`` of the sums.
 
-    Cost: for the Laplacian in up to 4 dimensions n·log^(d−1) n, otherwise n² for each bin, on the
-    device of ``features`` if they are a torch tensor: float32 features in float32.
+    Cost: n·log^(d−1) n for the Laplacian in up to 4 dimensions, otherwise n² for each bin. If
+    ``features`` is a torch tensor, sums run on its device, float32 features in float32.
 
     References
     ----------
@@ -85,7 +85,7 @@ class LocalError(Estimator):
     --------
     >>> probs, labels, where = [0.7] * 4, [1, 1, 0, 0], [0.0, 0.0, 9.0, 9.0]
     >>> result = LocalError().measure(probs, labels, where)
-    >>> result.table["gap"].round(3)  # under-confident on the left, over-confident on the right
+    >>> result.table["gap"].round(3)  # underconfident for low features, overconfident for high ones
     array([ 0.3,  0.3, -0.7, -0.7])
     >>> round(result.value, 3)
     0.7
@@ -134,10 +134,27 @@ class LocalError(Estimator):
         weights: object = None,
         logits: bool = False,
     ) -> Estimate:
-        """Return the estimate with its landscape and notes.
+        """Compute the estimate with its landscape and notes.
 
-        Features are (n, d) numbers, or n groups for the kernel of groups; a `Forecasts` has its
-        own features, or groups.
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data,
+            with its features.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        features : array_like, optional
+            Features of each row, shape (n, d), or n groups for ``kernel="group"``. Omit them if
+            `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        Estimate
+            Value, landscape and notes.
         """
         return self._estimate(self._given(probs, labels, features, weights, logits)[0])
 
@@ -163,14 +180,35 @@ class LocalError(Estimator):
         weights: object = None,
         logits: bool = False,
     ) -> Floats:
-        """Return observed − predicted around each row; NaN for rows that were left out."""
+        """Compute observed − predicted around each row.
+
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data,
+            with its features.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        features : array_like, optional
+            Features of each row, shape (n, d), or n groups for ``kernel="group"``. Omit them if
+            `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        ndarray
+            One gap per row; NaN for rows that were dropped.
+        """
         problem, n = self._given(probs, labels, features, weights, logits)
         found = np.full(n, np.nan)
         found[problem.rows] = problem.sums(self.kernel, self.bandwidth).gap
         return found
 
     def measure_forecasts(self, forecasts: Forecasts) -> Estimate:
-        """Return the estimate for checked data."""
+        """Compute the estimate for validated data."""
         return self._estimate(self.problem(forecasts))
 
     def _estimate(self, problem: LocalProblem) -> Estimate:
@@ -188,7 +226,20 @@ class LocalError(Estimator):
         return Estimate(value, value, landscape(problem, sums), notes)
 
     def problem(self, forecasts: Forecasts, device: Device | None = None) -> LocalProblem:
-        """Return residuals and points of checked data, which serve any bandwidth on any device."""
+        """Return residuals and points of validated data, for any bandwidth and device.
+
+        Parameters
+        ----------
+        forecasts : Forecasts
+            Validated predictions and labels.
+        device : Device, optional
+            Device of the sums (default: that of the features).
+
+        Returns
+        -------
+        LocalProblem
+            Residuals and points.
+        """
         pairs, rows = _pairs_and_rows(self.lens_for(forecasts), forecasts)
         edges = self.binning.inner_edges(pairs)
         bins = np.searchsorted(edges, pairs.p.astype(np.float64))

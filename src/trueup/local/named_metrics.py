@@ -32,15 +32,42 @@ def lce(
     weights: object = None,
     logits: bool = False,
 ) -> Floats:
-    r"""Local calibration error: the gap in confidence among rows similar to each row.
+    r"""Local calibration error: the calibration error around each row.
 
-    :math:`|\sum_i (p_i - y_i) k(x, x_i)| / \sum_i k(x, x_i)` over the rows in the confidence bin
-    of x, x among them; `LocalError` says what k is, and has more to choose. Returns one error for
-    each row as given, NaN for one of weight 0. `LocalError().gaps` tells over- from
-    underconfidence.
+    :math:`|\sum_i (p_i - y_i) k(x, x_i)| / \sum_i k(x, x_i)` over the rows in the confidence bin of
+    x, x itself included. `LocalError` defines k and has more options; `LocalError().gaps` keeps the
+    sign, which separates over- from underconfidence.
 
-    Use it to find where a model that is calibrated on the whole is not. Around rows with few
+    Use it to find where a model that is calibrated overall is miscalibrated. Around rows with few
     neighbors it is mostly noise.
+
+    Parameters
+    ----------
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, with
+        its features.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    features : array_like, optional
+        Features of each row, shape (n, d), or n groups for ``kernel="group"``. Omit them if `probs`
+        is a `Forecasts`.
+    bandwidth : float, optional
+        Bandwidth of the kernel (default: a rule of thumb).
+    kernel : {"laplacian", "gaussian", "group"}, default "laplacian"
+        Kernel of the distance between features, as for `LocalError`.
+    n_bins : int, default 15
+        Number of equal-width bins of the confidence.
+    standardize : bool, default True
+        Whether to divide each feature by its standard deviation.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    ndarray
+        One error per row, in the order of the rows; NaN for a row of weight 0.
 
     References
     ----------
@@ -69,9 +96,37 @@ def mlce(
 ) -> float:
     """Maximum local calibration error: the largest `lce` of any row.
 
-    Small bandwidths give the largest error of a single row, large ones `mce`; sampling noise moves
-    it far from 0, and farther the smaller the bandwidth.
-    Compare models at one bandwidth, and look at `mlce_over_bandwidths` first.
+    Use it to compare models at one bandwidth, and see `mlce_over_bandwidths` first. Small
+    bandwidths give the largest error of a single row, large ones `mce`. Sampling noise alone gives
+    a large value, and more so for a small bandwidth.
+
+    Parameters
+    ----------
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, with
+        its features.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    features : array_like, optional
+        Features of each row, shape (n, d), or n groups for ``kernel="group"``. Omit them if `probs`
+        is a `Forecasts`.
+    bandwidth : float, optional
+        Bandwidth of the kernel (default: a rule of thumb).
+    kernel : {"laplacian", "gaussian", "group"}, default "laplacian"
+        Kernel of the distance between features, as for `LocalError`.
+    n_bins : int, default 15
+        Number of equal-width bins of the confidence.
+    standardize : bool, default True
+        Whether to divide each feature by its standard deviation.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    float
+        The largest error.
 
     References
     ----------
@@ -100,13 +155,44 @@ def mlce_over_bandwidths(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Compute local errors for a range of bandwidths, from individual to global.
+    """Compute local errors for a range of bandwidths.
 
-    One row for each: ``bandwidth``, ``max`` (MLCE), ``mean``, ``median`` and ``q90`` of the
-    errors, and ``mass``, the median sum of weights × similarities: about how many rows an error
-    is averaged over. Choose a bandwidth where the errors are past their fall from 1, and the mass
-    is still well below the rows of a bin. By default 15 bandwidths, each twice the one before,
-    around `default_bandwidth`.
+    Use it to choose a bandwidth: one at which the errors have fallen from 1, while ``mass`` is
+    still well below the number of rows in a bin.
+
+    Parameters
+    ----------
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, with
+        its features.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    features : array_like, optional
+        Features of each row, shape (n, d), or n groups for ``kernel="group"``. Omit them if `probs`
+        is a `Forecasts`.
+    bandwidths : sequence of float, optional
+        Bandwidths (default: 15 around `default_bandwidth`, each twice the previous one).
+    kernel : {"laplacian", "gaussian", "group"}, default "laplacian"
+        Kernel of the distance between features, as for `LocalError`.
+    n_bins : int, default 15
+        Number of equal-width bins of the confidence.
+    lens : Lens, optional
+        Lens with one score per row, as for `LocalError`.
+    standardize : bool, default True
+        Whether to divide each feature by its standard deviation.
+    reduce : str, tuple or transformer, optional
+        Reduction of the features, as for `LocalError`.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    ResultTable
+        One row per bandwidth: ``bandwidth``, ``max`` (MLCE), ``mean``, ``median`` and ``q90`` of
+        the errors, and ``mass``, the median sum of weights × similarities: roughly the number of
+        rows that an error is averaged over.
 
     Examples
     --------

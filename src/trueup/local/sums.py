@@ -33,7 +33,7 @@ Kernel = Literal["laplacian", "gaussian"]
 
 MOST_DIVIDED = 4
 PAIRS_A_STEP = 8  # pairs that meet in the time the divide and conquer takes for a point at a level
-SEEN = 460.0  # e^{−460} is 1e-200: with nearest points farther, in scales, plain sums vanish
+SEEN = 460.0  # e^{−460} is 1e-200: nearest points beyond this many scales have no plain sums
 FORGOTTEN = 45.0  # e^{−45} is 3e-20
 FURTHEST = 1e100  # squares of distances stay finite, and those of scales above 0
 
@@ -58,29 +58,32 @@ def kernel_sums(
 ) -> KernelSums:
     """Sum the values of all points at every query, each times a kernel of its distance.
 
+    Use it to build other local statistics. `LocalError` uses it for its errors.
+
     Parameters
     ----------
-    points : array of shape (n, d)
-        NumPy float64, or a torch tensor (float32 or float64) to work on its device.
-    values : array of shape (n, m)
-        What is summed. A point of weight 0 still counts as the nearest: leave it out before.
-    queries : array of shape (q, d), optional
-        Where; by default at the points themselves, each of which then meets itself, too.
-    kernel : {"laplacian", "gaussian"}
-        See the module.
+    points : array_like of shape (n, d)
+        NumPy float64, or a torch tensor (float32 or float64) to compute on its device.
+    values : array_like of shape (n, m)
+        Values to sum. A point of weight 0 still counts as the nearest, so drop it first.
+    queries : array_like of shape (q, d), optional
+        Where to sum (default: at the points themselves, each of which then counts itself too).
+    kernel : {"laplacian", "gaussian"}, default "laplacian"
+        exp(−dist/h) with the L1 distance, or exp(−dist²/(2γ²)) with the Euclidean distance.
     scale : float
         h of the Laplacian, γ of the Gaussian kernel.
-    relative : bool
-        Divide the kernel by its value at the nearest point, exp(−(dist − dist_min)/h): nothing
-        underflows however far a query is, and scale → 0 leaves the nearest points alone.
+    relative : bool, default False
+        Whether to divide the kernel by its value at the nearest point, exp(−(dist − dist_min)/h).
+        Nothing then underflows however far a query is, and scale → 0 keeps only the nearest points.
 
     Returns
     -------
     KernelSums
-        ``sums``, exact up to rounding (error below 1e-10 of the sum of absolute terms in
-        float64, terms below 1e-280 left out; if ``relative``, for queries far from all points
-        terms whose kernel is below 1e-19 of that of the nearest); ``nearest``, the L1 (Gaussian:
-        Euclidean) distance of the nearest point if ``relative``; ``method``.
+        ``sums``, exact up to rounding: the error is below 1e-10 of the sum of absolute terms in
+        float64. Terms below 1e-280 are dropped. If ``relative``, queries far from all points also
+        drop terms whose kernel is below 1e-19 of that of the nearest point. ``nearest`` is the L1
+        (Gaussian: Euclidean) distance of the nearest point if ``relative``; ``method`` is the
+        algorithm.
 
     Examples
     --------
@@ -107,11 +110,41 @@ def kernel_sums_by_bin(
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
-    """Sum as `kernel_sums` does, but only the points in the same bin as the query.
+    """Sum as `kernel_sums` does, but only over points in the same bin as the query.
 
-    ``bins`` has a whole number for every point, ``query_bins`` for every query. All bins are taken
-    at once, so that threads have work although one bin may hold most points. A query whose bin is
-    empty has sums 0 and its nearest point at infinity. ``method`` is that of the largest bin.
+    All bins are computed at once, so that threads have work even if one bin holds most points. A
+    query whose bin is empty has sums of 0 and its nearest point at infinity.
+
+    Parameters
+    ----------
+    points : array_like of shape (n, d)
+        Points, as for `kernel_sums`.
+    values : array_like of shape (n, m)
+        Values to sum.
+    bins : ndarray of int
+        Bin of every point.
+    queries : array_like of shape (q, d), optional
+        Where to sum (default: at the points).
+    query_bins : ndarray of int, optional
+        Bin of every query.
+    kernel : {"laplacian", "gaussian"}, default "laplacian"
+        Kernel, as for `kernel_sums`.
+    scale : float
+        h of the Laplacian, γ of the Gaussian kernel.
+    relative : bool, default False
+        Whether to divide the kernel by its value at the nearest point.
+
+    Returns
+    -------
+    KernelSums
+        As for `kernel_sums`; ``method`` is that of the largest bin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points, bins = np.array([[0.0], [0.0], [0.0]]), np.array([0, 0, 1])
+    >>> kernel_sums_by_bin(points, np.ones((3, 1)), bins, scale=1.0).sums.ravel().tolist()
+    [2.0, 2.0, 1.0]
     """
     _check(points, values, queries, kernel, scale)
     for name, each, rows in (("bins", bins, points), ("query_bins", query_bins, queries)):
@@ -163,7 +196,7 @@ def _in_reach(
 def _sums_of_sets(
     sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
 ) -> tuple[list[KernelTotals], str]:
-    """Return the sums of every set, and the rule's choice for the largest set."""
+    """Return the sums of every set, by the rule, and the method of the largest."""
     gaussian = kernel == "gaussian"
     steep = steepness(scale, kernel)
     divide = [_divides(one, kernel) for one in sets]
@@ -274,8 +307,8 @@ def _is_tensor(array: Any) -> bool:
 def nearest_l1(one: KernelSet) -> Floats:
     """L1 distance of every query to its nearest point.
 
-    Coordinates are added in order, as in all engines. Points that coincide count once: a leaf of
-    the tree holds all of them, however many, and is searched one by one.
+    Coordinates are added in order, as in all other sums. Points that coincide are taken once: a
+    leaf of the tree holds all of them, however many, and is searched one by one.
     """
     from scipy.spatial import cKDTree
 

@@ -1,10 +1,10 @@
 """Kernel sums of torch tensors, on their device: all points, block by block.
 
 The differences of the pairs in a block take a fixed amount of memory, whatever the number of
-points: much on a GPU, where every block costs some launches; on a CPU one coordinate at a time, as
-much as stays in a cache. Distances are taken from differences (|a|² + |b|² − 2ab would lose close
-points) in the precision of the tensors; blocks are added in float64. Products are taken column by
-column: a matrix product might be rounded to TF32.
+points. It is large on a GPU, where every block costs some launches. On a CPU, one coordinate at a
+time takes as much as stays in a cache. Distances are taken from differences (|a|² + |b|² − 2ab
+would lose close points) in the precision of the tensors; blocks are added in float64. Products are
+taken column by column: a matrix product might be rounded to TF32.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Groups and neighborhoods: local errors compared with the error of the worst group."""
+"""Groups and neighborhoods: local errors compared with the errors of the worst group."""
 
 from __future__ import annotations
 
@@ -37,26 +37,37 @@ def max_group_mce(
 ) -> float:
     """Maximum over groups of the maximum calibration error: the worst bin of the worst group.
 
-    The measure of fairness of Luo et al. 2022, §5.3. It is mostly chance where a bin of a small
-    group holds few rows: one row in a bin gives an error of up to 1. ``min_rows`` leaves smaller
-    groups out; `group_errors` has intervals and tests for each group.
+    It is the fairness metric of Luo et al. 2022, §5.3. It is mostly sampling noise if a bin of a
+    small group holds few rows: a bin with one row has an error of up to 1. `group_errors` has
+    intervals and tests for each group.
 
     Parameters
     ----------
-    probs, labels, weights, logits
-        As for every metric, or one `Forecasts` that was made with ``groups``.
-    groups
-        The group of each row: names or numbers.
-    n_bins
-        Equal-width bins for the confidence, made separately for each group.
-    min_rows
-        Groups with fewer rows are left out.
-    lens
-        What part of the prediction is looked at, as in `BinnedError`.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` made with ``groups``.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    groups : array_like, optional
+        Group of each row: names or numbers.
+    n_bins : int, default 15
+        Number of equal-width bins of the confidence, for each group separately.
+    min_rows : int, default 1
+        Groups with fewer rows are skipped.
+    lens : Lens, optional
+        Lens, as for `BinnedError`.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    float
+        The largest error.
 
     Examples
     --------
-    >>> max_group_mce([0.7, 0.7, 0.6, 0.6], [1, 1, 0, 1], ["a", "a", "b", "b"]).__round__(3)
+    >>> round(max_group_mce([0.7, 0.7, 0.6, 0.6], [1, 1, 0, 1], ["a", "a", "b", "b"]), 3)
     0.3
     """
     check_whole("min_rows", min_rows, 1)
@@ -75,24 +86,29 @@ def max_group_mce(
 def with_local_errors(
     table: ResultTable, groups: object, gaps: object, *, weights: object = None
 ) -> ResultTable:
-    """Add local errors to the errors of groups, such as ``group_errors(...).table``.
+    """Add local errors to a table of group errors, such as ``group_errors(...).table``.
 
-    Adds to each ``group`` of the table the ``mean_local_gap`` of its rows, the
-    ``mean_lce`` and ``max_lce`` of the absolute ones, and the shares ``over`` and ``under`` of
-    rows in whose neighborhood the model is too confident and not confident enough. A group whose
-    mean is near 0 while its errors are not holds kinds of rows that cancel.
+    Use it to find groups in which errors cancel: the mean gap is near 0, but the local errors are
+    not.
 
     Parameters
     ----------
-    table
+    table : ResultTable
         A table with a column ``group``.
-    groups
-        The group of each row.
-    gaps
-        Local gaps of the same rows, as of ``LocalError().gaps(probs, labels, features)``;
-        rows of NaN are left out.
-    weights
-        Those of the same rows, for means and shares; rows of weight 0 are left out.
+    groups : array_like
+        Group of each row.
+    gaps : array_like
+        Local gaps of the same rows, such as ``LocalError().gaps(probs, labels, features)``; NaN
+        rows are dropped.
+    weights : array_like, optional
+        Weights of the same rows, for means and fractions; rows of weight 0 are dropped.
+
+    Returns
+    -------
+    ResultTable
+        The table with the columns ``mean_local_gap``, ``mean_lce`` and ``max_lce`` of the absolute
+        gaps, and ``over`` and ``under``: the fractions of rows in whose neighborhood the model is
+        overconfident or underconfident.
 
     Examples
     --------
@@ -142,32 +158,48 @@ def mlce_group_correlation(
     weights: object = None,
     logits: bool = False,
 ) -> ResultTable:
-    """Correlate MLCE with `max_group_mce` over several models or recalibrators (Luo Table 2).
+    """Correlate MLCE with `max_group_mce` over several models (Luo et al. 2022, Table 2).
 
-    Where it is high, the local error tells which of them treats groups alike without knowing the
-    groups.
+    If the correlation is high, the local error shows which models treat groups alike, without
+    knowing the groups.
 
     Parameters
     ----------
-    models
+    models : dict of str to array_like
         Probabilities of each model for the same rows, by name: recalibrators, seeds, or both.
-    labels, groups, features, weights
-        One row per sample.
-    logits
+    labels : array_like
+        Observed labels, shape (n,).
+    groups : array_like
+        Group of each row.
+    features : array_like
+        Features of each row, shape (n, d).
+    bandwidths : sequence of float or None
+        Bandwidths, one per row of the result; None is the rule of thumb.
+    estimator : LocalError, optional
+        The local error (default ``LocalError()``). ``bandwidths`` replace its bandwidth, and its
+        lens is used for the errors of groups too.
+    n_bins : int, default 15
+        Number of bins of `max_group_mce`.
+    min_rows : int, default 1
+        Groups with fewer rows are skipped.
+    weights : array_like, optional
+        Weight of each row.
+    logits : bool, default False
         Whether the models give logits.
-    bandwidths
-        One row of the answer for each; None is the rule of thumb.
-    estimator
-        The local error; by default ``LocalError()``. Its bandwidth gives way to ``bandwidths``,
-        its lens is that of the groups' errors, too.
-    n_bins, min_rows
-        Of `max_group_mce`.
 
     Returns
     -------
     ResultTable
-        ``bandwidth`` as used, Pearson's ``correlation`` over the models (NaN for fewer than 3, or
-        where one of the two is constant), and ``n`` models.
+        ``bandwidth`` as used, Pearson's ``correlation`` over the models (NaN for fewer than 3
+        models, or if one of the two errors is constant), and ``n`` models.
+
+    Examples
+    --------
+    >>> models = {"a": [0.9, 0.8, 0.7, 0.6], "b": [0.8, 0.7, 0.6, 0.5], "c": [0.7, 0.6, 0.6, 0.5]}
+    >>> groups, features = ["a", "a", "b", "b"], [0.0, 1.0, 2.0, 3.0]
+    >>> table = mlce_group_correlation(models, [1, 1, 1, 0], groups, features)
+    >>> table["n"].tolist()
+    [3]
     """
     measure = LocalError() if estimator is None else estimator
     if not isinstance(measure, LocalError) or measure.kernel == "group":

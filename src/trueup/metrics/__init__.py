@@ -1,9 +1,9 @@
-"""The glossary: every named metric, each a one-line composition.
+"""Every named metric, each a one-line composition.
 
 All take ``(probs, labels)`` or one `Forecasts`. 1-D ``probs`` are the probability of the
 positive class (or stored confidences, with "was it right" as labels); (n, K) rows are whole
-predictions. By default a metric evaluates the positive class of 1-D data, and the predicted class
-("top label") or every class of a matrix.
+predictions. Unless documented otherwise, a metric measures the positive class of 1-D data, and the
+predicted class ("top label") or every class of a matrix.
 
 The estimator behind a metric is ``ece.estimator(n_bins=10)``.
 """

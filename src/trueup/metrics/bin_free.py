@@ -18,15 +18,16 @@ from trueup.metrics.declare import metric
     instead="smooth_ece, which adapts its bandwidth.",
 )
 def ece_kde() -> DensityError:
-    r"""Calibration error by kernel density estimates: `ece` with curves in place of bins.
+    r"""Calibration error from kernel density estimates: `ece` with curves instead of bins.
 
-    :math:`\int |x f(x) - g(x)|\,dx`, with f the density of the scores and g that of positive
-    rows times their share, both by the triweight kernel, reflected at 0 and 1.
+    :math:`\int |x f(x) - g(x)|\,dx`, where f is the density of the scores and g the density of the
+    positive rows times their fraction. Both use the triweight kernel, reflected at 0 and 1.
 
-    Use it to compare with published numbers. Its bandwidth rule smooths scores that pile up near
-    1 far too much: in worlds fitted to networks it is too low, by 0.3 to 1 points of a hundred,
-    and more rows do not help (Roelofs et al. 2022 found it the most biased of all; tests/papers
-    measures it again). Prefer `smooth_ece`. Cost: one pass and a few transforms of a fixed grid.
+    Use it to compare with published numbers. Its bandwidth rule oversmooths scores that are
+    concentrated near 1. For simulated models fitted to networks it is too low by 0.3 to 1
+    percentage points, and more rows do not help. Roelofs et al. (2022) also found it to be the most
+    biased estimator. Prefer `smooth_ece`. Cost: one pass over the data and a few transforms of a
+    fixed grid.
 
     References
     ----------
@@ -45,16 +46,17 @@ def ece_kde() -> DensityError:
     instead="rmsce_debiased for an estimate with its bias subtracted.",
 )
 def smooth_ece() -> SmoothError:
-    r"""Smooth calibration error: residuals smoothed until the width equals what is left.
+    r"""Smooth ECE: smoothed residuals, with a bandwidth equal to the error itself.
 
-    The :math:`\sigma` with :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`,
-    K a Gaussian reflected at 0 and 1. It has no tuning parameters and, unlike binned errors, is
-    continuous in the predictions: there is no edge for a score to cross.
+    The :math:`\sigma` that solves
+    :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, where K is a Gaussian
+    reflected at 0 and 1. There are no tuning parameters. Unlike binned errors, it is continuous in
+    the predictions, because there is no bin edge for a score to cross.
 
-    Use it where scores move a little from run to run, or as one number without a tuning knob.
-    It is at least half the distance to the nearest calibrated predictor and at most about twice
-    the root of that distance. Sampling noise gives a calibrated model about 0.3 n^(-1/3). Cost:
-    one pass over the data and a few transforms.
+    Use it if scores change a little from run to run, or as one number without a tuning parameter.
+    It is at least half the distance to the nearest calibrated predictor, and at most about twice
+    the root of that distance. For a calibrated model, sampling noise gives about 0.3 n^(-1/3).
+    Cost: one pass over the data and a few transforms.
 
     References
     ----------
@@ -76,13 +78,17 @@ def skce(*, bandwidth: float | None = None) -> KernelError:
     r"""Unbiased estimate of the squared kernel calibration error.
 
     :math:`\frac{1}{n(n-1)}\sum_{i\neq j} k(g_i, g_j)\langle g_i - e_{y_i}, g_j - e_{y_j}\rangle`
-    with the Laplacian kernel :math:`e^{-\|\cdot\|/\gamma}`; by default γ is the median distance,
-    at least 0.05.
-    For a matrix it measures full (canonical) calibration.
+    with the Laplacian kernel :math:`e^{-\|\cdot\|/\gamma}`. For a matrix it measures full
+    (canonical) calibration.
 
-    A squared error whose estimate may be negative, and is 60% of the time for a calibrated
-    model: that means "no sign of error". Use it to test, or to compare models at one bandwidth.
-    Cost: one sort and a scan for 1-D ``probs``; n² kernel values for a matrix, in blocks.
+    Use it to test, or to compare models at one bandwidth. It is a squared error whose estimate may
+    be negative; for a calibrated model it is negative about 60% of the time, which means no sign of
+    error. Cost: one sort and a scan for 1-D ``probs``; n² kernel values, in blocks, for a matrix.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        Kernel width γ (default: the median distance, at least 0.05).
 
     References
     ----------
@@ -101,14 +107,20 @@ def skce(*, bandwidth: float | None = None) -> KernelError:
     instead="skce, which is unbiased.",
 )
 def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
-    r"""Maximum mean calibration error: the kernel error that made calibrated training possible.
+    r"""Maximum mean calibration error: kernel calibration error of the confidence.
 
-    :math:`(\frac1{n^2}\sum_{ij}(r_i - c_i)(r_j - c_j)\,e^{-|r_i - r_j|/0.4})^{1/2}` over
-    confidences r and "was it right" c. Biased upwards: sampling noise gives about 0.4 n^(-1/2).
+    :math:`(\frac1{n^2}\sum_{ij}(r_i - c_i)(r_j - c_j)\,e^{-|r_i - r_j|/0.4})^{1/2}` for confidences
+    r and correctness c (1 if the prediction was right). Use it to compare with models trained on
+    this error. It is biased upward: for a calibrated model, sampling noise gives about 0.4
+    n^(-1/2). Cost: one sort and a scan.
 
-    ``weighted=True`` is the form its authors train with, right and wrong rows each averaged
-    alone: not 0 for a calibrated model, so no measure of calibration (docs/decisions/007).
-    Cost: one sort and a scan.
+    Parameters
+    ----------
+    bandwidth : float, default 0.4
+        Kernel width.
+    weighted : bool, default False
+        Whether to average right and wrong rows separately, as the authors do in training. This form
+        is not 0 for a calibrated model, so it does not measure calibration (docs/decisions/007).
 
     References
     ----------
@@ -127,11 +139,11 @@ def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
     instead="kuiper for a range in the middle; rmsce_debiased for errors that alternate.",
 )
 def ks_error() -> CumulativeError:
-    r"""Kolmogorov–Smirnov calibration error: the largest running sum of score − label.
+    r"""Kolmogorov–Smirnov calibration error: the largest absolute cumulative mean of score − label.
 
-    :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`. It has no tuning parameters; the error of
-    a model that is overconfident everywhere is its average gap. Errors of opposite sign in
-    neighboring scores cancel. Sampling noise gives about 0.5 n^(-1/2). Cost: one sort.
+    :math:`\max_t |\frac1n\sum_{p_i \le t} (p_i - y_i)|`, with no tuning parameters. For a model
+    that is overconfident everywhere, it equals the mean gap. Errors of opposite sign at neighboring
+    scores cancel. For a calibrated model, sampling noise gives about 0.5 n^(-1/2). Cost: one sort.
 
     References
     ----------
@@ -150,10 +162,11 @@ def ks_error() -> CumulativeError:
     instead="rmsce_debiased for errors that alternate.",
 )
 def kuiper() -> CumulativeError:
-    r"""Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
+    """Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
 
-    The range (largest less smallest) of the running sums of `ks_error`, which it never falls
-    below: it finds the worst interval wherever it starts. Cost: one sort.
+    It is the range (maximum minus minimum) of the cumulative means of `ks_error`, and never smaller
+    than `ks_error`. It finds the worst interval of scores wherever the interval starts. Cost: one
+    sort.
 
     References
     ----------
@@ -173,15 +186,19 @@ def kuiper() -> CumulativeError:
     instead="smooth_ece for one number about the model.",
 )
 def psce(*, decay: float = 0.9) -> PointwiseError:
-    r"""Prediction-specific calibration error: the mean distance of each prediction from its curve.
+    """Prediction-specific calibration error: mean distance of each prediction from a local mean.
 
-    For every class, the accuracy at 101 points is a mean of labels with weights
-    ``decay`` per 0.01 of distance, below and above counted half each; predictions are compared
-    with it and :math:`|p - acc(p)|` averaged over rows and classes.
+    For every class, the local accuracy at 101 points is a weighted mean of labels: weights decay by
+    the factor ``decay`` per 0.01 of distance, and the rows below and above count half each. The
+    metric is the mean of :math:`|p - acc(p)|` over rows and classes.
 
-    Use it, or rather `PointwiseError.errors`, to ask about single predictions. Not 0 at the
-    truth near 0 and 1, where neighbors lie on one side; the decay is ours, the paper gives
-    none. Cost: two passes over the data.
+    Use it, or better `PointwiseError.errors`, for single predictions. It is not 0 for a calibrated
+    model near 0 and 1, where all neighbors lie on one side. Cost: two passes over the data.
+
+    Parameters
+    ----------
+    decay : float, default 0.9
+        Factor by which weights decrease per 0.01 of distance. The paper does not give a value.
 
     References
     ----------

@@ -19,14 +19,20 @@ from trueup.metrics.declare import metric
 def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Expected calibration error: mean absolute gap between confidence and accuracy.
 
-    :math:`\sum_b s_b |f_b - y_b|` over 15 bins of equal width: the share of a bin times the
-    distance between its mean confidence and its accuracy (for 1-D ``probs``, the rate of
-    positives).
+    :math:`\sum_b s_b |f_b - y_b|` over 15 equal-width bins: the fraction of rows in a bin times the
+    distance between its mean confidence and its accuracy. For 1-D ``probs``, the accuracy is the
+    rate of positives.
 
-    Use it to compare with published numbers. It is biased upwards when bins hold few rows, so a
-    calibrated model rarely gets 0, and it can hide errors that cancel within a bin; prefer
-    `rmsce_debiased` or `ece_sweep` to judge a model. On two columns it asks about the predicted
-    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one pass.
+    Use it to compare with published numbers. It is biased upward if bins hold few rows, so it is
+    rarely 0 for a calibrated model, and errors that cancel within a bin go undetected. Prefer
+    `rmsce_debiased` or `ece_sweep` to judge a model. For two columns it measures the predicted
+    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one pass over the
+    data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-width bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -47,9 +53,14 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
 def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Maximum calibration error: the largest gap in any bin.
 
-    :math:`\max_b |f_b - y_b|` over 15 bins of equal width. For safety questions, with care: the
-    worst bin is often one with a handful of rows, and then the number is noise, biased upwards.
-    Cost: one pass over the data.
+    :math:`\max_b |f_b - y_b|` over 15 equal-width bins, with mean confidence f and accuracy y. Use
+    it for safety questions, and with care: the worst bin often holds only a handful of rows, and
+    then the number is noise, biased upward. Cost: one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-width bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -68,10 +79,16 @@ def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="rmsce_debiased, whose bias is subtracted.",
 )
 def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Root mean squared calibration error: `ece` with larger errors counted more.
+    r"""Root mean squared calibration error: `ece` with more weight on larger gaps.
 
-    :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 bins of equal width; never below `ece`.
-    Biased upwards like it. Cost: one pass over the data.
+    :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 equal-width bins; never below `ece`. Use it to
+    compare with published numbers. It is biased upward in the same way. Cost: one pass over the
+    data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-width bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -90,14 +107,19 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="rmsce_debiased, whose correction removes more of the bias.",
 )
 def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`ece` over equal-mass bins, minus an estimate of its bias.
+    r"""`ece` with equal-mass bins, minus an estimate of its bias.
 
     :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
-    :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, cut at 0; the expectation is in closed form.
+    :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, clipped at 0; the expectation has a closed form.
 
-    Use it for the average error in plain units when samples are few. A heuristic, as its authors
-    say: it removes about 40% of the upward bias of a calibrated model. `rmsce_debiased` does
-    better. Cost: bin edges and one pass.
+    Use it for the mean absolute error if samples are few. It is a heuristic, as its authors say:
+    for a calibrated model it removes about 40% of the upward bias. `rmsce_debiased` does better.
+    Cost: bin edges and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -116,13 +138,18 @@ def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="smooth_ece without bins; marginal_error_debiased for all classes.",
 )
 def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`rmsce` over equal-mass bins, with its bias subtracted from the square.
+    r"""`rmsce` with equal-mass bins, with an estimate of the bias subtracted from its square.
 
-    The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, cut at 0.
+    The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, clipped at 0.
 
-    The one to judge a model by: unbiased in the square when scores are constant within bins, a
-    little low otherwise. A value of 0 means that the squared estimate, which may be negative,
-    shows no error; `BinnedError.measure` keeps it. Cost: bin edges and one pass.
+    Use it to judge a model: its square is unbiased if scores are constant within bins, and a little
+    low otherwise. A value of 0 means that the squared estimate, which may be negative, shows no
+    error; `BinnedError.measure` keeps it. Cost: bin edges and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -141,14 +168,15 @@ def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="rmsce_debiased if the curve may decrease or the model is nearly calibrated.",
 )
 def ece_sweep() -> SweepError:
-    r"""`ece` with as many equal-mass bins as keep the calibration curve from falling.
+    r"""`ece` with a data-driven number of equal-mass bins: the most that keep bin means monotone.
 
-    The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins such that it and
-    every smaller number has non-decreasing mean labels. It has no tuning parameters.
+    The plug-in :math:`\sum_b s_b |f_b - y_b|` at the largest number of bins for which it and every
+    smaller number has non-decreasing mean labels. There are no tuning parameters.
 
-    Use it when the curve can be taken to rise with the score: in the worlds its authors fitted to
-    networks it is the least biased plug-in error at small samples. Calibrated models still get
-    more than 0. Cost: one sort and a near-linear search (see `SweepError` for weights).
+    Use it if the calibration curve can be assumed to increase with the score. For the simulated
+    models that its authors fitted to networks, it is the least biased plug-in error on small
+    samples. It is still above 0 for a calibrated model. Cost: one sort and a near-linear search
+    (see `SweepError` for weights).
 
     References
     ----------
@@ -167,9 +195,10 @@ def ece_sweep() -> SweepError:
     instead="rmsce_debiased if the curve may decrease or the model is nearly calibrated.",
 )
 def rmsce_sweep() -> SweepError:
-    r"""`rmsce` with as many equal-mass bins as keep the calibration curve from falling.
+    r"""`rmsce` with a data-driven number of equal-mass bins: the most that keep bin means monotone.
 
-    As `ece_sweep`, with :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}`.
+    Like `ece_sweep`, with :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}`. Use it if larger gaps should
+    count more.
 
     References
     ----------
@@ -188,13 +217,18 @@ def rmsce_sweep() -> SweepError:
     instead="marginal_error_debiased, whose bias is subtracted.",
 )
 def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Static calibration error: mean gap of the probabilities of all classes.
+    r"""Static calibration error: `ece` of every class, averaged over classes.
 
-    :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 bins of equal width.
+    :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 equal-width bins.
 
-    Use it when all probabilities matter. With many classes most predictions are near 0 and
-    dilute it: compare it between models of the same K only, or see `tace`. 1-D ``probs``: the
-    same as `ece`. Cost: one pass over the data.
+    Use it if the probabilities of all classes matter, not only the top label. With many classes
+    most predictions are near 0 and dilute it, so compare models with the same K only, or see
+    `tace`. For 1-D ``probs`` it equals `ece`. Cost: one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-width bins; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -213,15 +247,20 @@ def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="marginal_error_debiased, whose bias is subtracted.",
 )
 def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""Adaptive calibration error: `sce` with bins of equal mass for every class.
+    r"""Adaptive calibration error: `sce` with equal-mass bins for every class.
 
-    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass ranges per
-    class, every prediction included. Bins follow the scores, so none is nearly empty. Biased
-    upwards like every plug-in error. Cost: bin edges for each class and one pass.
+    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass bins per class,
+    every prediction included. Bins follow the scores, so no bin is nearly empty. Like every plug-in
+    error, it is biased upward. Cost: bin edges for each class and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins per class; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
-    Nixon et al. 2019, §5.2, where predictions of exactly 0 are left out; here they count.
+    Nixon et al. 2019, §5.2. The paper drops predictions of exactly 0; here they count.
 
     Examples
     --------
@@ -240,16 +279,24 @@ def tace(
 ) -> BinnedError:
     r"""Thresholded adaptive calibration error: `ace` over predictions above a threshold.
 
-    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n_k}|f_{rk} - y_{rk}|` over predictions strictly
-    above ``threshold``, of which class k has n_k; a class with none adds 0.
+    :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n_k}|f_{rk} - y_{rk}|` over predictions strictly above
+    ``threshold``, where class k has n_k of them; a class without any adds 0.
 
-    Use it with many classes, where tiny probabilities would drown the rest. It depends on the
-    threshold: report it. Cost: bin edges for each class and one pass.
+    Use it with many classes, where tiny probabilities would dominate. It depends on the threshold:
+    report the threshold with the value. Cost: bin edges for each class and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins per class; "auto" is ⌈n^(1/3)⌉.
+    threshold : float, default 0.01
+        Predictions at or below it are dropped.
+    literal : bool, default False
+        Whether to weight every bin by 1/(KR), as in the paper, whatever its size.
 
     References
     ----------
-    Nixon et al. 2019, §5.3. Theirs gives every range 1/(KR), the same when all are equal;
-    ``literal=True`` does so whatever their sizes.
+    Nixon et al. 2019, §5.3. The weights are the same if all bins are equal in size.
 
     Examples
     --------
@@ -269,8 +316,13 @@ def tace(
 def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Marginal calibration error: root mean square over classes and equal-mass bins.
 
-    :math:`(\frac1K\sum_k\sum_b s_{bk}(f_{bk} - y_{bk})^2)^{1/2}`. The squared cousin of `ace`,
-    with the same upward bias. Cost: bin edges for each class and one pass.
+    :math:`(\frac1K\sum_k\sum_b s_{bk}(f_{bk} - y_{bk})^2)^{1/2}`. It is the L2 version of `ace`,
+    with the same upward bias. Cost: bin edges for each class and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins per class; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------
@@ -289,10 +341,16 @@ def marginal_error(*, n_bins: NumberOfBins = 15) -> BinnedError:
     instead="class_errors for each class; rmsce_debiased for the predicted class.",
 )
 def marginal_error_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
-    r"""`marginal_error` with its bias subtracted from the square.
+    """`marginal_error` with an estimate of the bias subtracted from its square.
 
-    Squared gaps of every class and bin minus :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, averaged, cut
-    at 0, and one root. Use it to judge all probabilities of a model at once.
+    The root of the mean over classes and bins of the squared gap minus
+    :math:`y_{bk}(1-y_{bk})/(n_{bk}-1)`, clipped at 0. Use it to judge the probabilities of all
+    classes at once. Cost: bin edges for each class and one pass over the data.
+
+    Parameters
+    ----------
+    n_bins : int or "auto", default 15
+        Number of equal-mass bins per class; "auto" is ⌈n^(1/3)⌉.
 
     References
     ----------

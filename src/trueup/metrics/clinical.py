@@ -14,11 +14,18 @@ from trueup.metrics.declare import metric
 def ici(*, lens: Lens | None = None) -> CurveError:
     r"""Integrated calibration index: the mean distance of predictions from a loess curve.
 
-    :math:`\frac1n\sum_i |p_i - c(p_i)|` with c the loess fit of the labels to the predictions
-    (local quadratics, three quarters of the rows in each window), as clinical papers report it.
+    :math:`\frac1n\sum_i |p_i - c(p_i)|`, where c is the loess fit of the labels to the predictions
+    (local quadratics, with 75% of the rows in each window). Use it to report what clinical papers
+    report.
 
-    A calibrated model gets more than 0: the curve follows chance. More than two columns need a
-    lens, such as ``OneVsRest(c)``. Cost: a sort and some hundred local fits.
+    It is above 0 for a calibrated model, because the curve follows sampling noise. Cost: a sort and
+    about a hundred local fits.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     The value equals that of R's ``loess(surface="direct")``, which fits the curve at every score.
     R's default, ``surface="interpolate"``, blends fits at a few scores. Published code uses the
@@ -43,10 +50,17 @@ def ici(*, lens: Lens | None = None) -> CurveError:
     instead="ici for the mean; cox and oe_ratio_interval have intervals.",
 )
 def e50(*, lens: Lens | None = None) -> CurveError:
-    """Median distance of predictions from a loess curve: half of the rows are nearer.
+    """Median distance of predictions from a loess curve.
 
-    As `ici`, with the median in place of the mean. It differs from that of R's default loess as
-    `ici` does: by 0.6% in one published example.
+    Like `ici`, with the median instead of the mean. Use it next to `ici` and `e90` to show how the
+    distances vary between rows. It differs from that of R's default loess as `ici` does: by 0.6% in
+    one published example.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     References
     ----------
@@ -66,11 +80,17 @@ def e50(*, lens: Lens | None = None) -> CurveError:
     instead="ici for the mean; cox and oe_ratio_interval have intervals.",
 )
 def e90(*, lens: Lens | None = None) -> CurveError:
-    """Distance of predictions from a loess curve that 90% of rows do not exceed.
+    """90th percentile of the distance of predictions from a loess curve.
 
-    As `ici`, with the 90th percentile in place of the mean; Emax is
-    ``CurveError(quantile=1.0)``. It differs from that of R's default loess as `ici` does: by 0.2%
-    in one published example, and Emax by 6%.
+    Like `ici`, with the 90th percentile instead of the mean. Use it next to `ici` to see how large
+    the error is for the worst rows; Emax is ``CurveError(quantile=1.0)``. It differs
+    from that of R's default loess as `ici` does: by 0.2% in one published example, and Emax by 6%.
+
+    Parameters
+    ----------
+    lens : Lens, optional
+        Lens that yields one probability per row, such as ``OneVsRest(c)``. It is required for more
+        than two columns.
 
     References
     ----------

@@ -1,11 +1,11 @@
-"""One declaration of a named metric: the function users call and the estimator behind it."""
+"""One declaration of a named metric: the function that users call and its estimator."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from functools import partial, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from typing import Any, overload
 
 from trueup.errors import InputError
@@ -22,6 +22,27 @@ BESIDE = (
     Parameter("weights", Parameter.KEYWORD_ONLY, default=None, annotation="object"),
     Parameter("logits", Parameter.KEYWORD_ONLY, default=False, annotation="bool"),
 )
+
+# What every named metric takes and returns is documented once, here.
+FIRST = """
+Parameters
+----------
+probs : array_like or Forecasts
+    Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+labels : array_like, optional
+    Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+"""
+LAST = """
+weights : array_like, optional
+    Weight of each row (default: all rows count the same).
+logits : bool, default False
+    Whether `probs` holds logits instead of probabilities.
+
+Returns
+-------
+float
+    The value of the metric.
+"""
 
 
 def _refuse_scikit_learn(name: str) -> None:
@@ -48,14 +69,15 @@ def metric(*, use: str = "", instead: str = "") -> Callable[[Callable[..., Estim
 def metric(
     compose: Callable[..., Estimator] | None = None, *, use: str = "", instead: str = ""
 ) -> Any:
-    """Make a named metric of a function that composes its estimator from keyword options.
+    """Declare a named metric by a function that makes its estimator from keyword options.
 
     ``use`` and ``instead`` are sentences for `trueup.explain`: what the metric is for, and what is
     better for other purposes. With them it is written ``@metric(use=..., instead=...)``.
 
     The metric takes ``(probs, labels, *, <options>, weights, logits)`` and returns a float; its
     attribute ``estimator`` is `compose`: ``ece.estimator(n_bins=10)`` is what ``ece(…, n_bins=10)``
-    calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``.
+    calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``. Its docstring is
+    that of `compose`, which documents the options alone, with the other parameters added.
     """
     if compose is None:
         return partial(metric, use=use, instead=instead)
@@ -79,7 +101,23 @@ def metric(
     )
     own.__annotations__ = {each.name: each.annotation for each in (*DATA, *options, *BESIDE)}
     own.__annotations__["return"] = "float"
+    own.__doc__ = _with_shared_parameters(cleandoc(compose.__doc__ or ""))
     own.estimator = compose
     own.use, own.instead = use, instead
     NAMED[compose.__name__] = own
     return own
+
+
+def _with_shared_parameters(docstring: str) -> str:
+    """Return a docstring with the parameters of all metrics around those of one."""
+    paragraphs = docstring.split("\n\n")
+    options = [each for each in paragraphs if each.startswith("Parameters\n---")]
+    before = next(
+        place
+        for place, each in enumerate(paragraphs)
+        if each.startswith(("Parameters\n---", "References\n---", "Examples\n---"))
+    )
+    own = "".join(each.split("\n", 2)[2] for each in options)
+    shared = FIRST.strip() + ("\n" + own if own else "") + LAST.rstrip()
+    rest = paragraphs[before + len(options) :]
+    return "\n\n".join([*paragraphs[:before], shared, *rest])

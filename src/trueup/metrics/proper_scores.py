@@ -13,8 +13,9 @@ from trueup.metrics.declare import metric
 def brier() -> Brier:
     r"""Brier score: mean squared distance between predictions and labels.
 
-    :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes
-    for more. A proper score: it rewards calibration and sharpness together. Cost: one pass.
+    :math:`\frac1n\sum_i (p_i - y_i)^2` for 1-D ``probs`` and two columns; summed over classes for
+    more columns. Use it to compare models: as a proper score, it rewards both calibration and
+    sharpness. It does not measure calibration alone. Cost: one pass over the data.
 
     References
     ----------
@@ -35,9 +36,9 @@ def brier() -> Brier:
 def log_loss() -> LogLoss:
     r"""Log loss: mean negative log-probability of the label.
 
-    :math:`-\frac1n\sum_i \log p_{i,y_i}`, probabilities clipped at the smallest normal number of
-    their type (`LogLoss.measure` notes how many rows were). A proper score, dominated by
-    confident mistakes. Cost: one pass over the data.
+    :math:`-\frac1n\sum_i \log p_{i,y_i}`, with probabilities clipped at the smallest normal number
+    of their type (`LogLoss.measure` notes how many rows were clipped). Use it to compare models: it
+    is a proper score, dominated by confident mistakes. Cost: one pass over the data.
 
     Examples
     --------

@@ -12,19 +12,27 @@ from trueup.notebook import FieldsShown
 
 @dataclass(frozen=True, eq=False)
 class Estimate(FieldsShown):
-    """What an estimator found.
+    """Result of an estimator: value, table and notes.
 
-    Attributes
+    Parameters
     ----------
-    value
-        The estimate, on the scale users read: as a rule the root of ``max(0, pth_power)``.
-    pth_power
-        The averaged p-th power before the root (for the maximum norm the value itself). A
-        debiased one may be negative, which says "no sign of error", and is kept here.
-    table
-        The statistics it was computed from, or None where there are none.
-    notes
-        Details such as ``n_bins_requested``, ``n_bins``, ``n_merged_bins`` and rows clipped.
+    value : float
+        The estimate, usually the root of ``max(0, pth_power)``.
+    pth_power : float
+        The averaged p-th power before the root (for the maximum norm, the value itself). A debiased
+        power may be negative, which means no sign of error; it is kept here.
+    table : object, optional
+        The statistics that the value was computed from.
+    notes : dict
+        Details such as ``n_bins_requested``, ``n_bins``, ``n_merged_bins`` and the number of rows
+        clipped.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> estimate = tu.ece.estimator().measure([0.9, 0.9, 0.9, 0.9, 0.2], [1, 1, 1, 0, 0])
+    >>> round(estimate.value, 6), estimate.table.count.sum().item()
+    (0.16, 5)
     """
 
     value: float
@@ -35,27 +43,34 @@ class Estimate(FieldsShown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decomposition(FieldsShown):
-    """Decomposition of a score: miscalibration − discrimination + uncertainty (+ within).
+    """Decomposition of a proper score: miscalibration − discrimination + uncertainty (+ within).
 
-    Attributes
+    Parameters
     ----------
-    score
-        The mean score of the predictions; the terms add up to it.
-    miscalibration
+    score : float
+        Mean score of the predictions; the terms add up to it.
+    miscalibration : float
         What recalibration could gain; lower is better. With bins: reliability.
-    discrimination
-        What the predictions tell beyond the base rate; higher is better. With bins: resolution.
-    uncertainty
-        The score of the base rate, which no model changes.
-    within
-        What bins leave out, because scores differ inside them; 0 for the isotonic fit.
-    table
-        What the terms rest on: the curve of the isotonic fit, or the table of the bins.
-    parts
-        (name, share, Decomposition) of every class, for a lens of several; else None.
-    notes
-        Details such as the two terms inside ``within``, ``n_bins_requested``, ``n_bins`` and rows
-        clipped.
+    discrimination : float
+        What the predictions add to the base rate; higher is better. With bins: resolution.
+    uncertainty : float
+        Score of the base rate, which no model changes.
+    within : float
+        What bins hide, because scores differ inside them; 0 for the isotonic fit.
+    table : object, optional
+        The curve of the isotonic fit, or the table of the bins.
+    parts : tuple, optional
+        (name, share, Decomposition) of every class, for a lens with several.
+    notes : dict
+        Details such as the two terms inside ``within``, ``n_bins_requested``, ``n_bins`` and the
+        number of rows clipped.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> result = tu.Brier().decompose([0.1, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    >>> round(result.miscalibration, 6), round(result.skill, 6)
+    (0.0675, 0.23)
     """
 
     score: float
@@ -69,7 +84,7 @@ class Decomposition(FieldsShown):
 
     @property
     def skill(self) -> float:
-        """1 − score/uncertainty: 1 at best, 0 for the base rate; NaN where uncertainty is 0."""
+        """1 − score/uncertainty: 1 at best, 0 for the base rate; NaN if uncertainty is 0."""
         return 1 - self.score / self.uncertainty if self.uncertainty > 0 else math.nan
 
     def to_dict(self) -> dict[str, Any]:

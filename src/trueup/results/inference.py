@@ -12,21 +12,33 @@ from trueup.notebook import FieldsShown
 class Interval(FieldsShown):
     """Point estimate with a confidence interval.
 
-    Attributes
+    The interval covers its target in a fraction ``confidence_level`` of all datasets;
+    docs/coverage.md has the measured coverage.
+
+    Parameters
     ----------
-    low, high
-        Ends of the interval, on the scale of the estimator's value.
-    estimate
-        The estimator's value on these data.
-    confidence_level
-        Nominal coverage of the target; docs/coverage.md has the measured coverage.
-    method
-        How it was made: ``"analytic"``, ``"percentile"``, ``"basic"``, ``"bca"`` or ``"widest"``.
-    target
-        The quantity that the interval is for, in words.
-    notes
-        What a reader should know; ``single_unit`` where one row, or one cluster, cannot show
-        by how much others differ, and the interval is all that the target can be.
+    low : float
+        Lower end, on the scale of the estimate.
+    high : float
+        Upper end.
+    estimate : float
+        Value of the estimator on these data.
+    confidence_level : float
+        Confidence level.
+    method : str
+        ``"analytic"``, ``"percentile"``, ``"basic"``, ``"bca"`` or ``"widest"``.
+    target : str
+        The quantity that the interval covers, in words.
+    notes : dict
+        What a reader should know. ``single_unit`` means that one row, or one cluster, cannot show
+        how much others differ; the interval is then the whole range of the target.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> result = tu.interval(tu.Brier(), [0.1, 0.8, 0.3, 0.9], [0, 1, 0, 1])
+    >>> result.low < result.estimate < result.high, result.confidence_level
+    (True, 0.95)
     """
 
     low: float
@@ -40,20 +52,27 @@ class Interval(FieldsShown):
 
 @dataclass(frozen=True)
 class CalibrationTestResult(FieldsShown):
-    """What a test of "these probabilities are calibrated" found.
+    """Result of a calibration test.
 
-    Attributes
+    Parameters
     ----------
-    statistic
-        The value of the test statistic on these data.
-    pvalue
-        How often a calibrated model would show a statistic as extreme; never 0.
-    method
-        Which test.
-    null
-        What exactly is tested, in words.
-    notes
+    statistic : float
+        Value of the test statistic on these data.
+    pvalue : float
+        Probability that a calibrated model gives a statistic at least as extreme; never 0.
+    method : str
+        Name of the test.
+    null : str
+        The null hypothesis, in words.
+    notes : dict
         What a reader should know: resamples, bandwidths, whether the test is conservative.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> result = tu.calibration_test([0.1, 0.2, 0.8, 0.9] * 10, [1, 1, 0, 0] * 10)
+    >>> result.pvalue < 0.05
+    True
     """
 
     statistic: float
@@ -64,20 +83,20 @@ class CalibrationTestResult(FieldsShown):
 
     @property
     def parts(self) -> dict[str, Any]:
-        """P-values of the statistics that the omnibus test combines, by name; else empty.
+        """P-values of the statistics that the omnibus test combines, by name; otherwise empty.
 
-        Of a matrix by block and name. Those of the block "one class" are the smallest of any
-        class, which are no p-values of tests.
+        For a matrix they are listed by block and name. Those of the block "one class" are the
+        smallest of any class, so they are no p-values of tests.
         """
         return dict(self.notes.get("parts", {}))
 
     @property
     def strongest(self) -> dict[str, Any]:
-        """Which part of the omnibus test has the smallest p-value; else empty.
+        """The part of the omnibus test with the smallest p-value; otherwise empty.
 
-        ``"part"`` is its name, ``"pvalue"`` its p-value; for a matrix ``"block"`` and ``"class"``
-        say of what, and ``"scores"`` are the ends of a range. It describes the data: chosen from
-        many, its p-value is too small for a test.
+        ``"part"`` is its name and ``"pvalue"`` its p-value. For a matrix, ``"block"`` and
+        ``"class"`` state the block and the class, and ``"scores"`` are the ends of a range. It
+        describes the data: because it was selected from many, its p-value is too small for a test.
         """
         return dict(self.notes.get("strongest", {}))
 
@@ -86,21 +105,34 @@ class CalibrationTestResult(FieldsShown):
 class Comparison(FieldsShown):
     """Result of `compare`: the difference between two models' calibration errors.
 
-    Attributes
+    Parameters
     ----------
-    difference
-        The error of the first minus that of the second: above 0, the second is better calibrated.
-    interval
+    difference : float
+        Error of the first model minus error of the second: above 0, the second is better
+        calibrated.
+    interval : Interval
         Paired interval for the difference, on the same scale.
-    pvalue
-        Of the test that the two errors are the same.
-    first, second
-        Each model's own `Interval`.
-    first_test, second_test
-        Each model's own test of calibration.
-    text
-        The answer in plain words, with a warning where estimates and tests disagree. Its numbers
-        are positive for the better model: "lower by 0.1 (95% interval 0.05 to 0.15)".
+    pvalue : float
+        p-value of the test that the two errors are equal.
+    first : Interval
+        Interval for the error of the first model.
+    second : Interval
+        Interval for the error of the second model.
+    first_test : CalibrationTestResult
+        Test of calibration for the first model.
+    second_test : CalibrationTestResult
+        Test of calibration for the second model.
+    text : str
+        The result in words, with a warning if estimates and tests disagree. Its numbers are
+        positive for the better model: "lower by 0.1 (95% interval 0.05 to 0.15)".
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> labels = [0, 0, 1, 1] * 10
+    >>> first, second = [0.4, 0.4, 0.6, 0.6] * 10, [0.1, 0.1, 0.9, 0.9] * 10
+    >>> round(tu.compare(first, second, labels, n_resamples=99).difference, 6)
+    0.3
     """
 
     difference: float
@@ -115,24 +147,36 @@ class Comparison(FieldsShown):
 
 @dataclass(frozen=True)
 class Certificate(FieldsShown):
-    """Whether a calibration error is shown to be at most what was asked (Kumar et al. 2019).
+    """Result of `certify`: bounds on the calibration error and a verdict (Kumar et al. 2019).
 
-    Attributes
+    Parameters
     ----------
-    verdict
-        ``"verified"``, ``"refuted"`` or ``"not enough data"``.
-    max_error
-        What was asked.
-    upper_bound, lower_bound
-        Bounds of the error at the confidence level.
-    n_additional
-        About how many more samples would decide; 0 where it is decided, None where no number would.
-    confidence_level, method
-        Confidence level, and the kind of bound: ``"finite-sample"`` or ``"asymptotic"``.
-    text
-        The answer in plain words.
-    notes
+    verdict : {"verified", "refuted", "not enough data"}
+        Whether the error is shown to be at most ``max_error``.
+    max_error : float
+        The limit.
+    upper_bound : float
+        Upper bound on the error at the confidence level.
+    lower_bound : float
+        Lower bound on the error at the confidence level.
+    n_additional : int or None
+        Approximate number of additional rows that would decide: 0 if it is decided, None if no
+        number would.
+    confidence_level : float
+        Confidence level of each bound.
+    method : {"finite-sample", "asymptotic"}
+        Kind of bounds.
+    text : str
+        The result in words.
+    notes : dict
         What a reader should know.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> result = tu.certify([0.2, 0.8] * 500, [0, 1] * 500, max_error=0.1, outputs=[0.2, 0.8])
+    >>> result.verdict, result.lower_bound > 0.1
+    ('refuted', True)
     """
 
     verdict: str

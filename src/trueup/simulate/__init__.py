@@ -1,7 +1,8 @@
-"""Worlds with known truth, to measure what an estimator really does."""
+"""Simulated models with a known true calibration error, to measure how accurate estimators are."""
 
 from trueup.simulate.fitting.fit_world import Fitted, ScoresFit, fit
-from trueup.simulate.power_analysis import Detection, SampleSize, power, sample_size
+from trueup.simulate.power_analysis import power, sample_size
+from trueup.simulate.power_results import Detection, SampleSize
 from trueup.simulate.recommendation import Advice, recommend_estimator
 from trueup.simulate.studies.run_study import study
 from trueup.simulate.studies.study_result import Study, StudyRow

@@ -18,9 +18,9 @@ from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_inside
 from trueup.inference.hypothesis_tests.shared_draws import shared_pvalues
 from trueup.lens import Binary, chosen_lens
-from trueup.notebook import FieldsShown
 from trueup.seeds import Seed, check_seed, generator_of
 from trueup.simulate.fitting.fit_world import fit
+from trueup.simulate.power_results import Detection, SampleSize
 from trueup.simulate.studies.random_streams import stream, world_identity
 from trueup.simulate.worlds.calibration_curves import Curve, Identity, LogOdds
 from trueup.simulate.worlds.score_distributions import Empirical
@@ -28,79 +28,12 @@ from trueup.simulate.worlds.world import World
 
 OMNIBUS = "omnibus"
 N_RESAMPLES = 999  # draws of each test, as many as `calibration_test` makes by default
-FEWER_RESAMPLES = 199  # if each is measured separately; the power is less than 0.01 lower
+FEWER_RESAMPLES = 199  # if each needs its own measurement; the power is less than 0.01 lower
 SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
 FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
 OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
-
-
-@dataclass(frozen=True)
-class Detection(FieldsShown):
-    """How often a test detects a true error at one n.
-
-    Attributes
-    ----------
-    power, standard_error
-        Share of datasets whose test rejects calibration, and its Monte-Carlo error.
-    n, true_error, norm, alpha
-        Rows, the error and its norm, and the significance level of the test.
-    statistic, world
-        ``"omnibus"`` or the statistic of a consistency test, and what datasets were drawn from.
-    n_datasets
-        Datasets drawn with the error.
-    text
-        The answer in a sentence.
-    """
-
-    power: float
-    standard_error: float
-    n: int
-    true_error: float
-    norm: float
-    alpha: float
-    statistic: str
-    world: str
-    n_datasets: int
-    text: str
-
-    @property
-    def miss_rate(self) -> float:
-        """Probability of missing the error (type II error)."""
-        return 1 - self.power
-
-
-@dataclass(frozen=True)
-class SampleSize(FieldsShown):
-    """How many rows a test needs to detect a true error with a given probability.
-
-    Attributes
-    ----------
-    n, low, high
-        The number of rows, and its 95% interval by Monte-Carlo error: from 1 to 1,000,000 where
-        ``n_datasets`` are too few to tell.
-    power
-        The probability asked for.
-    true_error, norm, alpha, statistic, world
-        As in `Detection`.
-    tried
-        Every n that was tried, with its power.
-    text
-        The answer in a sentence.
-    """
-
-    n: int
-    low: int
-    high: int
-    power: float
-    true_error: float
-    norm: float
-    alpha: float
-    statistic: str
-    world: str
-    tried: tuple[Detection, ...]
-    text: str
 
 
 def power(
@@ -115,47 +48,57 @@ def power(
     rng: Seed = 0,
     logits: bool = False,
 ) -> Detection:
-    r"""Probability that a test detects a given true error with ``n`` rows.
+    r"""Compute the power of a calibration test for a given true error and ``n`` rows.
 
-    Datasets are drawn from a simulated model like the data with that error. Each is tested, and
-    the power is the share of p-values of at most ``alpha``:
+    Datasets are drawn from a simulated model like the data, with that error. The power is the
+    fraction of the m datasets whose test has a p-value of at most ``alpha``:
 
     .. math:: \hat\pi = \frac{1}{m} \sum_{j=1}^{m} 1\{p_j \le \alpha\}
 
-    The test is the one that `calibration_test` makes of a dataset: labels are drawn for the
-    scores of that dataset. Use it before you collect data, or to judge a test that found nothing.
-    For the error that a test of your own rows would have missed,
+    The test is the one that `calibration_test` makes of a dataset: labels are drawn for the scores
+    of that dataset. Use it before you collect data, or to judge a test that did not reject. For the
+    error that a test of your own rows would have missed,
     `trueup.inference.hypothesis_tests.sensitivity` is faster.
 
     Parameters
     ----------
-    probs, labels, logits
-        As for every metric; or one `Forecasts`; or a `World` in place of data.
-    true_error
-        The error to be detected, in the norm of the statistic; L2 (RMS) if it has none.
-    n
-        Rows of a dataset.
-    statistic
-        None for the omnibus test. An estimator or a named metric for the consistency test of it.
-    alpha
-        Significance level of the test: how often it rejects a calibrated model.
-    n_datasets
-        Datasets to draw.
-    rng
-        Seed.
+    probs : array_like, Forecasts or World
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, or a
+        simulated model (`World`).
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    true_error : float
+        True calibration error to detect, in the norm of the statistic; L2 (RMS) if it has none.
+    n : int
+        Number of rows of a dataset.
+    statistic : Estimator or named metric, optional
+        Statistic of a consistency test (default: the omnibus test).
+    alpha : float, default 0.05
+        Significance level of the test: its false-positive rate on calibrated models.
+    n_datasets : int, default 1000
+        Number of simulated datasets.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    Detection
+        The power with its Monte Carlo error.
 
     Notes
     -----
-    The simulated model is that of `fit`: Beta scores (the scores themselves, drawn again, where no
-    Beta fits them) with the curve T that fits the labels. The curve with the error asked for is
-    c + t·(T(c) − c), clipped to [0, 1]: the fitted miscalibration, t times as strong. Where the
-    fitted curve has less than a tenth of the error asked for it says nothing of its shape, and T
-    is that of a model overconfident by a temperature of 2, σ(logit(c)/2). A matrix is fitted by
-    its top labels, and the test is that of the top labels alone.
+    The simulated model is that of `fit`: Beta scores with the curve T that fits the labels. If no
+    Beta fits, the scores themselves are resampled. The curve with the requested error is c +
+    t·(T(c) − c), clipped to [0, 1]: the fitted miscalibration, t times as strong. If the fitted
+    curve has less than a tenth of the requested error, its shape is not informative. T is then that
+    of a model overconfident by a temperature of 2, σ(logit(c)/2). A matrix is fitted by its top
+    labels, and the test is that of the top labels alone.
 
     Up to 20 datasets share their scores and the 999 draws of the test. Each p-value is still that
     of a test of one dataset, and the standard error counts groups of datasets. So 1,000 datasets
-    cost about 50 tests. For statistics that need more than sums of labels over fixed bins a test
+    cost about 50 tests. For statistics that need more than sums of labels over fixed bins, a test
     has 199 draws. docs/power.md compares the results with tests of independent datasets.
 
     References
@@ -188,11 +131,38 @@ def sample_size(
     rng: Seed = 0,
     logits: bool = False,
 ) -> SampleSize:
-    """Return how many rows a test needs to detect a true error with a given probability.
+    """Compute the number of rows needed to detect a given true error.
 
-    Doubles n from 50 to at most 1,000,000 until the test detects the error often enough. Then it
-    fits the probit of the power as a line in log n, from datasets of about the right size.
-    Parameters are those of `power`, which is here the probability wanted.
+    Use it to plan a study. It doubles n from 50 to at most 1,000,000 until the test detects the
+    error often enough. Then it fits the probit of the power as a line in log n, from datasets of
+    about the right size. See `power` for the test and the simulated model.
+
+    Parameters
+    ----------
+    probs : array_like, Forecasts or World
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, or a
+        simulated model (`World`).
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    true_error : float
+        True calibration error to detect, in the norm of the statistic; L2 (RMS) if it has none.
+    power : float, default 0.8
+        Probability of detecting the error.
+    statistic : Estimator or named metric, optional
+        Statistic of a consistency test (default: the omnibus test).
+    alpha : float, default 0.05
+        Significance level of the test.
+    n_datasets : int, default 1000
+        Number of simulated datasets.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    SampleSize
+        The number of rows with its Monte Carlo interval.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Recommend an estimator, from simulated data like yours with a known true error."""
+"""Recommendation of an estimator: all are compared on a simulated model like the data."""
 
 from __future__ import annotations
 
@@ -38,20 +38,29 @@ CANDIDATES: dict[str, Estimator] = {
 
 @dataclass(frozen=True)
 class Advice(FieldsShown):
-    """Estimators ranked by how close they come to the truth in a world like the data.
+    """Result of `recommend_estimator`: estimators ranked by their accuracy on simulated data.
 
-    Attributes
+    Parameters
     ----------
-    best
-        Name of the estimator with the smallest root mean squared error of all.
-    text
-        The advice in a few sentences.
-    rows
-        One for each estimator, best first: mean, bias, sd and rmse against the world's truth.
-    fitted
-        The world, and how well it fits.
-    unreliable
-        Whether the advice is unreliable: few rows, or a fit that is poor or did not converge.
+    best : str
+        Name of the estimator with the smallest root mean squared error.
+    text : str
+        The recommendation in a few sentences.
+    rows : tuple of StudyRow
+        One row per estimator, best first: mean, bias, sd and rmse compared with the true error.
+    fitted : Fitted
+        The simulated model, and how well it fits.
+    unreliable : bool
+        Whether the recommendation is unreliable: few rows, a poor fit, or a fit that did not
+        converge.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> data = World(Beta(3.0, 1.0), Power(1.5)).sample(500, rng=0)
+    >>> result = recommend_estimator(data, n_datasets=50)
+    >>> len(result.rows) > 5, result.unreliable
+    (True, False)
     """
 
     best: str
@@ -61,7 +70,18 @@ class Advice(FieldsShown):
     unreliable: bool
 
     def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame with one line per estimator, best first."""
+        """Return a data frame with one row per estimator, best first.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Library to use (default: the first that is installed).
+
+        Returns
+        -------
+        DataFrame
+            The data frame, or a pyarrow table.
+        """
         return frame_of({k: [getattr(row, k) for row in self.rows] for k in COLUMNS}, library)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,27 +116,38 @@ def recommend_estimator(
 ) -> Advice:
     """Rank estimators by their accuracy on simulated data like yours.
 
-    Fits a world to the scores (of the top label, for a matrix) and their outcomes, draws many
-    datasets of the same size from it, and compares each estimator with the world's true error
-    in its own norm. The ranking is by root mean squared error, bias and noise together; ranks
-    are comparable within a norm, since errors of different norms have different truths.
+    Use it to choose a metric. It fits a simulated model to the scores (of the top label, for a
+    matrix) and their outcomes, and draws many datasets of the same size from it. Each estimator is
+    compared with the true error in its own norm. The ranking is by root mean squared error, which
+    combines bias and noise. Ranks are comparable within a norm only, because the true error depends
+    on the norm.
 
-    The world is a Beta with a smooth curve. Where it fits poorly the advice is unreliable, and says
-    so. Estimators are judged in that one world. It is a little worse calibrated than the model,
-    because it also fits noise; for a nearly calibrated model the debiased errors deserve more
-    credit than their rank.
+    If the simulated model fits poorly, the result is marked as unreliable. The simulated model is a
+    little worse calibrated than yours, because it also fits noise. For a nearly calibrated model
+    the debiased errors therefore deserve a better rank.
 
     Parameters
     ----------
-    probs, labels, logits
-        Predictions and labels, or one `Forecasts`.
-    estimators
-        What to compare, by name; by default the named errors of both norms, with bins of equal
-        width and of equal mass.
-    n_datasets
-        Datasets to draw; fewer where they are long (10 million draws in all, or 20 sets).
-    rng
-        Seed.
+    probs : array_like, Forecasts or World
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data, or a
+        simulated model (`World`).
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    estimators : dict of str to Estimator or named metric, optional
+        Estimators to compare, by name (default: the named errors of both norms, with equal-width
+        and equal-mass bins).
+    n_datasets : int, default 500
+        Number of simulated datasets; fewer for large data (10 million rows in total, or 20
+        datasets).
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+
+    Returns
+    -------
+    Advice
+        The ranking and the recommendation.
 
     References
     ----------

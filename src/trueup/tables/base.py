@@ -28,10 +28,10 @@ def check_version(data: object) -> None:
 
 
 class Table(TableShown, Stored):
-    """Base of all tables.
+    """Base class of all tables.
 
-    ``induced`` is the kind of problem that a table of sums is of, as `Lens.induces`; empty for
-    columns of results. ``hint`` helps who passes something else.
+    ``induced`` is the kind of problem that a table of sums belongs to, as in `Lens.induces`; it is
+    empty for result tables. ``hint`` is added to the message if something else is passed.
     """
 
     induced: ClassVar[str] = ""
@@ -48,16 +48,50 @@ class Table(TableShown, Stored):
         return super().from_dict(data)
 
     def columns(self) -> dict[str, Any]:
-        """Return what a reader wants of every row of the table, by name."""
+        """Return the columns of the table by name.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The columns.
+        """
         raise NotImplementedError
 
     def to_frame(self, library: Library | None = None) -> Any:
-        """Return the columns as a data frame (pandas, polars or pyarrow)."""
+        """Return the columns as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Library to use (default: the first that is installed).
+
+        Returns
+        -------
+        DataFrame
+            The data frame, or a pyarrow table.
+        """
         return frame_of(self.columns(), library)
 
     @classmethod
     def expect(cls, value: object, name: str = "table", rule: str = "", hint: str = "") -> Self:
-        """Return the argument ``name``; raise InputError unless it is a table of this kind."""
+        """Return an argument; raise InputError unless it is a table of this kind.
+
+        Parameters
+        ----------
+        value : object
+            The argument.
+        name : str, default "table"
+            Its name.
+        rule : str, optional
+            Rule for the message.
+        hint : str, optional
+            Hint for the message.
+
+        Returns
+        -------
+        Table
+            The argument.
+        """
         if isinstance(value, cls):
             return value
         kind = f"{'an' if cls.__name__[0] in 'AEIOU' else 'a'} {cls.__name__}"

@@ -20,16 +20,24 @@ from trueup.tables.base import Table
 class BinTable(Table):
     """Sufficient statistics of right-closed bins [e0, e1], (e1, e2], …, (e_{B−1}, e_B].
 
-    Tables over the same edges add with ``+``; the sum over parts is the table of the whole.
+    Tables with the same edges add with ``+``: the sum over parts of the data is the table of the
+    whole. Use one to plot a reliability diagram, or to compute an error in batches.
 
-    Attributes
+    Parameters
     ----------
-    edges
+    edges : ndarray
         B + 1 edges, from 0 to 1.
-    n_bins_requested
-        How many bins were asked for; with many tied scores equal-mass bins are fewer.
-    sums
-        count, Σw, Σw², Σwp, Σwp², Σwy, Σwy², Σwpy of every bin, each an array (B,).
+    n_bins_requested : int
+        Number of bins requested; with many tied scores there are fewer equal-mass bins.
+    sums : Sums
+        count, Σw, Σw², Σwp, Σwp², Σwy, Σwy² and Σwpy of every bin, each of shape (B,).
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.ece.estimator(n_bins=2).table([0.1, 0.3, 0.9], [0, 1, 1])
+    >>> table.count.tolist(), table.mean_label.tolist()
+    ([2, 1], [0.5, 1.0])
     """
 
     edges: Floats
@@ -43,7 +51,22 @@ class BinTable(Table):
     def from_sums(
         cls, inner_edges: Floats, sums: Sums, n_bins_requested: int | None = None
     ) -> BinTable:
-        """Put statistics and the inner edges they were taken with together."""
+        """Combine sums with the inner edges of their bins.
+
+        Parameters
+        ----------
+        inner_edges : ndarray
+            Inner edges.
+        sums : Sums
+            Sums by bin.
+        n_bins_requested : int, optional
+            Number of bins requested (default: the number of bins).
+
+        Returns
+        -------
+        BinTable
+            The table.
+        """
         edges = np.concatenate([[0.0], inner_edges, [1.0]])
         return cls(edges, n_bins_requested or len(edges) - 1, sums)
 
@@ -54,17 +77,17 @@ class BinTable(Table):
 
     @property
     def count(self) -> Ints:
-        """Rows in each bin."""
+        """Number of rows in each bin."""
         return self.sums.count
 
     @property
     def weight(self) -> Floats:
-        """Σw of each bin: the number of rows where there are no weights."""
+        """Σw of each bin, which is the number of rows if there are no weights."""
         return self.sums.weight
 
     @cached_property
     def share(self) -> Floats:
-        """Each bin's part of the total weight."""
+        """Fraction of the total weight in each bin."""
         return np.asarray(self.weight / self.weight.sum())
 
     @cached_property
@@ -79,7 +102,7 @@ class BinTable(Table):
 
     @cached_property
     def gap(self) -> Floats:
-        """y_b − f_b: negative where the model is overconfident; NaN in an empty bin."""
+        """y_b − f_b: negative if the model is overconfident; NaN in an empty bin."""
         return self.mean_label - self.mean_score
 
     @cached_property
@@ -89,16 +112,22 @@ class BinTable(Table):
 
     @property
     def parts(self) -> list[tuple[float, BinTable]]:
-        """The one table with its share in the whole, as `BinTables` has several."""
+        """The table with its weight, which is 1, in the form of `BinTables.parts`."""
         return [(1.0, self)]
 
     @property
     def sets_per_row(self) -> int:
-        """Return in how many sets of bins each row is."""
+        """Number of sets of bins that each row is in."""
         return 1
 
     def nonempty(self) -> BinTable:
-        """Return the table without its empty bins, whose range goes to the bin above."""
+        """Return the table without its empty bins, whose range goes to the bin above.
+
+        Returns
+        -------
+        BinTable
+            The table.
+        """
         if self.count.all():
             return self
         full = np.flatnonzero(self.count)
@@ -106,11 +135,18 @@ class BinTable(Table):
         return BinTable(edges, self.n_bins_requested, Sums(*(moment[full] for moment in self.sums)))
 
     def without_singles(self) -> tuple[BinTable, int]:
-        """Merge every bin of a single row with its nearest neighbor; return how many were merged.
+        """Merge every single-row bin with its nearest neighbor.
 
-        One row says nothing about a variance, so debiasing and intervals do this first. From the
-        lowest score up, such a bin joins the neighboring non-empty bin of nearest mean score, a
-        tie the lower one; a lone bin stays.
+        One row says nothing about a variance, so debiasing and intervals do this first. Starting at
+        the lowest score, such a bin joins the neighboring non-empty bin with the nearest mean
+        score, or the lower one in a tie. If there is no other bin, it stays.
+
+        Returns
+        -------
+        table : BinTable
+            The table.
+        n_merged : int
+            Number of bins that were merged.
         """
         table, merged = self.nonempty(), 0
         while table.n_bins > 1 and (singles := np.flatnonzero(table.count == 1)).size:
@@ -155,7 +191,7 @@ class BinTable(Table):
     __hash__ = None  # type: ignore[assignment]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What a reader wants of every bin, by name."""
+        """Return the columns of the table by name."""
         return {
             "low": self.edges[:-1],
             "high": self.edges[1:],

@@ -15,16 +15,29 @@ from trueup.tables.base import Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellTable(Table):
-    """Sufficient statistics of cells of the simplex; tables over the same cells add with ``+``.
+    """Sufficient statistics of cells of the simplex; tables with the same cells add with ``+``.
 
-    Attributes
+    Parameters
     ----------
-    low, high
-        (C, d) corners of the cells, right-closed: low < q ≤ high in every bounded coordinate.
-    count, weight
-        Rows and Σw of each cell.
-    score, label
-        (C, m) Σw·q and Σw·[outcome = j] of each cell.
+    low : ndarray
+        Lower corners of the cells, shape (C, d): low < q ≤ high in every bounded coordinate.
+    high : ndarray
+        Upper corners of the cells, shape (C, d).
+    count : ndarray
+        Number of rows in each cell.
+    weight : ndarray
+        Σw of each cell.
+    score : ndarray
+        Σw·q of each cell, shape (C, m).
+    label : ndarray
+        Σw·[outcome = j] of each cell, shape (C, m).
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(2))
+    >>> error.table([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1]], [0, 1]).mean_label.tolist()
+    [[0.5, 0.5, 0.0]]
     """
 
     low: Floats
@@ -38,17 +51,17 @@ class CellTable(Table):
 
     @cached_property
     def share(self) -> Floats:
-        """Each cell's part of the total weight."""
+        """Fraction of the total weight in each cell."""
         return np.asarray(self.weight / self.weight.sum())
 
     @cached_property
     def mean_score(self) -> Floats:
-        """(C, m) mean prediction of each cell."""
+        """Mean prediction of each cell, shape (C, m)."""
         return self.score / self.weight[:, None]
 
     @cached_property
     def mean_label(self) -> Floats:
-        """(C, m) share of each outcome in each cell."""
+        """Fraction of each outcome in each cell, shape (C, m)."""
         return self.label / self.weight[:, None]
 
     @property
@@ -82,7 +95,7 @@ class CellTable(Table):
         )
 
     def columns(self) -> dict[str, Any]:
-        """What a reader wants of every cell, by name."""
+        """Return the columns of the table by name."""
         columns: dict[str, Any] = {"count": self.count, "weight": self.weight, "share": self.share}
         for j in range(self.score.shape[1]):
             columns[f"mean_score_{j}"] = self.mean_score[:, j]

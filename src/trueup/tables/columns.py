@@ -22,10 +22,20 @@ Part = tuple[Mapping[str, Any], tuple[float, float], Mapping[str, Any]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultTable(Table):
-    """Columns of equal length by name; ``columns["error"]`` is one of them.
+    """Table of named, equal-length columns; ``table["error"]`` returns one.
 
-    Unlike tables of bins these do not add: they are what was computed, not what it was computed
-    from.
+    Unlike tables of bins, these do not add: they hold results, not the statistics behind them.
+
+    Parameters
+    ----------
+    data : mapping of str to ndarray
+        The columns by name.
+
+    Examples
+    --------
+    >>> table = ResultTable({"class": np.array(["a", "b"]), "error": np.array([0.5, 0.25])})
+    >>> table["error"].tolist(), len(table)
+    ([0.5, 0.25], 2)
     """
 
     data: Mapping[str, NDArray[Any]]
@@ -35,10 +45,22 @@ class ResultTable(Table):
     def from_rows(
         cls, rows: Iterable[Mapping[str, Any] | Sequence[Any]], names: Sequence[str] = ()
     ) -> Self:
-        """Put rows together: values by the name of their column, or in the order of ``names``.
+        """Make a table from rows; values of different types keep their types.
 
-        Values of several types stay what they are.
+        Parameters
+        ----------
+        rows : iterable of mapping or sequence
+            Values of each row by the name of their column, or in the order of ``names``.
+        names : sequence of str, optional
+            Names of the columns, if rows are sequences.
 
+        Returns
+        -------
+        ResultTable
+            The table.
+
+        Examples
+        --------
         >>> ResultTable.from_rows([("a", 0.5), (3, 0.25)], ["class", "error"])["class"]
         array(['a', 3], dtype=object)
         """
@@ -50,7 +72,18 @@ class ResultTable(Table):
 
     @classmethod
     def from_parts(cls, parts: Iterable[Part]) -> Self:
-        """Put parts of the data together, such as classes or groups, one row each."""
+        """Make a table from parts of the data, such as classes or groups, one row each.
+
+        Parameters
+        ----------
+        parts : iterable of tuple
+            For each part: its name and size, its mean score and label, and its results.
+
+        Returns
+        -------
+        ResultTable
+            The table.
+        """
         return cls.from_rows(
             {**part, "mean_score": score, "mean_label": label, "gap": label - score, **found}
             for part, (score, label), found in parts
@@ -86,8 +119,16 @@ class ResultTable(Table):
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values that `from_dict` reads back, ready for JSON.
 
-        JSON has no NaN: it is written as None. The version of the format is next to the columns.
+        JSON has no NaN, so NaN is written as None. The version of the format is stored with the
+        columns.
 
+        Returns
+        -------
+        dict
+            The columns by name, as lists.
+
+        Examples
+        --------
         >>> ResultTable({"error": np.array([0.5, math.nan])}).to_dict()
         {'schema': 1, 'error': [0.5, None]}
         """
@@ -119,16 +160,41 @@ class ResultTable(Table):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(ResultTable):
-    """Columns with one row per point, in increasing order of the score.
+    """Table with one row per point of a curve, in increasing order of the score.
 
-    Curves of several classes stand below each other, with their ``class`` in a column.
+    Curves of several classes are stacked, with their ``class`` in a column.
+
+    Parameters
+    ----------
+    data : mapping of str to ndarray
+        The columns by name.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> curve = tu.smooth_ece.estimator().table([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1])
+    >>> list(curve.columns())
+    ['score', 'density', 'mean_label', 'gap']
     """
 
     kind: ClassVar[str] = "curve"
 
     @classmethod
     def stacked(cls, names: Sequence[Any], curves: Sequence[Curve | None]) -> Curve | None:
-        """Put the curves of several classes together; classes without one are left out."""
+        """Stack the curves of several classes; classes without a curve are dropped.
+
+        Parameters
+        ----------
+        names : sequence
+            Name of each class.
+        curves : sequence of Curve or None
+            Curve of each class.
+
+        Returns
+        -------
+        Curve or None
+            The stacked curve; None if no class has one.
+        """
         present = [(n, c) for n, c in zip(names, curves, strict=True) if c is not None]
         if not present:
             return None

@@ -17,19 +17,26 @@ from trueup.tables.columns import Curve
 
 @dataclass(frozen=True, repr=False)
 class BinTables(Table):
-    """Bin tables of several induced problems, such as one per class; adds member by member.
+    """Bin tables of several induced problems, such as one per class; they add member by member.
 
-    Attributes
+    Parameters
     ----------
-    names
+    names : tuple
         Name of each member: the class.
-    shares
-        Weight of each member in the average; they sum to 1.
-    tables
-        A `BinTable` for each member, or None for one without any row.
-    divides_rows
-        Whether each row is in the table of one member only, as with predicted classes. The share
-        of a member is then its part of the rows (or weight).
+    shares : tuple of float
+        Weight of each member in the average; the weights sum to 1.
+    tables : tuple of BinTable or None
+        Table of each member; None for a member without rows.
+    divides_rows : bool, default False
+        Whether each row is in the table of one member only, as with predicted classes. The weight
+        of a member is then its fraction of the rows (or of the weight).
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> tables = tu.sce.estimator(n_bins=2).table([[0.6, 0.4], [0.3, 0.7]], [0, 1])
+    >>> tables.names, tables[1].mean_score.tolist()
+    ((0, 1), [0.4, 0.7])
     """
 
     names: tuple[Any, ...]
@@ -41,17 +48,25 @@ class BinTables(Table):
 
     @property
     def parts(self) -> list[tuple[float, BinTable]]:
-        """Every table that counts in the average, with its share."""
+        """Every table that counts in the average, with its weight."""
         members = zip(self.shares, self.tables, strict=True)
         return [(share, table) for share, table in members if table is not None and share > 0]
 
     @property
     def sets_per_row(self) -> int:
-        """Return in how many sets of bins each row is."""
+        """Number of sets of bins that each row is in."""
         return 1 if self.divides_rows else len(self.parts)
 
     def without_singles(self) -> tuple[BinTables, int]:
-        """Merge every bin of a single row with its nearest neighbor; return how many were."""
+        """Merge every single-row bin with its nearest neighbor.
+
+        Returns
+        -------
+        tables : BinTables
+            The tables.
+        n_merged : int
+            Number of bins that were merged.
+        """
         found = [(None, 0) if part is None else part.without_singles() for part in self.tables]
         tables = tuple(part for part, _ in found)
         merged = sum(many for _, many in found)
@@ -69,7 +84,7 @@ class BinTables(Table):
         return BinTables(self.names, self.shares, tuple(_added(a, b) for a, b in pairs))
 
     def _add_divided_rows(self, other: BinTables) -> BinTables:
-        """Add families of which either may lack a member, and redistribute the weight."""
+        """Add families, either of which may lack a member, and compute the weights again."""
         tables: dict[Any, BinTable | None] = dict(zip(self.names, self.tables, strict=True))
         for name, table in zip(other.names, other.tables, strict=True):
             tables[name] = _added(tables.get(name), table)
@@ -89,7 +104,7 @@ class BinTables(Table):
         return self.tables[self.names.index(name)]
 
     def columns(self) -> dict[str, Any]:
-        """What a reader wants of every bin of every member, by name."""
+        """Return the columns of all members by name."""
         full = [(n, t) for n, t in zip(self.names, self.tables, strict=True) if t is not None]
         columns: dict[str, Any] = {"class": [name for name, t in full for _ in range(t.n_bins)]}
         for key in full[0][1].columns() if full else ():

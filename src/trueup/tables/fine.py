@@ -63,7 +63,7 @@ def fine_edges() -> Floats:
 
 
 class Rebinned(NamedTuple):
-    """A table of bins made from cells, and by how much its L1 error may be off."""
+    """A table of bins made from cells, and a bound on the change of its L1 error."""
 
     table: BinTable
     bound: float
@@ -73,22 +73,60 @@ class Rebinned(NamedTuple):
 class FineBinTable(FieldsShown):
     """Statistics of 10,240 dyadic cells of [0, 1]; fine tables always add with ``+``.
 
-    From it come equal-mass bins and others that depend on the data, without the data. A cell
-    spans at most 1/128 of min(p, 1 − p), above 2^−40. Bins made of whole cells differ from the
-    exact ones only in the rows of the cells in which a cut falls. If these hold a share m of the
-    weight, an L1 error differs from its exact value by at most 2m: without those rows the two
-    would be equal, and taking them away changes either by at most m. Both methods return 2m.
+    Use it for streams and for data on several machines. Equal-mass bins, and others that depend on
+    the data, are computed from it without the data. A cell spans at most 1/128 of min(p, 1 − p),
+    above 2^−40. Bins made of whole cells differ from the exact ones only in the rows of the cells
+    that a cut falls into. If these cells hold a fraction m of the weight, an L1 error differs from
+    its exact value by at most 2m. (Without those rows the two errors are equal, and dropping the
+    rows changes either by at most m.) Both methods return 2m.
+
+    Parameters
+    ----------
+    sums : Sums
+        Sums by cell.
+
+    Examples
+    --------
+    >>> table = FineBinTable.from_arrays(np.array([0.1, 0.2, 0.3, 0.9]), np.array([0, 0, 1, 1]))
+    >>> table.equal_mass(2).table.count.tolist()
+    [2, 2]
     """
 
     sums: Sums
 
     @classmethod
     def from_arrays(cls, p: NDArray[Any], y: NDArray[Any], w: Floats | None = None) -> FineBinTable:
-        """Count checked scores and labels, both arrays, into cells."""
+        """Count validated scores and labels into cells.
+
+        Parameters
+        ----------
+        p : ndarray
+            Scores.
+        y : ndarray
+            Labels.
+        w : ndarray, optional
+            Weights.
+
+        Returns
+        -------
+        FineBinTable
+            The table.
+        """
         return cls(engine.bins.bin_sums(p, y, w, fine_edges()))
 
     def equal_mass(self, n_bins: int) -> Rebinned:
-        """Equal-mass bins made of whole cells, and the bound on an L1 error's difference."""
+        """Compute equal-mass bins from whole cells.
+
+        Parameters
+        ----------
+        n_bins : int
+            Number of bins.
+
+        Returns
+        -------
+        Rebinned
+            ``table``, and ``bound`` on the difference of an L1 error from its exact value.
+        """
         check_whole("n_bins", n_bins, 1)
         full = np.flatnonzero(self.sums.count)
         cumulative = np.cumsum(self.sums.weight[full])
@@ -100,7 +138,18 @@ class FineBinTable(FieldsShown):
         return Rebinned(table, self._bound(full[holders]))
 
     def rebin(self, inner_edges: Floats) -> Rebinned:
-        """Bins with given inner edges, cells going where their mean score goes, and the bound."""
+        """Compute bins with given edges from whole cells.
+
+        Parameters
+        ----------
+        inner_edges : ndarray
+            Inner edges. A cell that an edge cuts goes where its mean score goes.
+
+        Returns
+        -------
+        Rebinned
+            ``table``, and ``bound`` on the difference of an L1 error from its exact value.
+        """
         inner = np.asarray(inner_edges, np.float64)
         if inner.ndim != 1 or np.any(np.diff(inner, prepend=0, append=1) <= 0):
             raise must_be("inner_edges", "increasing numbers between 0 and 1", inner_edges)
@@ -136,14 +185,31 @@ class FineBinTable(FieldsShown):
         return FineBinTable(Sums(*(a + b for a, b in zip(self.sums, other.sums, strict=True))))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the non-empty cells as plain Python values that `from_dict` reads back."""
+        """Return the non-empty cells as plain Python values that `from_dict` reads back.
+
+        Returns
+        -------
+        dict
+            The cells.
+        """
         full = np.flatnonzero(self.sums.count)
         sums = {name: m[full].tolist() for name, m in zip(MOMENTS, self.sums, strict=True)}
         return {"schema": SCHEMA, "cells": N_CELLS, "index": full.tolist(), "sums": sums}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FineBinTable:
-        """Read what `to_dict` wrote."""
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        data : dict
+            Output of `to_dict`.
+
+        Returns
+        -------
+        FineBinTable
+            The table.
+        """
         check_version(data)
         check_entries(data, ["cells", "index", "sums"])
         if data["cells"] != N_CELLS:

@@ -1,6 +1,6 @@
 """All that sentences state of one model, recomputed from its arrays when it is asked for.
 
-What is read from the evaluation is only what other tests compare with oracles of their own: raw
+Read from the evaluation is only what other tests compare with oracles of their own. These are raw
 p-values of tests by resampling, ends of intervals of binned errors (compared with `tu.interval`),
 the detectable error, and what recalibrators reach out of fold.
 """

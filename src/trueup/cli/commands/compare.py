@@ -1,4 +1,4 @@
-"""`trueup compare`: paired comparison of the calibration of two or more models."""
+"""`trueup compare`: compare the calibration of several models by paired tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trueup evaluate`: the full evaluation of the predictions in a file."""
+"""`trueup evaluate`: test calibration, estimate the error and recommend what to do."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
 
 
 def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
-    """Return the usual metrics and the additional ones in ``wanted``, or None without any."""
+    """Return the usual metrics with those requested in addition; None if none are requested."""
     from trueup.evaluation.findings import usual_metrics
 
     usual = usual_metrics(forecasts)

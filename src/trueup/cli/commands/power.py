@@ -1,4 +1,4 @@
-"""`trueup power`: power and sample size of the omnibus test."""
+"""`trueup power`: the power of a test, and the rows needed to detect an error."""
 
 from __future__ import annotations
 

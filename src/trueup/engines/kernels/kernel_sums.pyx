@@ -4,8 +4,8 @@
 
 `sum_line` and `sum_node` are exact sums Σ_j e^{−|x_i − x_j|₁/h} v_j of up to four coordinates, in
 O(n log^{d−1} n). Points stand in the order of coordinate 0. They are split in the middle of that
-order; for a pair of points on both sides of the plane the kernel is a product of what each knows
-alone, so that pairs across are those of a problem with one coordinate less, of two sides. That
+order. For a pair of points on both sides of the plane the kernel is a product of a factor of each
+point. So pairs across are those of a problem with one coordinate less, of two sides. That
 problem is split in the middle of its own first coordinate: pairs across are again two problems of
 two sides, the lower points of one side with the upper points of the other. In the last coordinate
 two scans, up and down, carry the sums of both sides. Pairs that no plane parts meet in small

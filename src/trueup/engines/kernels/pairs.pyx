@@ -48,9 +48,9 @@ def laplace_scan(
 ):
     """Scan the points start … stop−1; return (own, cross, pull, state, decay).
 
-    With B the sum of all residuals before ``start``, each decayed by its distance to the point
-    before ``start`` (to ``start`` itself if it is the first), the chunk adds cross + B·pull to
-    the sum over pairs, own to that of squares, and leaves state + B·decay.
+    Let B be the sum of all residuals before ``start``, each decayed by its distance to the point
+    before ``start`` (to ``start`` itself if it is the first). The chunk adds cross + B·pull to the
+    sum over pairs and own to that of squares, and leaves state + B·decay.
     """
     cdef stretch found
     if not 0 <= start <= stop <= min(len(value), len(residual)):

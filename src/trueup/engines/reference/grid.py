@@ -61,7 +61,7 @@ def absolute_area(height: Floats) -> float:
     """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps.
 
     Between two points r is the parabola that has their values and, on average, that of the
-    polynomial through six; where it has zeros, the areas on either side are computed separately.
+    polynomial through six; where it has zeros, the areas on their sides are added separately.
     """
     first, last = height[:-1], height[1:]
     mirrored = np.concatenate([height[2:0:-1], height, height[-2:-4:-1]])

@@ -1,7 +1,7 @@
 """What needs the scores in order: equal-mass edges, and the rows of each distinct score.
 
-Rows with the same score are never distinguished, so results do not depend on their order. Both
-zeros are the same score: it is returned as 0.0, never as -0.0.
+Rows with the same score are never distinguished, so results do not depend on the order of rows.
+Both zeros are the same score: it is returned as 0.0, never as -0.0.
 """
 
 from __future__ import annotations

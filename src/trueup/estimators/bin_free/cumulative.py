@@ -21,40 +21,40 @@ MOST_POINTS = 2001
 
 @dataclass(frozen=True, repr=False)
 class CumulativeError(PairsEstimator):
-    r"""Largest running sum of label − score, or their range: an error without bins.
+    r"""Largest cumulative sum of label − score, or the range of the sums: an error without bins.
 
     With :math:`D_t = \frac{1}{\sum_i w_i}\sum_{p_i \le t} w_i (p_i - y_i)`, ``"ks"`` is
-    :math:`\max_t |D_t|` and ``"kuiper"`` is :math:`\max_t D_t - \min_t D_t`, the empty sum 0
-    among them. Sums are taken at the ends of groups of tied scores, so that nothing depends on
-    the order of rows.
+    :math:`\max_t |D_t|` and ``"kuiper"`` is :math:`\max_t D_t - \min_t D_t`, with the empty sum 0
+    included. Sums are taken at the ends of groups of tied scores, so that the order of rows does
+    not matter.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own error.
-    statistic
-        ``"ks"``: the worst error from the lowest score up (Kolmogorov and Smirnov);
-        ``"kuiper"``: the worst error of any range of scores, never below ``"ks"``.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own error.
+    statistic : {"ks", "kuiper"}, default "ks"
+        ``"ks"`` is the worst error from the lowest score up (Kolmogorov and Smirnov); ``"kuiper"``
+        is the worst error of any range of scores, never below ``"ks"``.
 
     Notes
     -----
-    Use it where no choice of bins should matter. For scores that are too high everywhere, or
-    too low, both are the difference of the mean score and the mean label. Errors of changing
-    sign cancel in part: both are then below the mean absolute error of the scores. A calibrated
-    model has values of about :math:`0.5\,n^{-1/2}`, not 0. Cost: one sort.
+    Use it if no choice of bins should matter. For scores that are too high everywhere, or too low
+    everywhere, both are the difference of the mean score and the mean label. Errors of changing
+    sign cancel in part: both are then below the mean absolute error of the scores. For a calibrated
+    model, sampling noise gives about :math:`0.5\,n^{-1/2}`, not 0. Cost: one sort.
 
-    `measure` notes where: the ``score`` up to which the largest sum runs, or for ``"kuiper"``
-    the range of scores, from ``low`` to ``high``, both included. Its table is the curve to draw:
-    ``share`` of the weight up to each score, that ``score``, and the ``difference``
-    :math:`-D_t`, positive where the model has been too low so far. A rising curve says that
-    the model is too low there, its slope by how much. It starts at (0, 0, 0).
+    `measure` notes the location: the ``score`` up to which the largest sum runs or, for
+    ``"kuiper"``, the range of scores from ``low`` to ``high``, both included. The table is the
+    curve to plot: ``share`` (fraction of the weight up to each score), ``score``, and
+    ``difference`` :math:`-D_t`, which is positive if the model has been too low so far. Where the
+    curve increases, the model is too low, by its slope. The curve starts at (0, 0, 0).
 
     References
     ----------
-    Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu & Hartley 2020, "Calibration of neural
-    networks using splines"; Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu 2022, "Metrics of
-    calibration for probabilistic predictions".
+    Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu & Hartley 2020, "Calibration of neural networks
+    using splines"; Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu 2022, "Metrics of calibration for
+    probabilistic predictions".
 
     Examples
     --------
@@ -72,7 +72,7 @@ class CumulativeError(PairsEstimator):
         check_choice("statistic", self.statistic, "ks", "kuiper")
 
     def measure_pairs(self, pairs: Pairs) -> Part:
-        """Add up one set of pairs."""
+        """Compute the cumulative sums of one set of pairs."""
         groups = TiedScores.of(pairs)
         weight = running_sums(groups.weight)
         difference = running_sums(-groups.residual) / weight[-1]
@@ -93,7 +93,7 @@ class CumulativeError(PairsEstimator):
         return Part(float(abs(difference[last] - difference[first])), curve, at)
 
     def power_of_ties(self, ties: TiedScores) -> float:
-        """Return the largest sum, or the range of sums, alone."""
+        """Compute the largest sum, or the range of sums, alone."""
         lowest, highest = engine.sweep.extreme_sums(ties.count_residual)
         largest = max(highest, -lowest) if self.statistic == "ks" else highest - lowest
         return largest / float(ties.total)

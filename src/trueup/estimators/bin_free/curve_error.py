@@ -24,41 +24,41 @@ from trueup.tables import Curve
 
 @dataclass(frozen=True, repr=False)
 class CurveError(PairsEstimator):
-    r"""Distance between predictions and a loess calibration curve (Austin & Steyerberg 2019).
+    """Distance between predictions and a loess calibration curve (Austin & Steyerberg 2019).
 
-    With :math:`c(p)` the loess fit of the labels at p (degree 2, tricube weights, not limited to
-    [0, 1]), the mean, or a quantile, of :math:`|p_i - c(p_i)|` over the rows: the integrated
-    calibration index ICI (``quantile=None``), E50 (0.5), E90 (0.9) and Emax (1.0).
+    Let :math:`c(p)` be the loess fit of the labels at p (degree 2, tricube weights, not limited to
+    [0, 1]). The error is the mean, or a quantile, of :math:`|p_i - c(p_i)|` over the rows: the
+    integrated calibration index ICI (``quantile=None``), E50 (0.5), E90 (0.9) and Emax (1.0).
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        two columns. More columns need one, such as ``OneVsRest(c)``.
-    quantile
-        None for the mean, or a number from 0 to 1.
-    span
-        Share of the rows in the window of each local fit; 0.75 as in R and in the paper.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and two columns. More columns need a lens, such as ``OneVsRest(c)``.
+    quantile : float, optional
+        Quantile of the distances, from 0 to 1 (default: their mean).
+    span : float, default 0.75
+        Fraction of the rows in the window of each local fit, as in R and in the paper.
 
     Notes
     -----
-    Use it where clinicians will read the result: it is on the scale of probabilities and has no
-    bins. It is not 0 for a calibrated model: the curve follows chance, by about the standard
-    error of a local mean, and Emax most of all, at the ends, where a curve can leave [0, 1]. A
-    span of 0.75 also smooths away errors that are local. Where most rows have one and the same
-    score, windows next to it hold few rows and the curve there is ragged.
+    Use it if clinicians will read the result: it is on the scale of probabilities and has no bins.
+    It is not 0 for a calibrated model, because the curve follows sampling noise by about the
+    standard error of a local mean. Emax suffers most, at the ends, where a curve can leave [0, 1].
+    A span of 0.75 also smooths away local errors. If most rows share one score, windows next to it
+    hold few rows and the curve there is ragged.
 
-    The curve is that of R's ``loess(y ~ p)`` with ``surface = "direct"``; how ties, weights and
-    more than 2048 different scores are handled is documented in `Loess.of`. R's default surface
-    interpolates from a few fits: in one published example of 1,000 rows its ICI differs by 0.6%
-    and its Emax by 6%. Quantiles are R's type 7 (NumPy's
-    "linear"), of rows counted in the largest unit that divides the weights of all scores, so that
-    a weight of 3 is three rows and scaling all weights changes nothing; with weights of no common
-    unit, the smallest error that the share ``quantile`` of the weight does not exceed.
+    The curve is that of R's ``loess(y ~ p)`` with ``surface = "direct"``; `Loess.of` documents
+    ties, weights and more than 2048 distinct scores. R's default surface interpolates from a
+    few fits: in one published example of 1,000 rows its ICI differs by 0.6% and its Emax by 6%.
+    Quantiles are R's type 7 (NumPy's "linear"). Rows are counted in the largest unit that
+    divides the weights of all scores, so that a weight of 3 is three rows and scaling all
+    weights changes nothing. For weights without a common unit, a quantile is the smallest error
+    that the fraction ``quantile`` of the weight does not exceed.
 
-    The table is the curve: ``score`` and ``mean_label`` where it was fitted. Cost: a sort, then a
-    fit to three quarters of the rows at up to 2048 different scores, or, of more, at about 400 to
-    900 (never more than 6144) of them: about a second for 10⁶ rows.
+    The table is the curve: ``score`` and ``mean_label`` at the fitted points. Cost: a sort, then
+    one fit to 75% of the rows at each of up to 2048 distinct scores. With more scores, about 400 to
+    900 points are fitted (never more than 6144): about a second for 10⁶ rows.
 
     References
     ----------
@@ -84,7 +84,7 @@ class CurveError(PairsEstimator):
             raise must_be("span", "a number above 0 and up to 1", self.span)
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
-        """Return `Binary`; refuse more than two columns."""
+        """Return `Binary`; raise InputError for more than two columns."""
         return clinical_lens(None, forecasts)
 
     def bounds(self, forecasts: Forecasts) -> Ends:

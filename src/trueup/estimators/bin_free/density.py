@@ -32,45 +32,48 @@ PRESENT = 1e-6  # of the largest density: the worst gap is sought among scores t
 
 @dataclass(frozen=True, repr=False)
 class DensityError(PairsEstimator):
-    r"""Calibration error by kernel density estimates (Zhang, Kailkhura & Han 2020).
+    r"""Calibration error from kernel density estimates (Zhang, Kailkhura & Han 2020).
 
-    :math:`(\int_0^1 |x - g(x)/f(x)|^p f(x)\,dx \,/ \int_0^1 f(x)\,dx)^{1/p}`, with f the density
-    of the scores and g that of the positive rows times their share, so that g/f is the rate of
-    positives near x; for p = 1 that is :math:`\int |x f - g|`. Triweight kernel of standard
-    deviation h (it ends 3h away), folded by all reflections at 0 and 1; trapezoid rule on the
-    points j/2¹⁴.
+    :math:`(\int_0^1 |x - g(x)/f(x)|^p f(x)\,dx \,/ \int_0^1 f(x)\,dx)^{1/p}`, where f is the
+    density of the scores and g the density of the positive rows times their fraction. So g/f is the
+    rate of positives near x, and for p = 1 the error is :math:`\int |x f - g|`. The kernel is
+    triweight with standard deviation h (it ends 3h away), reflected at 0 and 1. Integrals use the
+    trapezoid rule on the points j/2¹⁴.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own bandwidth.
-    norm
-        p ≥ 1, or ``math.inf`` for the largest |x − g/f| where f is above a millionth of its
-        largest value.
-    bandwidth
-        h, above 0 and at most 1. By default that of the authors: the (population) standard
-        deviation of the scores of positive rows times (2n)^(-1/5), n the number of rows, or
-        (Σw)²/Σw² with weights. If it is 0, the deviation of all scores; if that is 0 too, there
-        is one score, and the answer is its distance to the mean label.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own bandwidth.
+    norm : float, default 1
+        p ≥ 1, or ``math.inf`` for the largest |x − g/f| where f is above a millionth of its largest
+        value.
+    bandwidth : float, optional
+        h, above 0 and at most 1. The default is the rule of the authors: the (population) standard
+        deviation of the scores of positive rows times (2n)^(-1/5), where n is the number of rows,
+        or (Σw)²/Σw² with weights. If it is 0, the standard deviation of all scores is used. If that
+        is 0 too, all scores are equal, and the error is their distance to the mean label.
 
     Notes
     -----
-    Kept to compare with published numbers. Not 0 at the truth: smoothing bends the curve, most of
-    all at 0 and 1, and chance adds to it. The rule is made for bell-shaped scores and smooths
-    concentrated ones far too much. In the ten worlds that Roelofs et al. fitted to networks it is
-    too low (L1) by 0.3 to 1 points for 800 rows or more, hardly less for 10,000; from 3,200 on it
-    is further off in each of them than `ece` and `ece_sweep` are. In resnet110_c10 (truth 5.84
-    points) the biases for n = 200, 800, 3200 and 10,000 are −0.2, −0.3, −0.3, −0.3, compared with
-    +0.5, +0.25, +0.1, 0.0 of `ece` and 0.0 of `ece_sweep`. For L2 (truth 10.71) they are +1.8,
-    +0.2, −0.5, −0.9, always further off than `rmsce_sweep`, and less than `rmsce` (−2.5 for
-    10,000) from 800 rows on.
+    Use it to compare with published numbers. It is not 0 for a calibrated model: smoothing bends
+    the curve, most of all at 0 and 1, and sampling noise adds to it. The bandwidth rule is made for
+    bell-shaped scores and oversmooths concentrated ones. In the ten simulated models that Roelofs
+    et al. fitted to networks, the L1 error is too low by 0.3 to 1 points for 800 rows or more, and
+    more rows hardly help. From 3,200 rows on, it is further off in each of them than `ece` and
+    `ece_sweep`.
 
-    `measure` notes h (``bandwidth``), which is never below 4/2¹⁴. Its table is a `Curve` of the
-    ``density`` f and the ``mean_label`` g/f. Values are those of exact sums over rows to 1e-10
-    for h ≥ 0.01, 1e-6 for 0.001 and 2e-5 for the narrowest; the largest gap, often at the foot of
-    a kernel where f is small, to 1e-4 for h ≥ 0.01. Cost: three reads and five transforms of a
-    fixed size.
+    In resnet110_c10 (true error 5.84 points) the biases for n = 200, 800, 3200 and 10,000 are −0.2,
+    −0.3, −0.3, −0.3. Those of `ece` are +0.5, +0.25, +0.1, 0.0, and `ece_sweep` has 0.0. The L2
+    biases (true error 10.71) are +1.8, +0.2, −0.5, −0.9. In absolute value they are
+    always larger than those of `rmsce_sweep`, and smaller than those of `rmsce` (−2.5 for 10,000)
+    from 800 rows on.
+
+    `measure` notes h (``bandwidth``), which is never below 4/2¹⁴. The table is a `Curve` of the
+    ``density`` f and the ``mean_label`` g/f. Values agree with exact sums over rows to 1e-10 for h
+    ≥ 0.01, to 1e-6 for 0.001 and to 2e-5 for the narrowest. The largest gap, often at the foot of a
+    kernel where f is small, agrees to 1e-4 for h ≥ 0.01. Cost: three passes over the data and five
+    transforms of a fixed size.
 
     References
     ----------

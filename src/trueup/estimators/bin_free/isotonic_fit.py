@@ -19,15 +19,15 @@ from trueup.tables import Curve
 class IsotonicFit:
     r"""The non-decreasing function of the score that is closest to the labels, as blocks.
 
-    Minimizes :math:`\sum_i w_i (q(p_i) - y_i)^2`, and every other proper score of q with it,
-    over all functions q that never fall. The solution is a step function: on each block of
-    neighboring scores it is their mean label. Neighboring blocks of the same mean are one, so
-    the means rise strictly. As a reliability diagram it needs no choice of bins (CORP).
+    It minimizes :math:`\sum_i w_i (q(p_i) - y_i)^2`, and every other proper score of q with it,
+    over all non-decreasing functions q. The solution is a step function: on each block of
+    neighboring scores it is their mean label. Neighboring blocks with the same mean are merged, so
+    the means increase strictly. As a reliability diagram it needs no choice of bins (CORP).
 
     Notes
     -----
-    It is fitted to the very labels it is compared with, so it shows some discrimination, and
-    some miscalibration, even where there is none: block means of n rows miss a smooth curve by
+    It is fitted to the labels that it is compared with, so it shows some discrimination, and
+    some miscalibration, even if there is none: block means of n rows differ from a smooth curve by
     about :math:`n^{-1/3}`. Cost: one sort, then one pass over the distinct scores. Comparisons
     are exact for labels 0 and 1 without weights, or with weights of a common unit.
 

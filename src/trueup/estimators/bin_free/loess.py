@@ -12,8 +12,8 @@ from trueup.engines.select import engine
 from trueup.estimators.ties import TiedScores
 
 DIRECT = 2048  # distinct scores up to which the curve is fitted at every one
-BY_RANK = 129  # above that, the number of scores taken evenly by rank
-BY_SCORE = 65  # and the number taken evenly along the score
+BY_RANK = 129  # of more, this many are taken evenly by rank
+BY_SCORE = 65  # and this many evenly along the score
 CLOSE = 1e-4  # a line further than this from the curve in its middle is broken in two
 ROUNDING = 1e-12  # of a sum of weights
 

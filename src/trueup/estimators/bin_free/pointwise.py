@@ -28,43 +28,44 @@ BLOCK_ROWS = 1 << 16  # they fit a cache, and their sums do not drift
 
 @dataclass(frozen=True, repr=False)
 class PointwiseError(PairsEstimator):
-    r"""Mean distance of predictions from the accuracy near them (PSCE of Nixon et al. 2019).
+    r"""Mean distance of predictions from the local accuracy (PSCE of Nixon et al. 2019).
 
-    The accuracy at the 101 points :math:`c_j = j/100` is a mean of labels with weights
-    :math:`d^{|p_i - c_j|/0.01}`, taken on either side and then averaged,
+    The local accuracy at the 101 points :math:`c_j = j/100` is a mean of labels with weights
+    :math:`d^{|p_i - c_j|/0.01}`, taken on each side and then averaged,
 
     .. math:: a_j = \frac12 \frac{\sum_{p_i \le c_j} d^{|p_i - c_j|/0.01} y_i}
               {\sum_{p_i \le c_j} d^{|p_i - c_j|/0.01}} + \frac12 \frac{\sum_{p_i \ge c_j} \dots}
               {\sum_{p_i \ge c_j} \dots},
 
-    where a side without rows leaves the other alone. Between points it is linear. The value is
-    the mean of :math:`|p - a(p)|` over all rows (and classes); `errors` returns every one.
+    where a side without rows is ignored. It is linear between points. The value is the mean of
+    :math:`|p - a(p)|` over all rows (and classes); `errors` returns every single one.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `ClassWise` for a matrix.
-    decay
-        Weight of a row 0.01 away, relative to one at the point. The paper gives no number; 0.9
-        is ours.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `ClassWise` for a matrix.
+    decay : float, default 0.9
+        Weight of a row 0.01 away, relative to a row at the point. The paper does not give a value.
 
     Notes
     -----
-    Use it to ask about single predictions. As one number it is hard to read: it is **not 0 at
-    the truth** near 0 and 1, where all neighbors of a score lie on one side (the accuracy near
-    0 comes out too high, near 1 too low), and in small samples sampling noise adds to it. Compare
-    values of one decay only. A side far away counts half, however little its weight,
-    and a score on a point k/100 counts on both sides, one next to it on one: where many scores
-    are 1, or round numbers, a last digit can move single errors by a lot.
+    Use it for single predictions. As one number it is hard to interpret: it is **not 0 for a
+    calibrated model** near 0 and 1, where all neighbors of a score lie on one side. The local
+    accuracy near 0 is too high, near 1 too low, and in small samples sampling noise adds to the
+    error. Compare values of one decay only.
+
+    A distant side counts half, however small its weight. A score on a point k/100 counts on both
+    sides, a score next to it on one side only. If many scores are 1, or round numbers, a last digit
+    can move single errors by a lot.
 
     The table is the curve: ``score``, ``mean_label``, and ``weight``, the sum of all decayed
-    weights: how much data a point rests on. Cost: two passes over the rows.
+    weights, which shows how much data a point has. Cost: two passes over the data.
 
     References
     ----------
-    Nixon, Dusenberry, Zhang, Jerfel & Tran 2019, "Measuring calibration in deep learning",
-    §5.4 and App. A.2.
+    Nixon, Dusenberry, Zhang, Jerfel & Tran 2019, "Measuring calibration in deep learning", §5.4 and
+    App. A.2.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class PointwiseError(PairsEstimator):
         return ClassWise() if forecasts.is_matrix else Binary()
 
     def measure_pairs(self, pairs: Pairs) -> Part:
-        """Draw the curve of one set of pairs and average the distances from it."""
+        """Compute the curve of one set of pairs and the mean distance from it."""
         curve = self._curve(pairs)
 
         def total(start: int, stop: int) -> float:
@@ -99,10 +100,24 @@ class PointwiseError(PairsEstimator):
     def errors(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
     ) -> Floats:
-        """Return the error |p − a(p)| of every prediction.
+        """Compute the error |p − a(p)| of every prediction.
 
-        One number per row, or per row and class, (n, K), for `ClassWise`; rows of weight 0,
-        which nothing looks at, are left out.
+        Parameters
+        ----------
+        probs : array_like or Forecasts
+            Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+        labels : array_like, optional
+            Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+        weights : array_like, optional
+            Weight of each row (default: all rows count the same).
+        logits : bool, default False
+            Whether `probs` holds logits instead of probabilities.
+
+        Returns
+        -------
+        ndarray
+            One number per row or, for `ClassWise`, per row and class, shape (n, K). Rows of weight
+            0 are dropped.
         """
         forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         lens: Any = self.lens_for(forecasts)

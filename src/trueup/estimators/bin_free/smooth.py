@@ -38,32 +38,34 @@ FINE_TO_COMPARE, CLOSE_TO_COMPARE = 16, 1e-7  # enough where resamples are compa
 
 @dataclass(frozen=True, repr=False)
 class SmoothError(PairsEstimator):
-    r"""Smooth calibration error (Błasiok & Nakkiran 2023): no bins, no tuning parameters.
+    r"""Smooth calibration error: no bins, no tuning parameters (Błasiok & Nakkiran 2023).
 
-    The one :math:`\sigma` with
-    :math:`\int_0^1 |\frac1W\sum_i w_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, K the Gaussian
-    of width σ folded by all reflections at 0 and 1. The left side never rises with σ.
+    The only :math:`\sigma` with
+    :math:`\int_0^1 |\frac1W\sum_i w_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, where K is the
+    Gaussian of width σ, reflected at 0 and 1. The left side never increases with σ.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own width; they are averaged.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own width, and the widths
+        are averaged.
 
     Notes
     -----
-    Use it where scores move a little from run to run: unlike a binned error it never jumps. It
-    measures a distance to calibration and no average of |p − P(y = 1 | p)|: errors of opposite
-    sign within σ of each other cancel. Biased upwards by chance, to about 0.3 n^(-1/3) for
+    Use it if scores change a little from run to run: unlike a binned error, it never jumps. It
+    measures a distance to calibration, not an average of |p − P(y = 1 | p)|: errors of opposite
+    sign within σ of each other cancel. Sampling noise biases it upward, to about 0.3 n^(-1/3) for
     calibrated uniform scores (0.066 for n = 100, 0.014 for 10,000, 0.003 for a million).
 
-    `measure` notes σ (``bandwidth``); its table is a `Curve` of the ``density`` of scores, the
-    ``mean_label`` (NaN where no score is near) and the ``gap``, all smoothed by σ. The gap is the
-    smoothed sum of w (y − p) divided by Σw: below 0 where the model predicts too much.
+    `measure` notes σ (``bandwidth``). The table is a `Curve` of the ``density`` of scores, the
+    ``mean_label`` (NaN if no score is near) and the ``gap``, all smoothed by σ. The gap is the
+    smoothed sum of w (y − p) divided by Σw: it is below 0 where the model overpredicts.
 
-    Rows are spread onto a grid of 2¹⁴ steps. The value is within 1e-10 of the exact one where it
-    is 0.01 or more, 1e-8 for 0.001, 1e-6 for 0.0001, and 1e-5 for anything less. Residuals that
-    add up to 0 at every point give 0. Cost: one pass, and about 15 transforms of a fixed size.
+    Rows are spread over a grid of 2¹⁴ steps. The value is within 1e-10 of the exact one if it is
+    0.01 or more, within 1e-8 for 0.001, 1e-6 for 0.0001, and 1e-5 for smaller values. Residuals
+    that cancel at every point give 0. Cost: one pass over the data and about fifteen transforms of
+    a fixed size.
 
     References
     ----------
@@ -89,7 +91,7 @@ class SmoothError(PairsEstimator):
         return Part(width, table, {"bandwidth": width})
 
     def power_of_pairs(self, pairs: Pairs) -> float:
-        """Find the width alone: a third of the additions, and no curve."""
+        """Find the width alone, which needs a third of the additions and no curve."""
         return _coefficients_and_width(spread_residual(pairs))[1]
 
     def power_of_ties(self, ties: TiedScores) -> float:

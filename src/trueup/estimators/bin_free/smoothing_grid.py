@@ -28,7 +28,7 @@ from trueup.tables import Curve
 GRID = 1 << 14
 SPLINE_VARIANCE = 1 / (3 * GRID**2)
 NOTHING = 2.9  # exp(−(2.9π)²/2) is below 1e-18
-VANISHING = 1e-9  # a density this small, compared with its largest, is rounding
+VANISHING = 1e-9  # a density this small, relative to its largest value, is rounding
 FEWEST_STEPS, MOST_STEPS = 1 << 8, 1 << 10  # of a curve that is shown
 
 

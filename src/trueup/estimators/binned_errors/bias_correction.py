@@ -74,12 +74,12 @@ def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
 
 
 def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
-    """Plug-in powers of tables, bins along the last axis, minus their bias.
+    """Compute the powers of tables, bins along the last axis, minus an estimate of their bias.
 
     They may be negative.
 
-    Norm 2 (Kumar et al. Def. 5.2, in the form of Lemma F.7): each squared gap less
-    v_b·q_b/(1 − q_b). Norm 1 (Def. G.3): 2·plug-in − Σ s_b E|f_b − R_b| with
+    L2 (Kumar et al. Def. 5.2, in the form of Lemma F.7): each squared gap minus
+    v_b·q_b/(1 − q_b). L1 (Def. G.3): 2·plug-in − Σ s_b E|f_b − R_b| with
     R_b ~ N(y_b, v_b·q_b). Here v_b is the variance of the labels of a bin, y_b(1 − y_b) for
     labels 0 and 1, or, if ``residual``, that of score − label; q_b = Σw²/(Σw)², 1/n_b unweighted.
     Every bin holds two rows or more (`BinTable.without_singles`), a lone one aside: it has no

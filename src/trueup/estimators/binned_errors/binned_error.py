@@ -36,43 +36,44 @@ from trueup.tables import BinTable, BinTables, CellTable
 class BinnedError(PairsEstimator):
     r"""Distance between mean score and mean label over bins.
 
-    With share :math:`s_b`, mean score :math:`f_b` and mean label :math:`y_b` of each bin, the
-    plug-in error is :math:`(\sum_b s_b |f_b - y_b|^p)^{1/p}`, and the largest
+    With the fraction of rows :math:`s_b`, the mean score :math:`f_b` and the mean label :math:`y_b`
+    of each bin, the plug-in error is :math:`(\sum_b s_b |f_b - y_b|^p)^{1/p}`, or the largest
     :math:`|f_b - y_b|` for p = ∞.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix.
-    binning
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix.
+    binning : Binning, default EqualWidth(15)
         `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
-    norm
+    norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.
-    debias
-        Subtract the bias from sampling noise (norms 1 and 2; Kumar et al. 2019). True is
-        their correction, exact when scores are constant within bins and a little too large
-        otherwise; ``"residual"`` uses the variance of score − label instead, which makes the
-        square unbiased there too.
-    equal_shares
-        Give every bin the share 1/B of the B bins asked for, whatever it holds: the literal
-        1/(KR) of Nixon et al.'s TACE.
-    label_binned
-        Average :math:`|f_i - y_b|^p` over rows (Roelofs et al. 2022, eq. 3); never below plug-in.
-    distance
+    debias : bool or "residual", default False
+        Whether to subtract the bias due to sampling noise (L1 and L2; Kumar et al. 2019). True is
+        their correction: exact if scores are constant within bins, and a little too large
+        otherwise. ``"residual"`` uses the variance of score − label, which makes the square
+        unbiased there too.
+    label_binned : bool, default False
+        Whether to average :math:`|f_i - y_b|^p` over rows (Roelofs et al. 2022, eq. 3), which is
+        never below the plug-in error.
+    equal_shares : bool, default False
+        Whether every bin counts 1/B of the B bins requested, whatever it holds: the literal 1/(KR)
+        in the TACE of Nixon et al.
+    distance : str or callable, default "tv"
         For lenses on a simplex: ``"tv"`` (half the L1 distance), ``"squared"`` Euclidean, or a
-        function of outcome shares and mean predictions, both (C, m), that returns (C,).
+        function of outcome fractions and mean predictions, both (C, m), that returns (C,).
 
     Notes
     -----
-    The plug-in error is biased upwards by noise, most for calibrated models, small samples and
-    many bins, and downwards by averaging within bins. Cost: one pass over the data, and for
-    equal-mass bins a selection of the cuts. Only non-empty bins count.
+    Sampling noise biases the plug-in error upward, most for calibrated models, small samples and
+    many bins. Averaging within bins biases it downward. Only non-empty bins count. Cost: one pass
+    over the data and, for equal-mass bins, a selection of the edges.
 
     References
     ----------
-    Roelofs et al. 2022, eqs. 3 and 4; Kumar, Liang & Ma 2019, Defs. 5.2 and G.3;
-    Vaicenavicius et al. 2019, eq. 6.
+    Roelofs et al. 2022, eqs. 3 and 4; Kumar, Liang & Ma 2019, Defs. 5.2 and G.3; Vaicenavicius et
+    al. 2019, eq. 6.
 
     Examples
     --------
@@ -144,7 +145,7 @@ class BinnedError(PairsEstimator):
         return {"n_merged_bins": sum(each.get("n_merged_bins", 0) for each in notes)}
 
     def table_of_members(self, found: list[MemberPart], divides_rows: bool) -> BinTables:
-        """Return a family of tables, also where no class has a row."""
+        """Return a family of tables, even if no class has a row."""
         names, shares, parts = zip(*found, strict=True)
         return BinTables(names, shares, tuple(part.table for part in parts), divides_rows)
 
@@ -179,7 +180,7 @@ class BinnedError(PairsEstimator):
     # What inference asks.
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
-        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        """Return why `interval` needs a bootstrap, or an empty string if it does not."""
         reason = reason_of_bins(self, forecasts, target)
         if reason:
             return reason
@@ -199,18 +200,18 @@ class BinnedError(PairsEstimator):
         return bool(self.debias)
 
     def plug_in(self) -> BinnedError:
-        """Return the error without its bias correction, which takes rows as independent."""
+        """Return the error without its bias correction, which assumes independent rows."""
         return replace(self, debias=False)
 
     def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> BinnedError:
-        """Return the error over the bins of an estimate, where it looks at one set of pairs."""
+        """Return the error with the bins of an estimate, if it measures one set of pairs."""
         if self.lens_for(forecasts).induces != "pairs":
             return self
         return replace(self, binning=KeptBins(found.table))
 
     @property
     def of_true_error(self) -> bool:
-        """Whether bins count by what they hold: the true error knows no bins of equal say."""
+        """Whether bins count by their fraction of rows, as the true error requires."""
         return not self.equal_shares
 
     @property
@@ -220,15 +221,15 @@ class BinnedError(PairsEstimator):
 
     @property
     def of_label_sums(self) -> bool:
-        """Whether the sums of labels in the bins, which labels do not move, are enough."""
+        """Whether labels matter only through their sums in bins that do not depend on them."""
         return not (self.binning.sees_labels or self.label_binned or self.debias == "residual")
 
     def table_for_labels(self, table: BinTable) -> BinTable:
-        """Return the table that powers are taken from: bins of one row are merged once for all."""
+        """Return the table for the powers of resamples, in which single-row bins are merged."""
         return table.without_singles()[0] if self.debias else table.nonempty()
 
     def powers_for_labels(self, table: BinTable, drawn: NDArray[Any]) -> Floats:
-        """Return the power of a table as it is, then with each row of drawn sums of labels."""
+        """Compute the power of a table as it is, then with each row of drawn label sums."""
         fixed = {name: getattr(table.sums, name)[None] for name in ("count", "weight", "weight2")}
         fixed |= {name: getattr(table.sums, name)[None] for name in ("score", "score2", "cross")}
         label = np.concatenate([table.sums.label[None], drawn])
@@ -239,7 +240,7 @@ class BinnedError(PairsEstimator):
 
     @property
     def of_cells(self) -> bool:
-        """Whether the outcomes in cells of a simplex, which they do not move, are enough."""
+        """Whether outcomes matter only through their counts in cells that do not depend on them."""
         return self.of_label_sums
 
     def power_of_cells(self, table: CellTable) -> float:
@@ -247,7 +248,7 @@ class BinnedError(PairsEstimator):
         return simplex_power(table, self.distance, self.norm)
 
     def edges_before_data(self, n: int) -> Floats | None:
-        """Return the inner edges, where n alone decides them and plug-in sums are enough."""
+        """Return the inner edges, if they depend on n alone and plug-in sums are enough."""
         if self.binning.sees_scores or self.debias or not self.of_label_sums:
             return None
         return _edges_for(self.binning, n)

@@ -29,37 +29,37 @@ ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, repr=False)
 class SweepError(PairsEstimator):
-    r"""Plug-in error with the number of bins chosen by the data (Roelofs et al. 2022, Alg. 1).
+    r"""Plug-in error with a data-driven number of bins (Roelofs et al. 2022, Alg. 1).
 
-    Takes the largest b such that 1, 2, …, b bins all have non-decreasing mean labels, and
-    returns :math:`(\sum_k s_k |f_k - y_k|^p)^{1/p}` there. No cap on b other than the rows.
+    It takes the largest b such that 1, 2, …, b bins all have non-decreasing mean labels, and
+    returns :math:`(\sum_k s_k |f_k - y_k|^p)^{1/p}` there. Only the number of rows limits b.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own sweep.
-    norm
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own sweep.
+    norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.
-    binning
-        ``"equal-mass"`` (default) or ``"equal-width"``, which its authors do not recommend.
+    binning : {"equal-mass", "equal-width"}, default "equal-mass"
+        Kind of bins; the authors do not recommend equal-width bins.
 
     Notes
     -----
-    In the worlds its authors fitted to networks it is the least biased of the binned errors at
-    small samples; it rests on a curve that rises with the score, and still overestimates the
-    error of calibrated models. `measure` notes b (``chosen``) and the bins it gives (``n_bins``):
-    with ties several b give the same bins. Where mean labels never fall from one score to the
-    next, every b is monotone, and equal-mass bins are made as fine as they go, one for each
-    distinct score.
+    For the simulated models that its authors fitted to networks, it is the least biased of the
+    binned errors on small samples. It assumes a curve that increases with the score, and still
+    overestimates the error of calibrated models. `measure` notes b (``chosen``) and the actual
+    number of bins (``n_bins``): with ties, several b give the same bins. If mean labels never
+    decrease from one score to the next, every b is monotone, and equal-mass bins are as fine as
+    possible, one per distinct score.
 
     If two bins already have decreasing mean labels, the sweep stops at one bin, where errors of
-    opposite sign cancel. The estimate may then be near 0 although the true error is large; the
-    note ``stopped`` says so.
+    opposite sign cancel. The estimate may then be near 0 although the true error is large; the note
+    ``stopped`` says so.
 
-    Cost: one sort, then for equal mass and labels 0 and 1 a search that is near-linear in the
-    rows (docs/decisions/004). With weights of no common unit, soft labels or equal width every
-    b is tried in turn, at a cost of b times the number of distinct scores at worst.
+    Cost: one sort, then, for equal-mass bins and labels 0 and 1, a search that is near-linear in
+    the rows (docs/decisions/004). With weights without a common unit, soft labels or equal-width
+    bins, every b is tried in turn, at a cost of b times the number of distinct scores at worst.
 
     References
     ----------
@@ -83,7 +83,7 @@ class SweepError(PairsEstimator):
         check_choice("binning", self.binning, "equal-mass", "equal-width")
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
-        """Return for what `interval` needs a bootstrap; empty if it needs none."""
+        """Return why `interval` needs a bootstrap, or an empty string if it does not."""
         return reason_of_bins(self, forecasts, target)
 
     def measure_pairs(self, pairs: Pairs) -> Part:

@@ -12,7 +12,7 @@ from trueup.estimators.kernel_errors.residuals import RowResiduals
 MOST_ROWS = 1000
 FIRST_COORDINATES = 4
 WITHOUT_DISTANCES = 1.0
-NARROWEST = 0.05  # with scores concentrated near 1 the kernel would compare only equal scores
+NARROWEST = 0.05  # scores concentrated near 1 would give a kernel that only connects equal scores
 
 
 def score_bandwidth(value: Floats, count: Ints | None, scale: float = 1.0) -> float:

@@ -32,56 +32,57 @@ class KernelError(PairsEstimator):
     r"""Squared kernel calibration error, SKCE (Widmann, Lindsten & Zachariah 2019).
 
     The mean over pairs of rows of
-    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, predictions minus
-    one-hot labels; for scores :math:`k(p_i, p_j)(p_i - y_i)(p_j - y_j)`. At a calibrated model
-    the mean of h over independent pairs is 0; at any other it is positive. The value is this
-    square itself, as is the power: no root is taken.
+    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, that is of
+    predictions minus one-hot labels; for scores, :math:`k(p_i, p_j)(p_i - y_i)(p_j - y_j)`. For a
+    calibrated model the mean of h over independent pairs is 0; for any other model it is positive.
+    The value is this square itself, as is the power: no root is taken.
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `Canonical`, full calibration, for a matrix. With `ClassWise` every class has its own
-        error; they are averaged.
-    kernel
-        ``"laplacian"``: :math:`e^{-d/\gamma}`; ``"gaussian"``: :math:`e^{-d^2/(2\gamma^2)}`.
-    bandwidth
-        γ, or None for the median heuristic: the median of the positive distances of all pairs
-        of rows, at least 0.05, and 1 if there is none, weights or not. Of more than 1,000 rows
-        those at 1,000 evenly spaced ranks are taken: of the sorted scores, or, on a simplex, of
-        rows in the order of their largest probability, then the sum of squares, then the first
-        four coordinates.
-    form
-        ``"unbiased"``: the mean over i ≠ j,
-        :math:`\sum_{i \ne j} w_i w_j h_{ij} / ((\sum w)^2 - \sum w^2)`, 0 of one row alone.
-        ``"biased"``: over all pairs, :math:`\sum_{ij} w_i w_j h_{ij} / (\sum w)^2`.
-        ``"block"``: over i ≠ j inside blocks of ``block_size`` rows in the order given, the last
-        rows left out where they fill no block; 0 where there is none.
-    distance
-        On a simplex: ``"euclidean"``, or ``"tv"``, total variation :math:`\frac12\|\cdot\|_1`.
-        Between scores it is always :math:`|p - p'|`.
-    block_size
-        Rows of a block, for ``form="block"``.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `Canonical`, full calibration, for a matrix. With `ClassWise` every class has its own
+        error, and the errors are averaged.
+    kernel : {"laplacian", "gaussian"}, default "laplacian"
+        ``"laplacian"`` is :math:`e^{-d/\gamma}`; ``"gaussian"`` is :math:`e^{-d^2/(2\gamma^2)}`.
+    bandwidth : float, optional
+        γ. The default is the median heuristic: the median of the positive distances of all pairs of
+        rows, at least 0.05, and 1 if there is none; weights do not matter. With more than 1,000
+        rows, rows at 1,000 evenly spaced ranks are used: of the sorted scores or, on a simplex, of
+        rows ordered by their largest probability, then the sum of squares, then the first four
+        coordinates.
+    form : {"unbiased", "biased", "block"}, default "unbiased"
+        ``"unbiased"`` is the mean over i ≠ j,
+        :math:`\sum_{i \ne j} w_i w_j h_{ij} / ((\sum w)^2 - \sum w^2)`, and 0 for a single row.
+        ``"biased"`` is the mean over all pairs, :math:`\sum_{ij} w_i w_j h_{ij} / (\sum w)^2`.
+        ``"block"`` is the mean over i ≠ j inside blocks of ``block_size`` rows in the given order.
+        It drops the last rows if they do not fill a block, and is 0 if there is no block.
+    distance : {"euclidean", "tv"}, default "euclidean"
+        Distance on a simplex; ``"tv"`` is total variation, :math:`\frac12\|\cdot\|_1`. Between
+        scores it is always :math:`|p - p'|`.
+    block_size : int, default 2
+        Rows per block, for ``form="block"``.
 
     Notes
     -----
-    The unbiased form is negative for a calibrated model 60% of the time, which means "no sign
-    of error". The biased one is never negative; its mean is larger by that of h_ii minus the
-    square, divided by n. The block form is unbiased with a larger variance; its blocks are
-    independent of each other. The median heuristic looks at predictions alone, so the unbiased
-    forms keep a mean of 0 for a calibrated model. Values depend on the bandwidth: compare models
-    at the same one. For two columns the value at √2·γ is twice that of the scores at γ. The
-    Gaussian kernel of ``"tv"`` need not be positive definite for three classes or more: then
-    errors may cancel, and the biased form may be negative.
+    Use the unbiased form to test. For a calibrated model it is negative about 60% of the time,
+    which means no sign of error. The biased form is never negative; its mean is larger by the mean
+    of h_ii minus the square, divided by n. The block form is unbiased with a larger variance; its
+    blocks are independent of each other. The median heuristic uses predictions alone, so the
+    unbiased forms keep a mean of 0 for a calibrated model.
 
-    Cost: for scores and the Laplacian one sort and one scan, whatever the bandwidth; the Gaussian
-    takes every pair of distinct scores closer than 39 γ. On a simplex n²/2 kernel values and n²m
+    Values depend on the bandwidth: compare models at one bandwidth. For two columns, the value at
+    √2·γ is twice that of the scores at γ. The Gaussian kernel of ``"tv"`` need not be positive
+    definite for three classes or more: errors may then cancel, and the biased form may be negative.
+
+    Cost: for scores and the Laplacian, one sort and one scan for any bandwidth; the Gaussian takes
+    every pair of distinct scores closer than 39 γ. On a simplex, n²/2 kernel values and n²m
     products, in blocks of 256 rows. The block form takes n·block_size/2 pairs.
 
     References
     ----------
-    Widmann, Lindsten & Zachariah 2019, "Calibration tests in multi-class classification: a
-    unifying framework".
+    Widmann, Lindsten & Zachariah 2019, "Calibration tests in multi-class classification: a unifying
+    framework".
 
     Examples
     --------
@@ -142,7 +143,7 @@ class KernelError(PairsEstimator):
 
     @property
     def takes_ties(self) -> bool:
-        """Whether sorted groups suffice; blocks need the rows in their order."""
+        """Whether sorted groups are enough: blocks need the rows in their order."""
         return self.form != "block"
 
     def power_of_ties(self, ties: TiedScores) -> float:

@@ -31,30 +31,31 @@ class MMCE(PairsEstimator):
 
     Parameters
     ----------
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        `TopLabel` for a matrix. With `ClassWise` every class has its own error; squares are
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and `TopLabel` for a matrix. With `ClassWise` every class has its own error, and squares are
         averaged.
-    bandwidth
-        γ, by default the 0.4 of the paper.
-    weighted
-        Whether right and wrong rows are averaged apart, as its authors do to train: with
-        :math:`m_1` rows that are right and :math:`m_0` that are wrong, the root of
-
-        .. math::
-            \sum_{c_i = c_j = 0} \frac{r_i r_j k_{ij}}{m_0^2}
-            + \sum_{c_i = c_j = 1} \frac{(1 - r_i)(1 - r_j) k_{ij}}{m_1^2}
-            - 2 \sum_{c_i = 1, c_j = 0} \frac{(1 - r_i) r_j k_{ij}}{m_0 m_1}.
-
-        Where no row is wrong (or none is right) the terms with its total are 0. This form is
-        *not* 0 for a calibrated model: it was made as a training loss, and is no measure of
-        calibration. Soft labels count as y of a right row and 1 − y of a wrong one.
+    bandwidth : float, default 0.4
+        γ; the default is that of the paper.
+    weighted : bool, default False
+        Whether to average right and wrong rows separately, as the authors do in training (see
+        Notes). This form is *not* 0 for a calibrated model, so it does not measure calibration.
 
     Notes
     -----
-    Biased upwards: the square adds the mean of :math:`(r - c)^2` divided by n, so a calibrated
-    model has about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased square. The
-    value is the root of max(0, square). Cost: one sort and one scan.
+    It is biased upward: the square adds the mean of :math:`(r - c)^2` divided by n, so sampling
+    noise alone gives a calibrated model about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased
+    square. The value is the root of max(0, square). Cost: one sort and one scan.
+
+    With :math:`m_1` right and :math:`m_0` wrong rows, the weighted form is the root of
+
+    .. math::
+        \sum_{c_i = c_j = 0} \frac{r_i r_j k_{ij}}{m_0^2}
+        + \sum_{c_i = c_j = 1} \frac{(1 - r_i)(1 - r_j) k_{ij}}{m_1^2}
+        - 2 \sum_{c_i = 1, c_j = 0} \frac{(1 - r_i) r_j k_{ij}}{m_0 m_1}.
+
+    If no row is wrong (or no row is right), the terms with its total are 0. Soft labels count as y
+    of a right row and 1 − y of a wrong one.
 
     References
     ----------

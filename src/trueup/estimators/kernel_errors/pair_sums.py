@@ -1,6 +1,6 @@
 """Sums of kernel(distance) · ⟨residual, residual⟩ over pairs of rows.
 
-Pairs are processed block by block, so memory does not grow with their number. Blocks depend on the
+Pairs are met block by block, so memory does not grow with their number. Blocks depend on the
 number of rows alone and their sums are added exactly, so the result is bit-for-bit identical on
 any number of threads.
 """

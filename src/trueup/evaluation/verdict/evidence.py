@@ -143,7 +143,7 @@ class Evidence(NamedTuple):
 
     @property
     def multiclass(self) -> bool:
-        """Whether the predictions are a matrix, evaluated by its top label."""
+        """Whether the predictions are a matrix, of which the top label is evaluated."""
         return self.overview.kind == "multiclass"
 
     @property

@@ -1,4 +1,4 @@
-"""Certificates: bounds that verify or refute a limit on the calibration error."""
+"""Certificates: bounds that verify or refute a limit on the calibration error of a model."""
 
 from __future__ import annotations
 
@@ -50,45 +50,54 @@ def certify(
     weights: object = None,
     logits: bool = False,
 ) -> Certificate:
-    """Say whether a calibration error of at most ``max_error`` is verified, refuted, or neither.
+    """Verify or refute that the calibration error is at most ``max_error``.
+
+    Use it if a limit must be guaranteed, with data on which neither the model nor its recalibrator
+    was fitted. The bounds refer to the error of all future predictions, Σ P(s)·abs(s − P(y = 1 |
+    s))^p. A test that does not reject is no such guarantee.
 
     Parameters
     ----------
-    probs, labels
-        Predicted probabilities and labels, or one `Forecasts`: data that neither the model nor its
-        recalibrator was fitted to.
-    max_error
-        The largest error that is acceptable.
-    norm
-        2 for the root mean squared error, 1 for the mean error.
-    outputs
-        All outputs that the model can produce under the lens, or an object (such as a fitted
-        recalibrator) with ``outputs_``. A declaration: the values that occur in a
-        sample are not all that can occur, so it is never made from ``probs``.
-    confidence_level
-        1 − δ. By the finite-sample bounds a model whose error is above ``max_error`` is called
-        verified with probability δ at most, and one whose error is not above it is called
-        refuted with probability δ at most; by the asymptotic ones approximately so.
-    method
-        ``"finite-sample"`` bounds hold for every n. ``"asymptotic"`` ones, the ends of the
-        interval for the binned error with one bin per output, are much closer.
-    lens
-        One that induces one score per row; by default as in every estimator.
-    weights
-        Importance weights, for the asymptotic method only: they carry no sample size.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    max_error : float
+        The largest acceptable error.
+    norm : {2, 1}, default 2
+        2 for the root mean squared error, 1 for the mean absolute error.
+    outputs : array_like or object, optional
+        All outputs that the model can give under the lens, or a fitted recalibrator with
+        ``outputs_``. This is a declaration: a sample does not show all possible outputs, so they
+        are never inferred from ``probs``.
+    confidence_level : float, default 0.95
+        1 − δ. With finite-sample bounds, a model whose error is above ``max_error`` is verified
+        with probability at most δ, and a model whose error is not above it is refuted with
+        probability at most δ. With asymptotic bounds both hold approximately.
+    method : {"finite-sample", "asymptotic"}, default "finite-sample"
+        ``"finite-sample"`` bounds hold for every n. ``"asymptotic"`` bounds, the ends of the
+        interval for the binned error with one bin per output, are much tighter.
+    lens : Lens, optional
+        Lens with one score per row. The default is that of every estimator: `Binary` for 1-D
+        probabilities, `TopLabel` for a matrix.
+    weights : array_like, optional
+        Importance weights, for the asymptotic method only: weights carry no sample size.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
 
     Returns
     -------
     Certificate
-        ``n_additional`` is None where no number of further samples would decide, if the error is
-        what it seems. Without ``outputs`` the verdict is never ``"verified"``: 15 equal-mass bins
-        bound the error from below, which can refute, and the upper bound is 1.
+        Bounds and verdict. ``n_additional`` is None if no number of additional rows would decide,
+        provided that the error equals its estimate. Without ``outputs`` the verdict is never
+        ``"verified"``: 15 equal-mass bins give a lower bound on the error, which can refute, and
+        the upper bound is 1.
 
     Notes
     -----
-    The bounds are for the population error, Σ P(s)·abs(s − P(y = 1 | s))^p.
-    ``n_additional`` takes shares and the debiased error as they are now: a guess, not a promise;
-    looking again and again until the verdict pleases is not covered by the confidence level.
+    ``n_additional`` assumes the present fractions and the present debiased error: it is a guess,
+    not a guarantee. The confidence level does not cover repeated looks until the verdict is the
+    desired one.
 
     References
     ----------
@@ -129,13 +138,39 @@ def trade_off(
     logits: bool = False,
     rng: Seed = 0,
 ) -> ResultTable:
-    """Return Brier score against bound of the error, for more and more bins (Kumar Fig. 17).
+    """Compute the Brier score and the certified bound of histogram binning by number of bins.
 
-    Histogram binning (equal mass; a bin's output is its rate of positives) is fitted on a random
-    half of the rows and judged on the other: more bins predict better, to a point, and are
-    harder to verify. Columns: n_bins, n_outputs (bins of the same rate are one output), brier,
-    error (the debiased L2 error), upper_bound. A bound chosen for being the smallest of many is
-    too small: certify the model that is chosen on data of its own.
+    Histogram binning (equal-mass bins; the output of a bin is its rate of positives) is fitted on a
+    random half of the rows and evaluated on the other half (Kumar et al. 2019, Fig. 17). More bins
+    predict better, up to a point, and are harder to verify. A bound that was selected as the
+    smallest of many is too small: certify the selected model on separate data.
+
+    Parameters
+    ----------
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    n_bins : sequence of int
+        Numbers of bins to try (default 10 to 100 in steps of 5).
+    confidence_level : float, default 0.95
+        Confidence level of the bounds.
+    norm : {2, 1}, default 2
+        2 for the root mean squared error, 1 for the mean absolute error.
+    method : {"asymptotic", "finite-sample"}, default "asymptotic"
+        Kind of bounds, as for `certify`.
+    lens : Lens, optional
+        Lens with one score per row. The default is that of every estimator.
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+
+    Returns
+    -------
+    ResultTable
+        One row per number of bins: ``n_bins``, ``n_outputs`` (bins with the same rate are one
+        output), ``brier``, ``error`` (the debiased L2 error) and ``upper_bound``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Bounds of the calibration error of a model with finitely many outputs (Kumar et al. 2019, §5).
+"""Bounds on the calibration error of a model with finitely many outputs (Kumar et al. 2019, §5).
 
-Scores are random as well as labels: the bounds are for the population error of the model, not for
-the error at the frequencies of its outputs in this sample.
+Scores are random as well as labels: the bounds refer to the error of all predictions that the
+model will ever give, not to the fractions in these samples.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from trueup.inference.confidence_intervals.binned_errors import binned_ends, clo
 def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     r"""Bounds that hold for every n, each with probability at least 1 − δ.
 
-    Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability at
-    most δ/(2B), so that all hold except with probability δ/2. Then e_s = \|s − rate\| is between
-    l_s, the distance of s to the interval, and u_s = max(\|s − lo\|, \|hi − s\|). Shares are
-    random too: the mean over n rows of a variable in [0, M] with mean q is Û or less with
+    Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability δ/(2B)
+    at most, so that all hold together except with probability δ/2. Then e_s = \|s − rate\| lies
+    between l_s, the distance of s to the interval, and u_s = max(\|s − lo\|, \|hi − s\|). Shares
+    are random too: the mean over n rows of a variable in [0, M] with mean q is Û or less with
     probability exp(−n·kl(Û/M ‖ q/M)) at most (Chernoff), which is δ/2 at the bound
 
         bound^p = M · sup { q : n·kl(Û/M ‖ q) ≤ ln(2/δ) },   Û = Σ p̂_s u_s^p,   M = max u_s^p,
@@ -33,8 +33,8 @@ def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     bound is the same with l_s and the smallest q.
 
     In bins of continuous scores the intervals are those of Chernoff for independent labels of
-    unequal rates, the gap is that of mean score and mean rate, by Jensen's inequality a lower
-    bound of the rows' error, and M = 1. No upper bound is possible.
+    unequal rates. The gap is that of mean score and mean rate, which by Jensen's inequality is a
+    lower bound on the error of the rows, and M = 1. No upper bound is possible.
     """
     miss = delta / (2 * len(tally.score))
     if tally.binned:

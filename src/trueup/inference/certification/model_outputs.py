@@ -45,7 +45,7 @@ class Tally:
 
     @property
     def noise(self) -> Floats:
-        """What sampling noise adds to each squared gap; with a single row, the whole gap."""
+        """What sampling noise adds to each squared gap: all of it, as far as a single row tells."""
         spread = self.rate * (1 - self.rate)
         more = np.maximum(self.count - 1, 1e-300)
         return np.where(self.several, spread / more, (self.score - self.rate) ** 2)
@@ -68,8 +68,8 @@ class Tally:
     def grown(self, times: float) -> Tally:
         """Return what ``times`` as many rows would look like, if all stays as it seems.
 
-        Shares do not change. The part of the squared gaps that is sampling noise decreases as
-        1/n; the rest, the debiased error, does not change.
+        Fractions stay. The part of the squared gaps that sampling noise explains decreases as 1/n,
+        and the rest, the debiased error, stays.
         """
         now = self.plugin
         kept = 1.0 if now == 0 else (self.debiased + (now - self.debiased) / times) / now
@@ -99,7 +99,7 @@ def rounding_of(forecasts: Forecasts) -> float:
 
 
 def which_output(p: Any, declared: Floats, rounding: float) -> Ints:
-    """Return the number of each row's output; raise InputError for a score not among them."""
+    """Return the number of each row's output; raise InputError for a score that is no output."""
     score = p.astype(np.float64)
     above = np.clip(np.searchsorted(declared, score), 1, max(1, len(declared) - 1))
     above = np.minimum(above, len(declared) - 1)

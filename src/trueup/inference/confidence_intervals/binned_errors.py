@@ -2,7 +2,7 @@ r"""Intervals of binned errors from their tables, without resampling.
 
 Conditional on scores and bins, :math:`y_b = E[y_b] + \varepsilon_b` with independent noise whose
 variance is at most :math:`v_b q_b`, v the variance of a label and :math:`q_b = 1/n_b`. The function
-for each end gives its basis. Classes of one row depend on each other: for any numbers c
+that computes an end documents its basis. Classes of one row depend on each other: for any numbers c
 the variance of :math:`\sum c_{kb}\,\varepsilon_{kb}` is at most twice what independent classes
 would give, since a row's label l has variance
 :math:`\frac12\sum_{kl}\pi_k\pi_l(c_k - c_l)^2 \le 2\sum_k c_k^2\,\pi_k(1 - \pi_k)`.
@@ -58,8 +58,8 @@ def _square(bins: Bins, z: float) -> tuple[float, float]:
     """Ends for Σ s_b δ_b².
 
     The debiased sum has the variance Σ s²(4 δ² v q + 2 v² q²/(1 − q)). Below, δ² is estimated
-    (Wald). Above, it must grow with the end that is asked about, as in Wilson's interval: of an
-    error t it is taken as A·t + C, and the end is the larger root of (t − estimate)² = z²(At + C).
+    (Wald). Above, it must grow with the end, as in Wilson's interval. For an error t it is taken
+    as A·t + C, and the end is the larger root of (t − estimate)² = z²(At + C).
     """
     share, q, spread = bins.share, bins.q, bins.spread
     square = bins.gap**2
@@ -119,7 +119,7 @@ def _between(bins: Bins, plugin: float) -> float:
 
 
 def _any_norm(bins: Bins, norm: float, z: float) -> tuple[float, float]:
-    """Ends for (Σ s_b |δ_b|^p)^(1/p): wide, but valid for every p, proved for normal noise.
+    """Ends for (Σ s_b |δ_b|^p)^(1/p), wide, and valid for every p, proved for normal noise.
 
     The plug-in is a norm of δ + ε. By symmetry its median is at least the norm of δ; it is no
     more than that plus the norm of ε, whose median is at most (E Σ s |ε|^p)^(1/p). With the
@@ -168,9 +168,9 @@ def _worst(bins: Bins, miss: float) -> tuple[float, float]:
 def _one_bin_exact(bins: Bins, norm: float, miss: float) -> tuple[float, float]:
     """Ends with one bin at a time at the exact bound of its rate, the others as estimated.
 
-    The ends above take noise as normal. Where one bin holds nearly all rows, and nearly all of
-    them have the same label, it is not: 14% of samples hold no row of a label of which two are
-    expected. The interval then has to include what the exact bound of the bin allows.
+    The ends above assume normal noise. If one bin holds nearly all rows, and nearly all of them
+    have the same label, noise is not normal: 14% of samples hold no row of a label of which two
+    are expected. The interval must then contain what the exact bound of the bin allows.
     """
     rate_low, rate_high = _rate_bounds(bins, miss)
     near = np.maximum(np.maximum(rate_low - bins.score, bins.score - rate_high), 0)

@@ -124,9 +124,9 @@ class Bootstrap:
     def _widest(self, miss: float) -> tuple[float, float]:
         """Ends for errors, whose bias changes with the error, of which each method gets one side.
 
-        Errors that are norms exceed the truth by no more than noise alone shows, and that is what
-        calibrated labels show: below, the estimate minus its quantile, or the basic end if lower.
-        Above, the percentile end, or the basic one.
+        Errors that are norms exceed the true value by no more than calibrated labels show: below,
+        the estimate minus their quantile, or the basic end if lower. Above, the percentile end, or
+        the basic end if higher.
         """
         first, last = self._quantiles([miss, 1 - miss])
         low, high = 2 * self.estimate - last, max(last, 2 * self.estimate - first)

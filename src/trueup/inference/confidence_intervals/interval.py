@@ -38,53 +38,68 @@ def interval(
     logits: bool = False,
     rng: Seed = 0,
 ) -> Interval:
-    r"""Estimate a metric with a confidence interval.
+    """Estimate a metric with a confidence interval.
+
+    Use it whenever you report a metric. The interval states the quantity that it targets
+    (``target``). Bins hide errors that cancel within them, so the target of a binned error is at
+    most the true calibration error of the same scores. The lower end is also a lower bound on that
+    error; the upper end is no upper bound on it. docs/coverage.md has the measured coverage of
+    the analytic intervals of five named errors.
 
     Parameters
     ----------
-    estimator
+    estimator : Estimator, named metric or callable
         An estimator such as ``BinnedError(norm=2)``, a named metric such as ``ece``, a
         `functools.partial` of one, or any function of a `Forecasts` that returns a number.
-    probs, labels, weights
-        As for every metric; a `Forecasts` in place of all three. Its ``clusters`` are drawn
-        whole by the bootstrap, and counted as one by the interval of a proper score.
-    logits
-        Whether the predictions are logits.
-    confidence_level
-        How often the interval should cover its target.
-    method
-        ``"analytic"``: from the bins, for `BinnedError` and `SweepError`, and the normal interval
-        of a mean for `Brier` and `LogLoss`; no chance is involved. ``"percentile"``, ``"basic"``
-        or ``"bca"``: bootstrap. ``"auto"``: analytic where there is one, else, for an error,
-        ``"widest"``: above the percentile or the basic end, below the basic end or the estimate
-        minus what calibrated labels would show; for any other function ``"percentile"``.
-    target
-        Of an analytic interval over bins. ``"conditional"``: the error of these scores in these
-        bins, labels being random. ``"population"``: that of new rows in these bins, scores being
-        random too. Every other interval is for the population.
-    n_resamples
-        Resamples of a bootstrap; at least 39 for a level of 0.95.
-    rng
-        A seed, a Generator or None, for a bootstrap.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data. Its
+        ``clusters`` are resampled whole by the bootstrap, and counted as one unit each by the
+        interval of a proper score.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    confidence_level : float, default 0.95
+        Fraction of datasets in which the interval should cover its target.
+    method : str, default "auto"
+        ``"analytic"`` needs no resampling: it uses the bins of a `BinnedError` or `SweepError`, and
+        the normal interval of a mean for `Brier` and `LogLoss`. ``"percentile"``, ``"basic"`` and
+        ``"bca"`` are bootstraps. ``"auto"`` is analytic if possible. Otherwise it is
+        ``"percentile"`` for a function, and ``"widest"`` for an error: the upper end is the larger
+        of the percentile and the basic end. The lower end is the smaller of the basic end and of
+        the estimate minus its quantile on calibrated labels.
+    target : {"conditional", "population"}, default "conditional"
+        Target of an analytic interval over bins. ``"conditional"`` is the error of these scores in
+        these bins, with random labels. ``"population"`` is the error of new rows in these bins,
+        with random scores too. Every other interval targets the population value.
+    n_resamples : int, default 999
+        Number of bootstrap resamples; at least 39 for a 95% level.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+
+    Returns
+    -------
+    Interval
+        Estimate, ends, method and target.
 
     Notes
     -----
-    Bins hide errors that cancel within them, so what is covered is never more than the true
-    calibration error of the same scores: the lower end is a bound on that too, the upper end is
-    not. It says less about the model on new scores, and with a rare bad region much less: ask for
-    the population then. Plug-in errors are biased upwards, and may lie above the interval of what
-    they estimate; ``notes`` say so. docs/coverage.md has the coverage of the analytic intervals
-    of five named errors.
+    The conditional target says less about the model on new scores, and much less if a region with
+    large errors is rare: use the population target then. Plug-in errors are biased upward and may
+    lie above the interval of their target; ``notes`` say so.
 
-    Equal-mass bins and bins of a tree or a sweep are treated as fixed. Before an interval for an L2
-    or a debiased error, bins of one row are merged with the nearest one. With class-wise
-    lenses the variance is at most doubled by the dependence of classes, and is doubled here. The
-    bootstrap of a binned error makes the bins of each resample.
+    Equal-mass bins and the bins of a tree or sweep are treated as fixed. Before an L2 interval, or
+    an interval for a debiased error, single-row bins are merged with the nearest bin. With
+    class-wise lenses the dependence of classes at most doubles the variance, so it is doubled here.
+    The bootstrap of a binned error computes the bins again for each resample.
 
-    Plug-in errors are biased upwards, most where there is none, and resampling adds the bias once
-    more: for a calibrated model ``"percentile"`` and ``"bca"`` almost never cover the true value 0,
-    and ``"basic"`` too seldom. They are here for comparison. One row alone, or one cluster,
-    tells a bootstrap nothing: then the interval is all values that there can be, and is noted.
+    Plug-in errors are biased upward, most for calibrated models, and resampling adds the bias
+    again. For a calibrated model, ``"percentile"`` and ``"bca"`` almost never cover the true value
+    0, and ``"basic"`` covers it too rarely. They are provided for comparison. A single row, or a
+    single cluster, says nothing about variability: the interval is then the whole range of the
+    target, and ``notes`` say so.
 
     References
     ----------

@@ -28,40 +28,48 @@ def oe_ratio_interval(
     logits: bool = False,
     confidence_level: float = 0.95,
 ) -> Interval:
-    r"""Return `oe_ratio` with its confidence interval; no resampling is involved.
+    r"""Compute the O:E ratio with its confidence interval, without resampling.
+
+    Use it for clinical reports. ``interval(oe_ratio, probs, labels)`` is the bootstrap, which gives
+    [0, 0] if no label is positive. Measured coverage at 95%, 1% to 3% prevalence and 200 to 12,000
+    rows (docs/clinical.md): 94% to 96%, also with unequal weights; with 20 clusters 98%.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric; a `Forecasts` in place of all three. Rows in its ``clusters`` may
-        depend on each other.
-    lens
-        What part of the prediction is looked at; by default `Binary` for 1-D probabilities and
-        two columns. More columns need one, such as ``OneVsRest(c)``.
-    logits
-        Whether the predictions are logits.
-    confidence_level
-        How often the interval should cover the population value (default 0.95).
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data. Rows in
+        its ``clusters`` may depend on each other.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    lens : Lens, optional
+        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        and two columns. More columns need a lens, such as ``OneVsRest(c)``.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    confidence_level : float, default 0.95
+        Fraction of datasets in which the interval should cover the population value.
+
+    Returns
+    -------
+    Interval
+        The ratio with its ends. ``notes`` have ``n_effective``.
 
     Notes
     -----
-    Wilson's interval of the observed rate o, divided by the mean score. Its number of rows is not
-    n but the one at which a rate would be as uncertain as the ratio is:
-    :math:`o(1 - o)(\sum_i w_i)^2 / \sum_g (\sum_{i \in g} w_i (y_i - R p_i))^2`, with R the ratio
-    and each row, or each cluster, a unit g. One more unit of average size, with the variance of a
-    rate, is added below. So confident scores give short intervals, and weights and clusters long
-    ones. With G clusters the quantile is Student's with G − 1 degrees of freedom. ``notes`` have
-    that number as ``n_effective``. If all labels are equal it is Kish's number of units.
-
-    Measured coverage at 95%, 1% to 3% prevalence and 200 to 12,000 rows (docs/clinical.md): 94% to
-    96%; with unequal weights 94% to 96%; with 20 clusters 98%.
-
-    `interval(oe_ratio, probs, labels)` is the bootstrap; without a positive label it is [0, 0].
+    It is Wilson's interval of the observed rate o, divided by the mean score. Its number of rows is
+    not n but the one at which a rate would be as uncertain as the ratio:
+    :math:`o(1 - o)(\sum_i w_i)^2 / \sum_g (\sum_{i \in g} w_i (y_i - R p_i))^2`, where R is the
+    ratio and each row, or each cluster, is a unit g. One more unit of average size, with the
+    variance of a rate, is added to the denominator. So confident scores give short intervals, and
+    weights and clusters long ones. With G clusters the quantile is that of Student's t with G − 1
+    degrees of freedom. If all labels are equal, ``n_effective`` is Kish's number of units.
 
     References
     ----------
-    Wilson 1927; Kish 1965, "Survey sampling"; Debray et al. 2017, "A guide to systematic review
-    and meta-analysis of prediction model performance".
+    Wilson 1927; Kish 1965, "Survey sampling"; Debray et al. 2017, "A guide to systematic review and
+    meta-analysis of prediction model performance".
 
     Examples
     --------

@@ -16,10 +16,10 @@ SURE = 1e-12  # what a row leaves to its other labels is not taken as less
 
 
 class Losses(NamedTuple):
-    """Losses of rows with the labels they have, and of one more row that may be to come.
+    """Losses of rows with their labels, and of one more row that may follow.
 
-    ``near`` is the mean loss if every label were the most probable; ``far`` the mean loss if no
-    label were, with the other labels drawn from the predictions.
+    ``near`` is the mean loss if every label is the predicted class. ``far`` is the mean loss if no
+    label is, with the other classes drawn from the predictions.
     """
 
     each: Floats

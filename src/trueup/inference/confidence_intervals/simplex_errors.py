@@ -1,9 +1,9 @@
 """Intervals of errors on a simplex from their cells, without resampling.
 
-In a cell the outcome shares are r = E[r] + ε, the noise of a multinomial draw. Total variation is
-the largest difference of any set of outcomes, so chance moves it no more than the share of some
-set: with variance at most t(1 − t)/n, t the share of the commonest outcome, or 1/2 if that is
-larger. All bounds are those of norms of normal noise, as in `binned_errors`.
+In a cell the outcome fractions are r = E[r] + ε, the noise of a multinomial draw. Total variation
+is the largest difference of any set of outcomes, so noise moves it no more than the fraction of
+some set. Its variance is at most t(1 − t)/n, where t is the fraction of the most common outcome,
+or 1/2 if that is larger. All bounds are those of norms of normal noise, as in `binned_errors`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Cells:
 
 
 def cell_ends(table: CellTable, distance: str, norm: float, level: float) -> Ends:
-    """Return the interval of (Σ s d^p)^(1/p): ``"tv"`` for any p, ``"squared"`` for p = 1."""
+    """Return the interval of (Σ s d^p)^(1/p): any p for ``"tv"``, p = 1 for ``"squared"``."""
     from scipy.special import ndtri
 
     cells = _Cells.of(table)

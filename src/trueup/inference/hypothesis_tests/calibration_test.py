@@ -1,4 +1,4 @@
-"""One function for every test of calibration."""
+"""Tests of calibration: one function for every test."""
 
 from __future__ import annotations
 
@@ -25,74 +25,86 @@ def calibration_test(
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
-    By default by the omnibus test, which combines six statistics that are each sensitive to another
-    kind of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
-    2019, §4.3), and the p-value is the share of draws, the data among them, whose statistic is at
-    least that of the data. So it is never 0 and, with predictions held fixed, exact: under the
-    hypothesis P(p ≤ α) ≤ α for any number of rows. A statistic of few possible values ties with
-    its resamples; ties count as large, which makes the test conservative, and is then noted.
+    The default is the omnibus test, which combines six statistics, each sensitive to another kind
+    of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
+    2019, §4.3). The p-value is the fraction of draws, the data included, whose statistic is at
+    least that of the data. It is never 0 and, with predictions held fixed, exact: under the
+    hypothesis P(p ≤ α) ≤ α for any number of rows. If a statistic has few possible values, ties
+    with its resamples count as large, which makes the test conservative; ``notes`` then say so. A
+    large p-value is no evidence of calibration.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric, or one `Forecasts`. Labels are classes, not probabilities.
-    logits
-        Whether the predictions are logits.
-    statistic
-        None for the omnibus test. A lens for the omnibus test of what it shows, such as
-        ``TopLabel()``. Any other estimator, or a named metric, large where calibration is bad, for
-        the consistency test of its ``pth_power``, before the root and with its sign: a debiased
-        value clipped at 0 would tie with half of all resamples.
-    method
-        By default ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``.
-        ``"omnibus"``: six statistics of the same drawn labels, combined; exact. Against the five
-        kinds of errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six,
-        which differs from kind to kind. ``statistic`` is a lens
-        with one outcome per row, or None: then a matrix is tested by its top labels, by sums over
-        classes and by every class together. ``parts`` of the result are the p-values of each
-        statistic, and ``strongest`` is the smallest of them, which describes the data and is no
-        second test. With ``clusters``, signs of whole clusters take the place of drawn labels:
-        asymptotic in the number of clusters.
-        ``"consistency"``: predictions fixed, labels drawn; exact. ``statistic`` is an estimator, or
-        None for that of `rmsce_debiased`,
-        ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
-        ``"consistency-unconditional"``: rows are drawn with replacement first, and copies of a row
-        are moved apart by about 1e-9, as new rows would not tie; asymptotic.
-        ``"cluster-signs"``: for forecasts with ``clusters``; the residuals of whole clusters
-        change sign. Asymptotic in the number of clusters; for statistics of score − label:
-        `BinnedError` without correction (the default here), `CumulativeError`, `SmoothError`.
-        ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`;
-        asymptotic. ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
-        ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or
-        None. ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None. ``"ks"``: a lens, a
-        `CumulativeError` or None.
-    n_resamples
-        The smallest possible p-value is 1/(1 + n_resamples).
-    tail
-        ``"resampling"``, or ``"asymptotic"`` for an approximation that goes below that p-value:
-        for ``method="ks"`` (also in its Kuiper form) and ``"skce"`` alone. ``notes`` then have
-        ``approximation``.
-    rng
-        A whole number, a Generator or None. The same seed gives the same p-value on any engine
-        and number of threads.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed classes, shape (n,); soft labels cannot be tested. Omit them if `probs` is a
+        `Forecasts`.
+    statistic : Lens, Estimator or named metric, optional
+        A lens selects the omnibus test of what it shows, such as ``TopLabel()``. Any other
+        estimator, or a named metric, selects the consistency test of its ``pth_power``, before the
+        root and with its sign: a debiased value clipped at 0 would tie with half of all resamples.
+        It must be large for miscalibrated models.
+    method : str, optional
+        The default is ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``. See
+        Notes for all methods.
+    n_resamples : int, default 999
+        Number of resamples; the smallest possible p-value is 1/(1 + n_resamples).
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    tail : {"resampling", "asymptotic"}, default "resampling"
+        ``"asymptotic"`` is an approximation that can go below that p-value, for ``method="ks"``
+        (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have ``approximation``.
+    rng : int, Generator or None, default 0
+        Random seed. The same seed gives the same p-value on any engine and number of threads.
+
+    Returns
+    -------
+    CalibrationTestResult
+        Statistic, p-value, method and null hypothesis.
 
     Notes
     -----
-    For a matrix, one label per row is drawn from the whole predicted distribution, and the lens
-    of the statistic is applied: the hypothesis is canonical calibration. A statistic of the top
-    label rejects only what the top label shows.
+    The methods:
 
-    If every prediction is 0 or 1, the p-value is 1 if all predicted outcomes occur, and otherwise
-    the smallest; ``"skce-distribution-free"``, a bound for any model, is an exception.
+    * ``"omnibus"``: six statistics of the same drawn labels, combined; exact. Against the five
+      kinds of errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six,
+      which differs from kind to kind. ``statistic`` is None or a lens with one outcome per row.
+      Without a lens, a matrix is tested by its top labels, by sums over classes and by every class
+      together. The result has the p-value of each statistic in ``parts``. The smallest of them is
+      ``strongest``; it describes the data and is no second test. With ``clusters``, signs of whole
+      clusters replace drawn labels: asymptotic in the number of clusters.
+    * ``"consistency"``: fixed predictions, drawn labels; exact. ``statistic`` is an estimator. The
+      default is that of `rmsce_debiased`:
+      ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
+    * ``"consistency-unconditional"``: rows are first resampled with replacement. Copies of a row
+      are separated by about 1e-9, because new rows would not tie; asymptotic.
+    * ``"cluster-signs"``: for forecasts with ``clusters``. The residuals of whole clusters change
+      sign. Asymptotic in the number of clusters. For statistics of score − label: `BinnedError`
+      without correction (the default here), `CumulativeError`, `SmoothError`.
+    * ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`; asymptotic.
+    * ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
+    * ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or None.
+    * ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None.
+    * ``"ks"``: a lens, a `CumulativeError` or None.
 
-    All methods but ``"cluster-signs"`` and ``"omnibus"`` take rows as independent and refuse
-    ``clusters``: rows of a cluster share what the predictions do not tell, and p-values that ignore
-    it are too small. Signs of clusters need many of them, above all where scores are near 0 or 1.
-    With fewer than 100 clusters both methods also draw labels from the predictions, with a
-    dependence within clusters that is estimated. Their p-value counts, or two thirds of that of
-    signs if this is larger (with fewer than 10 clusters, all of it). ``notes`` say
-    ``rough`` for fewer than 10 clusters: k of them have 2^(k − 1) different patterns of signs, so
-    p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
+    For a matrix, one label per row is drawn from the whole predicted distribution and then passed
+    through the lens of the statistic: the hypothesis is canonical calibration. A statistic of the
+    top label rejects only what the top label shows.
+
+    If every prediction is 0 or 1, the p-value is 1 if all predictions were right, else the smallest
+    possible. ``"skce-distribution-free"`` is an exception, because it is a bound for any model.
+
+    All methods except ``"cluster-signs"`` and ``"omnibus"`` assume independent rows and reject
+    ``clusters``. Rows of a cluster share what the predictions do not explain, and p-values that
+    ignore this are too small. Signs of clusters need many clusters, above all if scores are near 0
+    or 1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
+    estimated dependence within clusters. The p-value is then that of the drawn labels, or two
+    thirds of that of the signs if this is larger (with fewer than 10 clusters, all of it). With
+    fewer than 10 clusters ``notes`` say ``rough``: k clusters have 2^(k − 1) different patterns of
+    signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Consistency resampling: what a statistic would be if the predictions were true.
+"""Consistency resampling: the distribution of a statistic for a calibrated model.
 
-Labels are drawn from the predictions themselves, one per row from its whole distribution, and the
-statistic is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
+Labels are drawn from the predictions, one per row from its whole distribution, and the statistic
+is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def induced_problem(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimat
 
 
 def all_certain(forecasts: Forecasts) -> bool | None:
-    """Return whether all predicted outcomes occur, or None unless every prediction is 0 or 1."""
+    """Return whether all predictions of 0 or 1 were right; None if one is neither 0 nor 1."""
     if forecasts.is_matrix:
         top, predicted = forecasts.top
         return bool((predicted == forecasts.labels).all()) if (top == 1).all() else None

@@ -1,4 +1,4 @@
-"""The Hosmer–Lemeshow test: observed and expected counts, bin by bin."""
+"""The Hosmer–Lemeshow test: sums of labels compared with sums of scores, bin by bin."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Outcomes drawn from the predictions: what tests of calibration compare the data with.
 
-Scores and weights stay, and new outcomes are drawn. If the model is calibrated, the data are one
-more such draw, so the p-value is exact for any number of rows.
+Scores and weights stay, and outcomes are drawn again. If the model is calibrated, the data are one
+more such draw, so the p-value is exact whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -171,10 +171,10 @@ def resampled_pvalue(observed: float, drawn: Floats) -> float:
 
 
 def resampling_notes(drawn: Floats) -> dict[str, Any]:
-    """What to note of a p-value by resampling; ``conservative`` where ties make it so.
+    """Return the notes of a p-value by resampling; ``conservative`` if ties make it so.
 
-    Drawn values that tie cannot be distinguished, so that the share of calibrated data with a
-    p-value of at most 5% may be far below 5%. This share is estimated from the draws.
+    Tied values cannot be distinguished, so that the fraction of calibrated data with a p-value of
+    at most 5% may be far below 5%. This fraction is estimated from the draws.
     """
     notes: dict[str, Any] = {"reference": "resampling", "n_resamples": len(drawn)}
     ordered = np.sort(drawn)[::-1]
@@ -201,7 +201,7 @@ def null_of(lens: Lens) -> str:
 
 
 def check_test(forecasts: Forecasts, n_resamples: object) -> None:
-    """Raise InputError if a test by independent draws of labels does not apply."""
+    """Raise InputError for data that tests by independent draws of labels cannot handle."""
     check_resamples(n_resamples)
     refuse_soft_labels(forecasts)
     if forecasts.clusters is not None:
@@ -223,7 +223,7 @@ def check_variance(variance: Floats, w: Floats | None) -> float:
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:
-    """Raise InputError for labels that are probabilities, because tests draw classes."""
+    """Raise InputError for labels that are probabilities: tests draw classes."""
     if forecasts.soft:
         raise must_be("labels", "classes for a test of calibration", Verbatim("soft labels"))
 

@@ -1,4 +1,4 @@
-"""The error that a test would have detected, from the cells and draws that gave its p-value."""
+"""The error that a test would have detected, from the cells and draws of its p-value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resamples of a binary problem that is sorted once: rows drawn again, or new labels drawn.
+"""Resamples of a binary problem that is sorted once: resampled rows, or drawn labels.
 
 Rows in order of their score stay in that order however often each is drawn, so a resample is a
 count for every distinct score, and no resample needs a sort. Draws belong to places in that

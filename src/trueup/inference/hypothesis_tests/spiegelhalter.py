@@ -1,4 +1,4 @@
-"""Spiegelhalter's test: the Brier score compared with its expectation under calibration."""
+"""Spiegelhalter's test: the Brier score compared with its mean under the predictions."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def spiegelhalter(
 
     :math:`z = \sum_i w_i d_i(y_i) / \sqrt{\sum_i w_i^2 \sum_k g_{ik} d_i(k)^2}` with
     :math:`d_i(k) = 2(\sum_l g_{il}^2 - g_{ik})`, the squared distance of :math:`g_i` to outcome k
-    minus its mean; for scores :math:`d(y) \propto (y - p)(1 - 2p)`. Negative z: the score is
-    better than the predictions imply, as for an underconfident model. It detects overall over- or
-    underconfidence, but no error that leaves the mean score unchanged.
+    minus its mean; for scores :math:`d(y) \propto (y - p)(1 - 2p)`. A negative z means that the
+    score is better than predicted, as for an underconfident model. The test detects overall over-
+    and underconfidence, and no error that leaves the mean score unchanged.
 
     The p-value is normal where the variance of the sum is at least 25 times the square of its
     largest possible term, and found by drawing outcomes from the predictions otherwise.
@@ -113,7 +113,7 @@ def _drawn_in_block(block: Block, first: int, keys: Bits) -> Floats:
 
 
 def _deviations(g: Floats) -> Floats:
-    """Squared distance of each row to each outcome, minus its mean."""
+    """Return the squared distance of each row to each outcome, minus the mean."""
     away: Floats = 2 * (np.einsum("ij,ij->i", g, g)[:, None] - g)
     away[np.abs(away) < FLAT] = 0.0  # a flat row has the same score whatever happens
     return away

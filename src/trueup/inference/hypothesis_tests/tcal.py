@@ -32,15 +32,15 @@ from trueup.seeds import Seed
 def tcal(
     forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    r"""Adaptive test of Lee, Huang, Hassani & Dobriban: errors of any smoothness are looked for.
+    r"""Adaptive test of Lee, Huang, Hassani & Dobriban, for errors of any smoothness.
 
-    At each scale b, with residuals :math:`r_i` of prediction less outcome and :math:`2^b` bins of
-    equal width (on a simplex: along each coordinate but the last),
+    Each scale b has residuals :math:`r_i` of prediction minus outcome and :math:`2^b` equal-width
+    bins (on a simplex: along each coordinate except the last). Its statistic is
     :math:`T_b = \sum_c \frac{1}{\sum_{i \in c} w_i} \sum_{i \ne j \in c} w_i w_j
     \langle r_i, r_j\rangle`, whose mean is 0 for a calibrated model: the debiased plug-in
-    estimate of the squared error, times the number of rows. The statistic is the largest
+    estimate of the squared error, times the number of rows. The test uses the largest
     :math:`T_b` in units of its standard deviation under the predictions, over the scales with at
-    most n cells. (The paper goes on to n² of them, which hold single rows, and those say nothing.)
+    most n cells. (The paper uses up to n² cells, which hold single rows and carry no information.)
 
     The p-value is that of the largest among outcomes drawn from the predictions, not the
     paper's asymptotic threshold or its α/B for each scale, so the size is exact.

@@ -10,11 +10,24 @@ from trueup.forecasts.arrays import as_floats, as_numpy, refuse
 
 
 def holm(pvalues: object) -> Floats:
-    """Adjust p-values so that any false alarm at all is rarer than the level (Holm 1979).
+    """Adjust p-values to limit the probability of any false rejection (Holm 1979).
 
     The i-th smallest of m is multiplied by m − i + 1, then raised to the largest before it and
-    cut at 1. Holds however the tests depend on each other.
+    clipped at 1. The probability of any false rejection is then at most the level, however the
+    tests depend on each other. Use it if a single false rejection matters.
 
+    Parameters
+    ----------
+    pvalues : array_like
+        The p-values of m tests.
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values in the same order.
+
+    Examples
+    --------
     >>> holm([0.01, 0.04, 0.03]).round(6).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -25,12 +38,24 @@ def holm(pvalues: object) -> Floats:
 
 
 def benjamini_hochberg(pvalues: object) -> Floats:
-    """Adjust p-values so that of all rejections few are false (Benjamini & Hochberg 1995).
+    """Adjust p-values to control the false discovery rate (Benjamini & Hochberg 1995).
 
     The i-th smallest of m is multiplied by m / i, then lowered to the smallest after it. The
-    expected share of false rejections stays below the level for independent or positively
-    dependent tests.
+    expected fraction of false rejections among all rejections stays below the level for independent
+    or positively dependent tests. Use it to select candidates among many tests.
 
+    Parameters
+    ----------
+    pvalues : array_like
+        The p-values of m tests.
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values in the same order.
+
+    Examples
+    --------
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(6).tolist()
     [0.03, 0.04, 0.04]
     """

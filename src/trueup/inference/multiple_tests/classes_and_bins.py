@@ -1,4 +1,4 @@
-"""Tests of every class or bin of a model, adjusted for their number."""
+"""Tests of every class and every bin, adjusted for their number."""
 
 from __future__ import annotations
 
@@ -39,27 +39,43 @@ def class_tests(
     rng: Seed = 0,
     n_resamples: int = 999,
 ) -> ResultTable:
-    """Test every class against the rest, by consistency resampling.
+    """Test every class against the rest by consistency resampling.
+
+    Use it to find miscalibrated classes. Read the adjusted p-values: with many classes some small
+    p-values are sampling noise.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric, or one `Forecasts`. 1-D probabilities are one class, the positive.
-    logits
-        Whether the predictions are logits.
-    statistic
-        An estimator whose lens is not chosen, or `ClassWise`, or a named metric;
-        by default that of `rmsce_debiased`.
-    rng, n_resamples
-        As for `calibration_test`.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data. 1-D
+        probabilities are one class, the positive one.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    statistic : Estimator or named metric, optional
+        An estimator without a lens, or with `ClassWise` (default `rmsce_debiased`).
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    n_resamples : int, default 999
+        Number of resamples of the tests; the smallest possible p-value is 1/(1 + n_resamples).
 
     Returns
     -------
     ResultTable
-        ``class``, ``mean_score``, ``mean_label``, ``gap`` (label − score), ``error``, ``pvalue``,
-        and p-values adjusted for the number of classes, ``adjusted_pvalue`` and ``pvalue_bh``. A
-        p-value is at least 1/(1 + n_resamples), and the smallest of Holm's among K classes at
-        least K times that: ask for more resamples where there are many classes.
+        One row per class: ``class``, ``mean_score``, ``mean_label``, ``gap`` (label − score),
+        ``error``, ``pvalue``, and p-values adjusted for the number of classes, ``adjusted_pvalue``
+        (Holm) and ``pvalue_bh``. With K classes, the smallest adjusted p-value is at least K/(1 +
+        n_resamples): with many classes, use more resamples.
+
+    Examples
+    --------
+    >>> probs = np.tile([[0.6, 0.3, 0.1]], (60, 1))
+    >>> table = class_tests(probs, [0] * 36 + [2] * 24, n_resamples=199)
+    >>> table["gap"].round(2).tolist(), (table["adjusted_pvalue"] < 0.05).tolist()
+    ([-0.0, -0.3, 0.3], [False, True, True])
     """
     chosen = estimator_of("statistic", rmsce_debiased if statistic is None else statistic)
     if not (chosen.takes_lens and chosen.own_lens in (None, ClassWise())):
@@ -106,29 +122,43 @@ def bin_tests(
     rng: Seed = 0,
     n_resamples: int = 999,
 ) -> ResultTable:
-    """Test whether the labels of each bin agree with its scores.
+    """Test every bin: compare the sum of its labels with the sum of its scores.
 
-    Outcomes are drawn from the scores of each bin, which stay, and the sum of score − label is
-    compared with theirs in absolute value; so every p-value is exact, in a bin of one row too.
+    Use it to locate errors. Outcomes are drawn from the scores of each bin, which stay fixed, and
+    the absolute sum of score − label is compared with the sums of the draws. So every p-value is
+    exact, even in a bin with one row.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric, or one `Forecasts`.
-    logits
-        Whether the predictions are logits.
-    statistic
-        A `BinnedError`, whose lens and binning are taken, or a metric that is one; by default 15
-        bins of equal mass.
-    rng, n_resamples
-        As for `calibration_test`.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` that holds all data.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    statistic : Estimator or named metric, optional
+        A `BinnedError`, whose lens and binning are used (default: 15 equal-mass bins).
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    n_resamples : int, default 999
+        Number of resamples of the tests; the smallest possible p-value is 1/(1 + n_resamples).
 
     Returns
     -------
     ResultTable
-        One row for every bin that holds a score: ``low`` and ``high`` edge, ``count``,
-        ``mean_score``, ``mean_label``, ``gap`` (label − score), ``pvalue``, and p-values adjusted
-        for the number of bins, ``adjusted_pvalue`` and ``pvalue_bh``.
+        One row per non-empty bin: ``low`` and ``high`` edge, ``count``, ``mean_score``,
+        ``mean_label``, ``gap`` (label − score), ``pvalue``, and p-values adjusted for the number of
+        bins, ``adjusted_pvalue`` (Holm) and ``pvalue_bh``.
+
+    Examples
+    --------
+    >>> from trueup import ece
+    >>> probs, labels = [0.2] * 50 + [0.7] * 50, [0, 0, 0, 0, 1] * 10 + [0, 1] * 25
+    >>> table = bin_tests(probs, labels, statistic=ece)
+    >>> table["gap"].round(2).tolist(), (table["pvalue"] < 0.05).tolist()
+    ([0.0, -0.2], [False, True])
     """
     given = None if statistic is None else estimator_of("statistic", statistic)
     rule = "a BinnedError, a metric that is one, or None"

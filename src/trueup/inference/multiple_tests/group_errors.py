@@ -29,23 +29,31 @@ CALL = "call it as group_errors(probs, labels, groups)"
 
 @dataclass(frozen=True)
 class GroupErrors(FieldsShown):
-    """Errors of every group, and the largest of them.
+    """Result of `group_errors`: calibration error per group, and the largest.
 
-    Attributes
+    Parameters
     ----------
-    table
+    table : ResultTable
         One row per group: ``group``, ``n``, ``share`` of the weight, ``mean_score``,
         ``mean_label``, ``gap`` (label − score) with its standard error ``gap_se`` and p-value
         ``gap_pvalue`` under calibration and its interval ``gap_low`` to ``gap_high``, ``ece``,
-        ``error``, its interval ``low`` to ``high``, and ``pvalue``, ``adjusted_pvalue``,
-        ``pvalue_bh`` of the test that the group is calibrated.
-    largest
-        The largest error. Small groups have noisy errors, and the largest of many is too large
-        on average: read it with the interval and the adjusted p-value of its group.
-    group
-        The group that has it; the first of several.
-    columns
+        ``error``, and its interval ``low`` to ``high``. The test that the group is calibrated has
+        ``pvalue``, ``adjusted_pvalue`` (Holm) and ``pvalue_bh``.
+    largest : float
+        The largest error. Small groups have noisy errors, and the largest of many is too large on
+        average: read it with the interval and the adjusted p-value of its group.
+    group : object
+        The group with the largest error; the first in a tie.
+    columns : ResultTable or None
         The columns that groups came from, one row per group; None if they had no names.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> labels, groups = [0, 0, 0, 0, 1] * 4 + [1] * 20, ["a"] * 20 + ["b"] * 20
+    >>> result = tu.group_errors([0.2] * 40, labels, groups)
+    >>> result.group, round(result.largest, 6)
+    ('b', 0.8)
     """
 
     table: ResultTable
@@ -68,33 +76,52 @@ def group_errors(
 ) -> GroupErrors:
     """Compute and test the calibration error of each group.
 
-    A model can be calibrated on the whole and not for any group, where errors cancel.
+    Use it to check fairness: a model can be calibrated overall and miscalibrated in every group if
+    the errors cancel. Errors of small groups are noisy, so read the adjusted p-values.
 
     Parameters
     ----------
-    probs, labels, weights
-        As for every metric, or one `Forecasts` that was made with ``groups``.
-    logits
-        Whether the predictions are logits.
-    groups
-        The group of each row, names or numbers; or several columns, as for
-        `Forecasts.from_arrays`. Groups are in the order of their names: 2 before 10.
-    estimator
-        What is measured and tested, an estimator or a named metric; by default that of
-        `rmsce_debiased`. Bins are made separately for each group.
-    confidence_level
-        Of every interval separately, not of all at once.
-    rng, n_resamples
-        As for `interval` and `calibration_test`. A p-value is at least 1/(1 + n_resamples), and
-        the smallest of Holm's among G groups at least G times that: ask for more resamples where
-        there are many groups.
+    probs : array_like or Forecasts
+        Predicted probabilities, shape (n,) or (n, K), or a `Forecasts` made with ``groups``.
+    labels : array_like, optional
+        Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
+    groups : array_like, optional
+        Group of each row: names or numbers, or several columns, as for `Forecasts.from_arrays`.
+        Groups are in the order of their names: 2 before 10.
+    estimator : Estimator or named metric, optional
+        Error to compute and test (default `rmsce_debiased`). Bins are computed for each group
+        separately.
+    confidence_level : float, default 0.95
+        Confidence level of every interval separately, not of all together.
+    weights : array_like, optional
+        Weight of each row (default: all rows count the same).
+    logits : bool, default False
+        Whether `probs` holds logits instead of probabilities.
+    rng : int, Generator or None, default 0
+        Random seed; the same seed gives the same result.
+    n_resamples : int, default 999
+        Number of resamples. A p-value is at least 1/(1 + n_resamples), and the smallest
+        Holm-adjusted p-value of G groups at least G times that: with many groups, use more
+        resamples.
+
+    Returns
+    -------
+    GroupErrors
+        Table of groups, and the largest error.
 
     Notes
     -----
-    ``mean_score`` and ``mean_label`` use the estimator's lens where that induces one set of
-    pairs, otherwise `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for
-    estimators without bins, can say nothing from one row: the interval of such a group is all
-    values that there can be, 0 to 1 for an error.
+    ``mean_score`` and ``mean_label`` use the lens of the estimator if it induces one set of pairs.
+    Otherwise they use `TopLabel` (for 1-D probabilities `Binary`). The bootstrap, for estimators
+    without bins, says nothing about a group with one row: its interval is the whole range of the
+    error, 0 to 1.
+
+    Examples
+    --------
+    >>> labels, groups = [0, 0, 0, 0, 1] * 4 + [1] * 20, ["a"] * 20 + ["b"] * 20
+    >>> result = group_errors([0.2] * 40, labels, groups)
+    >>> result.table["error"].round(2).tolist(), result.table["adjusted_pvalue"].round(3).tolist()
+    ([0.0, 0.8], [1.0, 0.002])
     """
     measure = estimator_of("estimator", rmsce_debiased if estimator is None else estimator)
     level, n_resamples = check_level(confidence_level), check_resamples(n_resamples)

@@ -57,10 +57,11 @@ def gap_interval(pairs: Pairs, confidence_level: float) -> dict[str, float]:
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:
     """Bound from above the two-sided p-value of how often a class occurred.
 
-    The smaller of two bounds of a tail: Bennett's, from the variance of the sum (Boucheron, Lugosi
-    & Massart 2013, theorem 2.9), and, where rows have no weights, that of a binomial with the mean
-    score, which is more spread than a sum of outcomes with different probabilities (Hoeffding
-    1956, theorem 5), from one outcome beyond the mean on; nearer, Markov's.
+    The smaller of two bounds on a tail. One is Bennett's, from the variance of the sum (Boucheron,
+    Lugosi & Massart 2013, theorem 2.9). The other, for rows without weights, is that of a binomial
+    with the mean score, from one outcome beyond the mean on: it has a larger spread than a sum of
+    outcomes with different probabilities (Hoeffding 1956, theorem 5). Closer to the mean, it is
+    Markov's.
     """
     score = p.astype(np.float64)
     weight = np.ones(len(score)) if w is None else w / w.max()

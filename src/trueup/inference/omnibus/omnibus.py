@@ -40,11 +40,17 @@ def omnibus(
 ) -> CalibrationTestResult:
     r"""Combine six statistics of the same drawn labels; exact for any number of rows.
 
-    Scores fall into at most 45 cells of about equally many rows. With R the sum of w(y − p) of a
-    cell, V its variance Σ w² p(1 − p) and z its mean logit, the statistics are :math:`(\sum R)^2`;
-    the Cox score test of intercept and slope; max − min of the running sum of R;
-    :math:`\sum R^2/V` over 15 merged cells; :math:`R' K R` with a Laplacian kernel of the mean
-    scores; and the largest :math:`|R|/\sqrt{V}` of a run of merged cells. Each has a p-value among
+    Scores fall into at most 45 cells with about the same number of rows. A cell has R, the sum of
+    w(y − p), its variance V = Σ w² p(1 − p), and the mean logit z. The statistics are
+
+    * :math:`(\sum R)^2`;
+    * the Cox score test of intercept and slope;
+    * max − min of the cumulative sum of R;
+    * :math:`\sum R^2/V` over 15 merged cells;
+    * :math:`R' K R` with a Laplacian kernel of the mean scores;
+    * the largest :math:`|R|/\sqrt{V}` of a run of merged cells.
+
+    Each has a p-value among
     all draws, :math:`h = \sum 1/p` combines them (the harmonic mean), and h is ranked among the
     draws again. The data are treated as one more draw throughout, so no step costs validity.
 

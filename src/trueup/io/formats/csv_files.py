@@ -137,7 +137,7 @@ class CsvTable(Table):
         return duck.arrays(f"SELECT {chosen} {self._from()}{most}")
 
     def _with_texts(self, duck: Duck, names: Sequence[str]) -> list[str]:
-        """Return the columns with gaps in which a gap is text and not a missing number."""
+        """Return columns with gaps in which a gap is no missing value but no number at all."""
         known = ", ".join(text(word) for word in sorted(MISSING))
         found = duck.arrays(
             "SELECT "

@@ -28,7 +28,7 @@ from trueup.simulate.worlds.calibration_curves import Curve
 LEAST = 1e-150  # a probability is cut here; its square is still a normal number
 EDGE = 1e-12  # how far inside the limit a curve that touches it is kept
 SEPARATED = 1e-6  # minus a log-likelihood this small: the curve is a step without a best slope
-VAGUE = 1e3  # a standard error of this multiple of its parameter: no best value
+VAGUE = 1e3  # a standard error this many times its parameter: no best value
 NODES = 32  # points that a score at an end is spread over
 LOG_TINY = math.log(np.finfo(np.float64).tiny)
 

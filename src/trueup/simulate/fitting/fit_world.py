@@ -30,7 +30,39 @@ from trueup.tables.base import Library, frame_of
 
 @dataclass(frozen=True)
 class ScoresFit(FieldsShown):
-    """The fitted Beta: shapes, their standard errors, and what it was fitted to."""
+    """The fitted Beta distribution of the scores.
+
+    Parameters
+    ----------
+    alpha : float
+        First shape parameter.
+    beta : float
+        Second shape parameter.
+    alpha_error : float
+        Standard error of alpha.
+    beta_error : float
+        Standard error of beta.
+    converged : bool
+        Whether the fit converged.
+    n : int
+        Number of scores.
+    n_at_0 : int
+        Number of scores that equal exactly 0.
+    n_at_1 : int
+        Number of scores that equal exactly 1.
+    rounding : str
+        Coarsest type or number of decimals that holds all scores.
+    log_likelihood : float
+        Log-likelihood of the fit.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> data = World(Beta(2.0, 1.0), Power(1.5)).sample(5000, rng=0)
+    >>> result = fit(data).scores_fit
+    >>> round(result.alpha, 1), result.rounding
+    (2.0, 'float64')
+    """
 
     alpha: float
     beta: float
@@ -46,22 +78,31 @@ class ScoresFit(FieldsShown):
 
 @dataclass(frozen=True)
 class Fitted(FieldsShown):
-    """A world fitted to data.
+    """Result of `fit`: a simulated model fitted to data, and how well it fits.
 
-    Attributes
+    Parameters
     ----------
-    world
-        The Beta scores with the curve of the smallest AIC.
-    aic
-        All twelve families, best first: family, aic, b0, b1, n_parameters, converged, and the
-        standard errors b0_error and b1_error.
-    scores_fit
-        The Beta with its standard errors, and how many scores read exactly 0 or 1.
-    scores_quality, curve_quality
-        Distance between fit and data, what chance explains of it, and a grade: well, fairly or
-        poorly.
-    text
-        All of this in a few sentences.
+    world : World
+        Beta scores with the curve of the smallest AIC.
+    aic : tuple of FamilyFit
+        All twelve families of curves, best first: family, aic, b0, b1, n_parameters, converged, and
+        the standard errors b0_error and b1_error.
+    scores_fit : ScoresFit
+        The Beta distribution with its standard errors, and how many scores equal exactly 0 or 1.
+    scores_quality : Quality
+        Distance between the scores and their fit, the distance expected from sampling noise, and a
+        grade: well, fairly or poorly.
+    curve_quality : Quality
+        The same for the curve.
+    text : str
+        The result in a few sentences.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Beta, Power, World
+    >>> result = fit(World(Beta(2.0, 1.0), Power(1.5)).sample(5000, rng=0))
+    >>> result.poor, len(result.table())
+    (False, 12)
     """
 
     world: World
@@ -73,20 +114,37 @@ class Fitted(FieldsShown):
 
     @property
     def poor(self) -> bool:
-        """Whether the scores or the curve are fitted poorly, so that the world misleads."""
+        """Whether the scores or the curve fit poorly, so that the simulated model is misleading."""
         return "poorly" in (self.scores_quality.grade, self.curve_quality.grade)
 
     def table(self) -> list[dict[str, Any]]:
-        """Return the AIC table as records, best first."""
+        """Return the AIC table as records, best first.
+
+        Returns
+        -------
+        list of dict
+            One record per family.
+        """
         return [row._asdict() for row in self.aic]
 
     def to_frame(self, library: Library | None = None) -> Any:
-        """Return the AIC table as a data frame, best first."""
+        """Return the AIC table as a data frame, best first.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Library to use (default: the first that is installed).
+
+        Returns
+        -------
+        DataFrame
+            The data frame, or a pyarrow table.
+        """
         rows = self.table()
         return frame_of({name: [row[name] for row in rows] for name in rows[0]}, library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON; a standard error that is missing is None."""
+        """Return plain Python values, ready for JSON; a missing standard error is None."""
         return {
             "world": repr(self.world),
             "scores": self.scores_fit.to_dict(),
@@ -102,29 +160,37 @@ class Fitted(FieldsShown):
 
 
 def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitted:
-    """Fit a world to scores and whether each was right.
+    """Fit a simulated model to scores and their correctness.
+
+    Use it to ask what estimators and tests would do on data like yours. It fits a Beta distribution
+    to the scores and a smooth curve to the labels. The text of the result says how well they fit.
 
     Parameters
     ----------
-    scores
-        A `Forecasts`, (n,) scores, or an (n, K) matrix, of which the top label is taken.
-    correct
+    scores : array_like or Forecasts
+        A `Forecasts`, (n,) scores, or an (n, K) matrix, of which the top label is used.
+    correct : array_like, optional
         Labels: 0 or 1 for (n,) scores, class numbers for a matrix.
-    logits
+    logits : bool, default False
         Whether ``scores`` are logits.
 
-    Notes
-    -----
-    Both fits are by maximum likelihood. A score that reads exactly 0 or 1 counts as lying
-    anywhere below half a rounding step of that end; the step is that of the coarsest of 1 to 6
-    decimals, bfloat16, float16, float32 and float64 that holds all scores. Weights count as
-    numbers of rows, scaled to a mean of 1.
+    Returns
+    -------
+    Fitted
+        The simulated model and the quality of the fit.
 
     Raises
     ------
     InputError
-        Where no Beta fits (all scores the same, or all exactly 0 or 1), and where all outcomes
-        are the same, so that no curve does.
+        If no Beta fits (all scores equal, or all exactly 0 or 1), or if all outcomes are equal, so
+        that no curve fits.
+
+    Notes
+    -----
+    Both fits use maximum likelihood. A score of exactly 0 or 1 is treated as lying within half a
+    rounding step of that end. The step is that of the coarsest of 1 to 6 decimals, bfloat16,
+    float16, float32 and float64 that holds all scores. Weights count as numbers of rows, scaled to
+    a mean of 1.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""How well a fitted world describes the data, measured and graded.
+"""How well a simulated model fits the data, measured and graded.
 
 Scores: the largest difference of the fitted and the empirical distribution function, over the
-scores that read neither 0 nor 1. A perfect fit has about 1.36/√n, so a fit is graded *well* up to
-0.03, *fairly* up to 0.08, and *poorly* beyond, each plus 1.36/√n.
+scores that equal neither 0 nor 1. Sampling noise gives about 1.36/√n, so a fit is graded *well* up
+to 0.03, *fairly* up to 0.08, and *poorly* beyond, each plus 1.36/√n.
 
-Curve: the mean of |share of positives − mean of the curve| over up to 15 bins with equally many
-rows. A perfect fit has Σ share·√(2 T(1 − T)/(π n_b)); *well* up to 0.01, *fairly* up to 0.03,
-each plus 1.5 times that.
+Curve: the mean of |fraction of positives − mean of the curve| over up to 15 equal-mass bins.
+Sampling noise gives Σ share·√(2 T(1 − T)/(π n_b)); *well* up to 0.01, *fairly* up to 0.03, each
+plus 1.5 times that.
 """
 
 from __future__ import annotations

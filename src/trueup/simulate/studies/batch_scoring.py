@@ -1,4 +1,4 @@
-"""Scores many datasets at once: in one kernel call where bins are fixed, one by one elsewhere."""
+"""Scores of many datasets at once: in one kernel call if bins are fixed, else one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trueup.simulate.worlds.world import DataSets
 
 Measure = Callable[..., Any]
 Numbers = dict[str, Floats]
-"""The numbers of every measure, by name: one of each dataset."""
+"""The numbers of every measure, by name: one per dataset."""
 
 SAME_NAMES = "functions that return uniquely named numbers, with the same names for every dataset"
 SHORT_ROWS = 1000
@@ -36,7 +36,7 @@ TINY = float(np.finfo(np.float64).tiny)
 def draw_sets(
     world: Any, n_datasets: int, n: int, rng: np.random.Generator
 ) -> Iterator[Forecasts] | DataSets:
-    """Draw datasets as arrays, or one after another where the world cannot draw many."""
+    """Draw datasets as arrays, or one after another if the world cannot draw many."""
     if not hasattr(world, "sample_many"):
         return (world.sample(n, rng) for _ in range(n_datasets))
     probs, labels = world.sample_many(n_datasets, n, rng)
@@ -44,7 +44,7 @@ def draw_sets(
 
 
 def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Measure]) -> Numbers:
-    """Return the numbers of every measure for every dataset; all see the same draws."""
+    """Return the numbers of every measure for every dataset; all use the same draws."""
     if not isinstance(sets, DataSets):
         return _one_by_one(((f, *_arrays(f)) for f in sets), measures)
     sets = DataSets(sets.probs.view(), sets.labels.view())

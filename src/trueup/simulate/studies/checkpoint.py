@@ -1,8 +1,8 @@
-"""A file of finished batches, so that a study that was stopped goes on where it was.
+"""A file of finished batches, from which an interrupted study continues.
 
 JSON lines: a header with the settings, then one record per batch, each with a checksum of the
-header and itself, each on the disk before the next is begun. An incomplete last line, as after a
-power failure, is ignored. Any other damage, or other settings, raise an error.
+header and itself, each on the disk before the next is begun. A line that was being written when
+the power failed is ignored. Any other damage, or other settings, raises an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who draws what: batches of datasets, each with its own stream of random numbers.
+"""Batches of datasets, each with its own stream of random numbers.
 
-A stream is chosen by the seed, by what the world is, by n and by the number of the batch, so
-that neither the other cells of a study nor the order of the work can change a draw.
+A stream is chosen by the seed, by what the world is, by n and by the number of the batch, so that
+neither the other configurations of a study nor the order of the work can change a draw.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trueup.engines.blocks import Chunk, steps
 from trueup.simulate.worlds.world import World
 
 BATCH_ROWS = 1 << 16  # scores and labels of a batch stay in cache
-BATCH_SETS = 100  # so that small datasets with slow measures are shared out, and saved, too
+BATCH_SETS = 100  # so that small datasets with slow measures are distributed, and saved, too
 LONGEST = 2000  # characters of an identity that are written out
 
 

@@ -44,40 +44,44 @@ def study(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Study:
-    """Draw many datasets from worlds, and see what measures say of them.
+    """Compare estimators on simulated datasets with a known true error.
 
-    The rows depend on the arguments alone: not on the number of workers, on the order of the
-    work, on whether it was interrupted, or on what else is studied. All measures see the same
-    datasets.
+    The rows depend only on the arguments: not on the number of workers, the order of the work,
+    interruptions, or what else is studied. All measures use the same datasets.
 
     Parameters
     ----------
-    worlds
-        A world, or worlds by name: anything that draws like `World` or like `TableWorld`.
-    measures
-        By name: estimators, named metrics, or any function of (probs, labels) that returns a
-        number, or a mapping or record of numbers, which get rows ``name.key`` (what is no number
-        in a record is left out). `BinnedError` without correction over `EqualWidth` or
-        `FixedEdges` is computed for many datasets at once. Functions may run on several
-        threads at a time.
-    n
-        Rows of a dataset, one number or several.
-    n_datasets
-        Datasets for each world and n.
-    rng
-        A whole number; or a Generator or None, with which a study cannot be resumed.
-    truth
-        What measures should say: for each name a number or a function of the world, or one
-        function of the world for all. An estimator that is not mentioned is held against the
-        world's true error in its norm.
-    path
-        Where to keep finished batches. If the file is there the study goes on from it; it must
-        be of the same rng, n_datasets, worlds and measures. A function is known by its name there:
-        delete the file after changing what one does.
-    workers
-        Threads; None for all cores.
-    progress
-        Whether to show progress; None for only on a terminal.
+    worlds : World, TableWorld or dict
+        A simulated model, or several by name: anything with the `sample` methods of `World` or
+        `TableWorld`.
+    measures : dict of str to Estimator, named metric or callable
+        Measures by name. A function of (probs, labels) returns a number, or a mapping or record of
+        numbers, which get rows ``name.key``; other entries of a record are skipped. A `BinnedError`
+        without correction over `EqualWidth` or `FixedEdges` is computed for many datasets at once.
+        Functions may run on several threads at a time.
+    n : int or sequence of int
+        Number of rows of a dataset, one or several.
+    n_datasets : int, default 1000
+        Number of datasets per world and n.
+    rng : int, Generator or None, default 0
+        Random seed. A study with a Generator or None cannot be resumed.
+    truth : dict or callable, optional
+        True values of the measures: a number or a function of the world per name, or one function
+        of the world for all. An estimator without an entry is compared with the true error of the
+        world in its norm.
+    path : str or path-like, optional
+        File of finished batches. If it exists, the study continues from it; it must have the same
+        rng, n_datasets, worlds and measures. A function is identified by its name: delete the file
+        if you change the function.
+    workers : int, optional
+        Number of threads (default: all cores).
+    progress : bool, optional
+        Whether to show progress (default: only on a terminal).
+
+    Returns
+    -------
+    Study
+        One row per world, measure and n.
 
     Examples
     --------

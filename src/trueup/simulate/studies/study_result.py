@@ -17,18 +17,48 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class StudyRow(FieldsShown):
-    """One measure in one world at one n, over ``n_datasets`` datasets.
+    """One measure for one simulated model and one n, over many datasets.
 
-    Attributes
+    Parameters
     ----------
-    mean, sd, se
-        Mean and standard deviation of the measure, and the standard error of the mean.
-    truth, bias, bias_se
-        What it should be, mean − truth and its standard error; NaN where no truth is known.
-    rmse, rmse_se
-        Root mean squared distance from the truth, and its standard error.
-    q025, median, q975
-        Quantiles of the measure.
+    world : str
+        Name of the simulated model.
+    measure : str
+        Name of the measure.
+    n : int
+        Number of rows of a dataset.
+    n_datasets : int
+        Number of datasets.
+    mean : float
+        Mean of the measure.
+    sd : float
+        Standard deviation of the measure.
+    se : float
+        Standard error of the mean.
+    truth : float
+        True value; NaN if it is unknown.
+    bias : float
+        mean − truth.
+    bias_se : float
+        Standard error of the bias.
+    rmse : float
+        Root mean squared error.
+    rmse_se : float
+        Standard error of the RMSE.
+    q025 : float
+        2.5% quantile of the measure.
+    median : float
+        Median of the measure.
+    q975 : float
+        97.5% quantile of the measure.
+
+    Examples
+    --------
+    >>> from trueup import ece
+    >>> from trueup.simulate import World, study
+    >>> row = study({"calibrated": World()}, {"ece": ece}, 100, n_datasets=200).rows[0]
+    >>> row.truth, round(row.bias, 2)
+    (0.0, 0.12)
     """
 
     world: str
@@ -49,7 +79,26 @@ class StudyRow(FieldsShown):
 
     @classmethod
     def of(cls, world: str, measure: str, n: int, values: Floats, truth: float) -> StudyRow:
-        """Summarize the values of all datasets."""
+        """Summarize the values of all datasets.
+
+        Parameters
+        ----------
+        world : str
+            Name of the simulated model.
+        measure : str
+            Name of the measure.
+        n : int
+            Number of rows of a dataset.
+        values : ndarray
+            One value per dataset.
+        truth : float
+            True value.
+
+        Returns
+        -------
+        StudyRow
+            The row.
+        """
         m = len(values)
         with np.errstate(invalid="ignore"):  # an infinite value has no spread: NaN says so
             mean, sd = float(values.mean()), _sd(values)
@@ -69,15 +118,23 @@ COLUMNS = tuple(column.name for column in fields(StudyRow))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(FieldsShown):
-    """Rows for every world, measure and n.
+    """Result of `study`: one row per simulated model, measure and n.
 
-    Attributes
+    Parameters
     ----------
-    rows
-        Worlds in the order given, then n, then measures.
-    values
-        The numbers behind each row, one per dataset, by (world, measure, n). All measures of a
-        world and n stand in the same order of datasets, so that differences are paired.
+    rows : tuple of StudyRow
+        Worlds in the given order, then n, then measures.
+    values : dict
+        Values behind each row, one per dataset, by (world, measure, n). All measures of a world and
+        n are in the same order of datasets, so that differences are paired.
+
+    Examples
+    --------
+    >>> from trueup import ece
+    >>> from trueup.simulate import World, study
+    >>> result = study({"calibrated": World()}, {"ece": ece}, [100, 1000], n_datasets=200)
+    >>> [round(row.bias, 2) for row in result.select(n=1000)]
+    [0.04]
     """
 
     rows: tuple[StudyRow, ...]
@@ -86,7 +143,22 @@ class Study(FieldsShown):
     def select(
         self, *, world: str | None = None, measure: str | None = None, n: int | None = None
     ) -> tuple[StudyRow, ...]:
-        """Return the rows of one world, measure or n, or of any of them together."""
+        """Return the rows of one world, measure or n, or of a combination of them.
+
+        Parameters
+        ----------
+        world : str, optional
+            Name of the simulated model.
+        measure : str, optional
+            Name of the measure.
+        n : int, optional
+            Number of rows of a dataset.
+
+        Returns
+        -------
+        tuple of StudyRow
+            The rows.
+        """
         return tuple(
             row
             for row in self.rows
@@ -94,12 +166,23 @@ class Study(FieldsShown):
         )
 
     def to_frame(self, library: Library | None = None) -> Any:
-        """Return a data frame with one line per row (pandas, polars or pyarrow)."""
+        """Return a data frame with one line per row.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Library to use (default: the first that is installed).
+
+        Returns
+        -------
+        DataFrame
+            The data frame, or a pyarrow table.
+        """
         columns = {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
         return frame_of(columns, library)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON: None where a number is not known."""
+        """Return plain Python values, ready for JSON; unknown numbers are None."""
         return {"rows": [row.to_dict() for row in self.rows]}
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ Truth = Mapping[str, float | Callable[[Any], float]] | Callable[[Any], float] | 
 
 
 def check_truth(truth: Any, names: Collection[str] | None = None) -> None:
-    """Raise InputError unless ``truth`` has numbers or functions for measures of the study."""
+    """Raise InputError for a measure without numbers, or for a true value of an unknown number."""
     values = truth.values() if isinstance(truth, Mapping) else [truth]
     if not all(value is None or callable(value) or is_number(value) for value in values) or (
         is_number(truth)

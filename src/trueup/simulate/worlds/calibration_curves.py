@@ -14,24 +14,43 @@ from trueup.specification import Specification
 
 
 class Curve(Specification):
-    """P(Y = 1) as a function of the score and its complement."""
+    """Base class of calibration curves: P(Y = 1) as a function of the score and its complement."""
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
         raise NotImplementedError
 
     def alternatives(self) -> tuple[Curve, ...]:
-        """Return the equally likely curves that this one stands for: itself, unless it is noisy."""
+        """Return the equally likely curves that this one stands for: itself, unless it is noisy.
+
+        Returns
+        -------
+        tuple of Curve
+            The curves.
+        """
         return (self,)
 
     def jumps(self) -> Sequence[float]:
-        """Return the scores at which the curve jumps."""
+        """Return the scores at which the curve jumps.
+
+        Returns
+        -------
+        sequence of float
+            The scores.
+        """
         return ()
 
 
 @dataclass(frozen=True, repr=False)
 class Identity(Curve):
-    """T(c) = c: perfect calibration."""
+    """T(c) = c: perfect calibration.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> World(curve=Identity()).true_error()
+    0.0
+    """
 
     def __call__(self, score: Floats, complement: Floats) -> Floats:
         """Return P(Y = 1) at each score."""
@@ -40,7 +59,19 @@ class Identity(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Power(Curve):
-    """T(c) = c^d: overconfident for d > 1 (Roelofs Fig. 7)."""
+    """T(c) = c^d: overconfident for d > 1 (Roelofs et al. 2022, Fig. 7).
+
+    Parameters
+    ----------
+    d : float, default 2.0
+        Exponent, above 0.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> round(World(curve=Power(2.0)).true_error(), 6)
+    0.166667
+    """
 
     d: float = 2.0
 
@@ -56,7 +87,21 @@ class Power(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Logistic(Curve):
-    """T(c) = σ(slope·c + shift); σ(10c − 5) in Roelofs App. C."""
+    """T(c) = σ(slope·c + shift); σ(10c − 5) in Roelofs et al. 2022, App. C.
+
+    Parameters
+    ----------
+    slope : float, default 10.0
+        Factor of the score.
+    shift : float, default -5.0
+        Constant.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> round(World(curve=Logistic()).true_error(), 6)
+    0.11281
+    """
 
     slope: float = 10.0
     shift: float = -5.0
@@ -71,7 +116,21 @@ class Logistic(Curve):
 
 @dataclass(frozen=True, repr=False)
 class LogOdds(Curve):
-    """T(c) = σ(a·logit(c) + b): straight in log-odds (Kumar et al. App. E (A): a = 2, b = 1)."""
+    """T(c) = σ(a·logit(c) + b): linear in the log-odds (Kumar et al., App. E (A): a = 2, b = 1).
+
+    Parameters
+    ----------
+    a : float, default 1.0
+        Slope; below 1 for an overconfident model.
+    b : float, default 0.0
+        Intercept.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> round(World(curve=LogOdds(2.0)).true_error(), 6)
+    0.096574
+    """
 
     a: float = 1.0
     b: float = 0.0
@@ -86,10 +145,26 @@ class LogOdds(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Glm(Curve):
-    """T(c) = link⁻¹(b0 + b1·transform(c)): the families of Roelofs et al., App. A.
+    """T(c) = link⁻¹(b0 + b1·transform(c)): the families of Roelofs et al. 2022, App. A.
 
-    Link and transform are ``"logit"``, ``"log"`` or ``"logflip"``, log(1 − x). Where a log or
-    logflip link leaves [0, 1], T is cut there.
+    If a log or logflip link leaves [0, 1], T is clipped.
+
+    Parameters
+    ----------
+    link : {"logit", "log", "logflip"}, default "logit"
+        Link function; logflip is log(1 − x).
+    transform : {"logit", "log", "logflip"}, default "logit"
+        Transform of the score.
+    b0 : float, default 0.0
+        Intercept.
+    b1 : float, default 1.0
+        Slope.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> round(World(curve=Glm("log", "log", b1=0.5)).true_error(), 6)
+    0.166667
     """
 
     link: str = "logit"
@@ -115,10 +190,23 @@ class Glm(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Noisy(Curve):
-    """Another curve plus or minus ``size``, a fair coin for every score (Kumar App. E (B)).
+    """Another curve plus or minus ``size``, by a fair coin for every score.
 
-    The coin is a function of the score (of its complement above 1/2, which is not rounded), so
-    that the same score always has the same truth.
+    See Kumar et al. 2019, App. E (B). The coin is a function of the score (of its complement above
+    1/2, which is not rounded), so that the same score always has the same true probability.
+
+    Parameters
+    ----------
+    curve : Curve
+        The other curve (default `Identity`).
+    size : float, default 0.02
+        Size of the noise.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> round(World(curve=Noisy(size=0.02)).true_error(), 4)
+    0.0198
     """
 
     curve: Curve = Identity()
@@ -139,7 +227,7 @@ class Noisy(Curve):
         return self.curve.jumps()
 
     def alternatives(self) -> tuple[Curve, ...]:
-        """Return the curve above and the curve below, each with probability one half."""
+        """Return the curve above and the curve below, each with probability 0.5."""
         return (_Shifted(self.curve, self.size), _Shifted(self.curve, -self.size))
 
 
@@ -155,7 +243,21 @@ class _Shifted(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Steps(Curve):
-    """Piecewise constant: ``values[b]`` on the right-closed interval between inner edges."""
+    """Piecewise constant curve: ``values[b]`` on the right-closed interval b between inner edges.
+
+    Parameters
+    ----------
+    inner_edges : sequence of float
+        Increasing inner edges.
+    values : sequence of float
+        Values, one more than inner edges.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Points, World
+    >>> round(World(Points((0.2, 0.8)), Steps((0.5,), (0.3, 0.7))).true_error(), 6)
+    0.1
+    """
 
     inner_edges: Sequence[float] = (0.5,)
     values: Sequence[float] = (0.25, 0.75)

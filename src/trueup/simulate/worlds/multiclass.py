@@ -32,12 +32,40 @@ class ClassesWorld(Specification):
     """A world of several classes; one writes `_draw`, predictions with their true distributions."""
 
     def sample(self, n: int, rng: Seed) -> Forecasts:
-        """Draw one dataset of ``n`` rows."""
+        """Draw one dataset of ``n`` rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : int, Generator or None
+            Random seed.
+
+        Returns
+        -------
+        Forecasts
+            The dataset.
+        """
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0])
 
     def sample_many(self, n_datasets: int, n: int, rng: Seed) -> DataSets:
-        """Draw independent datasets: probs (n_datasets, n, K) and labels (n_datasets, n)."""
+        """Draw independent datasets: probs (n_datasets, n, K) and labels (n_datasets, n).
+
+        Parameters
+        ----------
+        n_datasets : int
+            Number of datasets.
+        n : int
+            Number of rows of a dataset.
+        rng : int, Generator or None
+            Random seed.
+
+        Returns
+        -------
+        DataSets
+            ``probs`` and ``labels``.
+        """
         check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
         chance = generator_of(rng)
@@ -52,9 +80,18 @@ class ClassesWorld(Specification):
 
 @dataclass(frozen=True, repr=False)
 class TableWorld(ClassesWorld):
-    """Finitely many predictions, each with the true distribution of its outcomes and its share.
+    """A simulated model with finitely many predictions and their true distributions.
 
-    Every true error, through any lens, is a finite sum and exact.
+    The true error is a finite sum, and exact for every lens.
+
+    Parameters
+    ----------
+    predictions : sequence of sequence of float
+        Predicted distributions.
+    outcomes : sequence of sequence of float
+        True distribution of the outcomes for each prediction.
+    shares : sequence of float, optional
+        Fraction of rows with each prediction (default: equal).
 
     Examples
     --------
@@ -90,7 +127,22 @@ class TableWorld(ClassesWorld):
     def true_error(
         self, norm: float = 1, lens: Lens | None = None, distance: Distance = "tv"
     ) -> float:
-        """Return the error over all distinct induced predictions; by default the canonical one."""
+        """Return the error over all distinct induced predictions, by default the canonical error.
+
+        Parameters
+        ----------
+        norm : float, default 1
+            Norm of the error.
+        lens : Lens, optional
+            Lens (default `Canonical`).
+        distance : str or callable, default "tv"
+            Distance on a simplex, as for `BinnedError`.
+
+        Returns
+        -------
+        float
+            The true error.
+        """
         check_norm(norm)
         chosen: Any = Canonical() if lens is None else lens
         everything = self.population()
@@ -103,7 +155,13 @@ class TableWorld(ClassesWorld):
         return root_of(_pairs_truth(chosen.pairs(everything), norm), norm)
 
     def population(self) -> Forecasts:
-        """Return the whole world as weighted rows: every prediction with every outcome."""
+        """Return the whole population as weighted rows: every prediction with every outcome.
+
+        Returns
+        -------
+        Forecasts
+            The rows.
+        """
         predictions, outcomes = np.array(self.predictions), np.array(self.outcomes)
         rows, k = predictions.shape
         weights = (np.array(self.shares)[:, None] * outcomes).ravel()
@@ -114,9 +172,22 @@ class TableWorld(ClassesWorld):
 
 @dataclass(frozen=True, repr=False)
 class DirichletWorld(ClassesWorld):
-    """Dirichlet(alpha) predictions g whose true distribution is g^(1/temperature), normalized.
+    """A simulated model with Dirichlet predictions g and true distribution g^(1/temperature).
 
-    A temperature above 1 makes the truth flatter than the predictions: an overconfident model.
+    The true distribution is normalized. A temperature above 1 makes it flatter than the
+    predictions: an overconfident model.
+
+    Parameters
+    ----------
+    alpha : sequence of float
+        Parameters of the Dirichlet distribution, one per class.
+    temperature : float, default 1.0
+        Temperature.
+
+    Examples
+    --------
+    >>> DirichletWorld(temperature=1.0).sample(100, rng=0).n_classes
+    3
     """
 
     alpha: Sequence[float] = (1.0, 1.0, 1.0)
@@ -135,7 +206,18 @@ class DirichletWorld(ClassesWorld):
         return probs, self.truth(probs)
 
     def truth(self, probs: Floats) -> Floats:
-        """Return the true distribution at each prediction."""
+        """Return the true distribution at each prediction.
+
+        Parameters
+        ----------
+        probs : ndarray
+            Predictions, shape (n, K).
+
+        Returns
+        -------
+        ndarray
+            True distributions, shape (n, K).
+        """
         with np.errstate(divide="ignore"):
             z = np.log(probs) / self.temperature
         truth = np.exp(z - z.max(axis=-1, keepdims=True))
@@ -149,13 +231,31 @@ class DirichletWorld(ClassesWorld):
         n_points: int = 1 << 19,
         rng: Seed = 0,
     ) -> float:
-        """Return the error through a lens by Monte Carlo over predictions and their truths, seeded.
+        """Compute the true error of a lens by seeded Monte Carlo over predictions.
 
-        The canonical error, the default, compares each prediction with its true distribution:
-        for norms 1 and 2 and total variation its standard error is below 1/(2·√n_points), less
-        than a thousandth; for the maximum norm it is only a lower bound. Through any other lens
-        true distributions stand as soft labels in a thousand bins (on a simplex: small cells),
-        which is right to a few thousandths.
+        The canonical error, the default, compares each prediction with its true distribution. For
+        L1, L2 and total variation its standard error is below 1/(2·√n_points), less than 0.001; for
+        the maximum norm it is only a lower bound. For any other lens, true distributions serve as
+        soft labels in a thousand bins (on a simplex: small cells), which is accurate to a few
+        thousandths.
+
+        Parameters
+        ----------
+        norm : float, default 1
+            Norm of the error.
+        lens : Lens, optional
+            Lens (default `Canonical`).
+        distance : str or callable, default "tv"
+            Distance on a simplex, as for `BinnedError`.
+        n_points : int, default 524288
+            Number of predictions to draw.
+        rng : int, Generator or None, default 0
+            Random seed; the same seed gives the same result.
+
+        Returns
+        -------
+        float
+            The true error.
         """
         check_norm(norm)
         probs = generator_of(rng).dirichlet(np.array(self.alpha), n_points)

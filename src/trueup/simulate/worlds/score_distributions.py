@@ -36,29 +36,83 @@ NOWHERE = Drawn(np.empty(0), np.empty(0))
 
 
 class ScoreDistribution(Specification):
-    """A distribution of scores. Continuous ones write `draw`, `quantile` and `share_above`."""
+    """Base class of score distributions.
+
+    Continuous distributions define `sample`, `quantile` and `share_above`.
+    """
 
     support: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
-        """Draw independent scores."""
+        """Draw independent scores.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            Shape of the arrays.
+        rng : numpy.random.Generator
+            Source of random numbers.
+
+        Returns
+        -------
+        Drawn
+            Scores and their complements.
+        """
         raise NotImplementedError
 
     def quantile(self, share_above: Floats) -> Drawn:
-        """Return the score that a share of all scores exceed, exact near 1."""
+        """Return the score that a fraction of all scores exceed, exact near 1.
+
+        Parameters
+        ----------
+        share_above : ndarray
+            Fractions.
+
+        Returns
+        -------
+        Drawn
+            Scores and their complements.
+        """
         raise NotImplementedError
 
     def share_above(self, at: Drawn) -> Floats:
-        """Return the share of scores above each of these, exact near 1."""
+        """Return the fraction of scores above each of these, exact near 1.
+
+        Parameters
+        ----------
+        at : Drawn
+            Scores and their complements.
+
+        Returns
+        -------
+        ndarray
+            Fractions.
+        """
         raise NotImplementedError
 
     def expect(
         self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
     ) -> float:
-        """Integrate a function of (score, complement) over scores in (low, high], [0, …] for 0.
+        """Integrate a function of (score, complement) over scores in (low, high], or [0, high].
 
-        By adaptive quadrature in the share of scores above, where nothing piles up at an end,
-        between the places in ``breaks`` where the function has a kink or a jump.
+        It uses adaptive quadrature in the fraction of scores above, where scores are not
+        concentrated at an end.
+
+        Parameters
+        ----------
+        integrand : callable
+            Function of scores and complements.
+        low : float, default 0.0
+            Lower end.
+        high : float, default 1.0
+            Upper end.
+        breaks : Drawn, optional
+            Scores at which the function has a kink or a jump.
+
+        Returns
+        -------
+        float
+            The expectation over these scores.
         """
 
         def at(share_above: float) -> float:
@@ -75,7 +129,21 @@ class ScoreDistribution(Specification):
 
 @dataclass(frozen=True, repr=False)
 class Beta(ScoreDistribution):
-    """Beta(alpha, beta) scores: what Roelofs et al. fit to the confidences of networks."""
+    """Beta(alpha, beta) scores, which Roelofs et al. 2022 fit to the confidences of networks.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        First shape parameter.
+    beta : float, default 1.0
+        Second shape parameter; below 1 for scores concentrated near 1.
+
+    Examples
+    --------
+    >>> from trueup.simulate import Power, World
+    >>> round(World(Beta(2.0, 1.0), Power(2.0)).true_error(), 6)
+    0.166667
+    """
 
     alpha: float = 1.0
     beta: float = 1.0
@@ -86,7 +154,7 @@ class Beta(ScoreDistribution):
                 raise must_be(name, "a positive number", getattr(self, name))
 
     def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
-        """Draw independent scores; the side that crowds at its end keeps all its digits."""
+        """Draw independent scores; those concentrated at an end keep all their digits."""
         if self.beta <= 1 <= self.alpha and _rate(self.beta, self.alpha) > 0.5:
             complement = _crowded_draw(self.beta, self.alpha, shape, rng)
             return Drawn(1 - complement, complement)
@@ -99,7 +167,7 @@ class Beta(ScoreDistribution):
         return Drawn(np.exp(log_a - total), np.exp(log_b - total))
 
     def quantile(self, share_above: Floats) -> Drawn:
-        """Return the score that a share of all scores exceed, exact near 1."""
+        """Return the score that a fraction of all scores exceed, exact near 1."""
         from scipy.special import betaincinv
 
         complement = betaincinv(self.beta, self.alpha, share_above)
@@ -110,7 +178,7 @@ class Beta(ScoreDistribution):
         )
 
     def share_above(self, at: Drawn) -> Floats:
-        """Return the share of scores above each of these, exact near 1."""
+        """Return the fraction of scores above each of these, exact near 1."""
         from scipy.special import betainc
 
         return np.asarray(betainc(self.beta, self.alpha, at.complement))
@@ -118,7 +186,21 @@ class Beta(ScoreDistribution):
 
 @dataclass(frozen=True, repr=False)
 class Uniform(ScoreDistribution):
-    """Scores spread evenly over [low, high]."""
+    """Uniform scores on [low, high].
+
+    Parameters
+    ----------
+    low : float, default 0.0
+        Smallest score.
+    high : float, default 1.0
+        Largest score.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> World(Uniform(0.5, 1.0)).sample(100, rng=0).scores.min().item() >= 0.5
+    True
+    """
 
     low: float = 0.0
     high: float = 1.0
@@ -133,7 +215,7 @@ class Uniform(ScoreDistribution):
         return Drawn(score, 1 - score)
 
     def quantile(self, share_above: Floats) -> Drawn:
-        """Return the score that a share of all scores exceed."""
+        """Return the score that a fraction of all scores exceed."""
         score = self.high - (self.high - self.low) * share_above
         return Drawn(score, 1 - score)
 
@@ -143,13 +225,27 @@ class Uniform(ScoreDistribution):
         return self.low, self.high
 
     def share_above(self, at: Drawn) -> Floats:
-        """Return the share of scores above each of these."""
+        """Return the fraction of scores above each of these."""
         return np.clip((self.high - at.score) / (self.high - self.low), 0, 1)
 
 
 @dataclass(frozen=True, repr=False)
 class LogisticMixture(ScoreDistribution):
-    """Scores σ(b0 + b1·x) with x from two unit normals at −1 and 1 (Vaicenavicius §5.1)."""
+    """Scores σ(b0 + b1·x) with x from two unit normals at −1 and 1 (Vaicenavicius et al., §5.1).
+
+    Parameters
+    ----------
+    b0 : float, default 0.0
+        Intercept.
+    b1 : float, default -2.0
+        Slope.
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> World(LogisticMixture()).true_error()
+    0.0
+    """
 
     b0: float = 0.0
     b1: float = -2.0
@@ -163,7 +259,7 @@ class LogisticMixture(ScoreDistribution):
         return self._scores(x)
 
     def quantile(self, share_above: Floats) -> Drawn:
-        """Return the score that a share of all scores exceed."""
+        """Return the score that a fraction of all scores exceed."""
         share = np.atleast_1d(np.asarray(share_above, np.float64))
         if self.b1 == 0:
             return self._scores(np.zeros(share.shape))
@@ -171,7 +267,7 @@ class LogisticMixture(ScoreDistribution):
         return self._scores(_mixture_quantile(below))
 
     def share_above(self, at: Drawn) -> Floats:
-        """Return the share of scores above each of these."""
+        """Return the fraction of scores above each of these."""
         if self.b1 == 0:
             return np.asarray(self._scores(np.zeros(1)).score > at.score, np.float64)
         below = _mixture_share(self._position(at))
@@ -208,7 +304,21 @@ class LogisticMixture(ScoreDistribution):
 
 @dataclass(frozen=True, repr=False)
 class Points(ScoreDistribution):
-    """Finitely many scores, each with its share; equal shares where none are given."""
+    """Finitely many scores, each with its fraction of rows.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        The scores.
+    shares : sequence of float, optional
+        Fraction of rows with each score (default: equal).
+
+    Examples
+    --------
+    >>> from trueup.simulate import Power, World
+    >>> round(World(Points((0.2, 0.8)), Power(2.0)).true_error(), 6)
+    0.16
+    """
 
     scores: Sequence[float] = (0.5,)
     shares: Sequence[float] | None = None
@@ -232,7 +342,7 @@ class Points(ScoreDistribution):
     def expect(
         self, integrand: Integrand, low: float = 0.0, high: float = 1.0, breaks: Drawn = NOWHERE
     ) -> float:
-        """Sum a function of (score, complement) over scores in (low, high], [0, …] for 0."""
+        """Sum a function of (score, complement) over scores in (low, high], or [0, high]."""
         score, share = np.array(self.scores), np.array(self.shares)
         inside = ((score > low) | (low <= 0)) & (score <= high)
         score = score[inside]
@@ -240,7 +350,21 @@ class Points(ScoreDistribution):
 
 
 class Empirical(Points):
-    """The scores of a dataset, drawn again with replacement."""
+    """The scores of a dataset, resampled with replacement.
+
+    Parameters
+    ----------
+    scores : sequence of float
+        The scores.
+    shares : sequence of float, optional
+        Fraction of rows with each score (default: equal).
+
+    Examples
+    --------
+    >>> from trueup.simulate import World
+    >>> sorted(set(World(Empirical((0.2, 0.3))).sample(50, rng=0).scores.tolist()))
+    [0.2, 0.3]
+    """
 
     def __repr__(self) -> str:
         """Say how many scores there are, not which."""

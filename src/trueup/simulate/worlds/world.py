@@ -30,7 +30,7 @@ class DataSets(NamedTuple):
 
 
 class BinTruth(NamedTuple):
-    """What is true of each bin: its share, its mean score and its rate of positives."""
+    """True values of each bin: its fraction of rows, mean score and rate of positives."""
 
     share: Floats
     mean_score: Floats
@@ -39,7 +39,17 @@ class BinTruth(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class World(Specification):
-    """A world of scores whose true calibration curve is known (Roelofs et al. 2022, §3).
+    """A simulated model whose true calibration curve is known (Roelofs et al. 2022, §3).
+
+    Use it to measure the bias of estimators and the power of tests: the true calibration error is
+    known exactly.
+
+    Parameters
+    ----------
+    scores : ScoreDistribution
+        Distribution of the scores (default `Uniform`).
+    curve : Curve
+        Calibration curve T(c) = P(Y = 1 | score = c) (default `Identity`, perfect calibration).
 
     Examples
     --------
@@ -61,12 +71,40 @@ class World(Specification):
             raise must_be("curve", "a curve, such as Identity()", self.curve)
 
     def sample(self, n: int, rng: Seed) -> Forecasts:
-        """Draw one dataset of ``n`` rows."""
+        """Draw one dataset of ``n`` rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        rng : int, Generator or None
+            Random seed.
+
+        Returns
+        -------
+        Forecasts
+            The dataset.
+        """
         sets = self.sample_many(1, n, rng)
         return Forecasts.from_arrays(sets.probs[0], sets.labels[0].astype(bool))
 
     def sample_many(self, n_datasets: int, n: int, rng: Seed) -> DataSets:
-        """Draw many independent datasets of ``n`` rows at once."""
+        """Draw many independent datasets of ``n`` rows at once.
+
+        Parameters
+        ----------
+        n_datasets : int
+            Number of datasets.
+        n : int
+            Number of rows of a dataset.
+        rng : int, Generator or None
+            Random seed.
+
+        Returns
+        -------
+        DataSets
+            ``probs`` and ``labels``, each (n_datasets, n).
+        """
         check_whole("n_datasets", n_datasets, 1)
         check_whole("n", n, 1)
         chance = generator_of(rng)
@@ -75,14 +113,36 @@ class World(Specification):
         return DataSets(score, (chance.random((n_datasets, n)) < truth).view(np.uint8))
 
     def true_error(self, norm: float = 1) -> float:
-        """Return (E |c − T(c)|^p)^(1/p), the calibration error that no binning can hide."""
+        """Return the true calibration error (E |c − T(c)|^p)^(1/p), which no binning can hide.
+
+        Parameters
+        ----------
+        norm : float, default 1
+            Norm p of the error.
+
+        Returns
+        -------
+        float
+            The true error.
+        """
         check_norm(norm)
         if math.isinf(norm):
             return self._largest_gap()
         return root_of(self._average(lambda c, d, truth: np.abs(c - truth) ** norm), norm)
 
     def bin_truth(self, inner_edges: Any) -> BinTruth:
-        """Return what is true of the right-closed bins between these inner edges."""
+        """Return the true values of the right-closed bins between these inner edges.
+
+        Parameters
+        ----------
+        inner_edges : array_like
+            Increasing inner edges.
+
+        Returns
+        -------
+        BinTruth
+            Fraction of rows, mean score and rate of positives of each bin.
+        """
         edges = np.concatenate([[0.0], np.asarray(inner_edges, np.float64), [1.0]])
         if not np.all(np.diff(edges) > 0):
             raise must_be("inner_edges", "increasing, between 0 and 1", inner_edges)
@@ -96,9 +156,21 @@ class World(Specification):
             return BinTruth(share, score / share, label / share)
 
     def binned_error(self, inner_edges: Any, norm: float = 1) -> float:
-        """Return the error of infinitely many rows in these bins: what binned errors estimate.
+        """Return the population value of the binned error in these bins, which estimators target.
 
-        Never above `true_error`, since errors of opposite sign in one bin cancel.
+        It is never above `true_error`, because errors of opposite sign in one bin cancel.
+
+        Parameters
+        ----------
+        inner_edges : array_like
+            Increasing inner edges.
+        norm : float, default 1
+            Norm of the error.
+
+        Returns
+        -------
+        float
+            The binned error of infinitely many rows.
         """
         check_norm(norm)
         truth = self.bin_truth(inner_edges)
@@ -108,7 +180,13 @@ class World(Specification):
         return root_of(power, norm)
 
     def calibrated(self) -> World:
-        """Return the twin with the same scores and no error at all."""
+        """Return the simulated model with the same scores and no calibration error.
+
+        Returns
+        -------
+        World
+            The calibrated model.
+        """
         return World(self.scores, Identity())
 
     def _average(self, function: Any, low: float = 0.0, high: float = 1.0) -> float:
