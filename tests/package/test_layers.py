@@ -17,6 +17,7 @@ LAYERS = [
     "lazy",
     "atomic_write",
     "codec",
+    "readable",
     "notebook",
     "specification",
     "checks",

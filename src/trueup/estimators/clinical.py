@@ -16,6 +16,7 @@ from trueup.estimators.logistic_fit import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
 from trueup.notebook import FieldsShown
+from trueup.readable import estimate_with_ends
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)
@@ -99,6 +100,18 @@ class Cox(FieldsShown):
             ends(self.intercept, self.intercept_error),
             ends(self.in_the_large, self.in_the_large_error),
         )
+
+    def _line(self) -> str:
+        found = self.intervals()
+        parts = [
+            f"{name} {estimate_with_ends(value, *ends, 0.95)}"
+            for name, value, ends in (
+                ("slope", self.slope, found.slope),
+                ("intercept", self.intercept, found.intercept),
+                ("in the large", self.in_the_large, found.in_the_large),
+            )
+        ]
+        return ", ".join([*parts, self.note] if self.note else parts)
 
     def __str__(self) -> str:
         """Show the estimates with 95% intervals and the joint test."""

@@ -38,6 +38,9 @@ class MetricInference(FieldsShown):
     interval: Interval
     test: CalibrationTestResult
 
+    def _line(self) -> str:
+        return f"{self.estimator!r}: {self.interval}, {self.test}"
+
 
 def estimate_many(
     estimators: Sequence[Metric],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from trueup.inference.multiple_tests.mean_gap import gap_test
 from trueup.lens import Pairs, chosen_lens
 from trueup.metrics import rmsce_debiased
 from trueup.notebook import FieldsShown
+from trueup.readable import short_number
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
@@ -47,6 +48,14 @@ class GroupErrors(FieldsShown):
     table: ResultTable
     largest: float
     group: Any
+    _prints_table: ClassVar[bool] = True
+
+    def _line(self) -> str:
+        worst = self.table["error"] == self.largest
+        low, high = (float(self.table[name][worst][0]) for name in ("low", "high"))
+        ends = f"interval {short_number(low)} to {short_number(high)}"
+        error = f"{short_number(self.largest)} in {self.group!r} ({ends})"
+        return f"{len(self.table):,} groups, largest error {error}"
 
 
 def group_errors(
