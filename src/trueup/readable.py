@@ -99,6 +99,7 @@ def cell(value: Any) -> str:
     """
     if not isinstance(value, float | np.floating):
         return str(value)
-    if value == 0:
+    number = float(value)
+    if number == 0:
         return "0"
-    return f"{value:.1e}" if 0 < abs(value) < 5e-5 else f"{value:.4f}"
+    return f"{number:.1e}" if abs(number) < 5e-5 else f"{number:.4f}"

@@ -147,11 +147,9 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal that work is being done; elsewhere show nothing."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield
-        return
-    from rich.console import Console
+    """Show on a terminal how far work has come; elsewhere show nothing."""
+    from trueup.calls.display import on_terminal
+    from trueup.calls.progress import watched
 
-    with Console(stderr=True).status(f"{what} …"):
+    with watched(on_terminal(), what, at_once=True):
         yield

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
@@ -103,6 +104,7 @@ class SampleSize(FieldsShown):
     text: str
 
 
+@with_progress("power")
 def power(
     probs: object,
     labels: object = None,
@@ -114,6 +116,7 @@ def power(
     n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> Detection:
     r"""Probability that a test detects a given true error with ``n`` rows.
 
@@ -143,6 +146,9 @@ def power(
         Datasets to draw.
     rng
         Seed.
+    progress
+        Whether to show progress: True, False, or a function of a report; None for the setting of
+        `show_progress`.
 
     Notes
     -----
@@ -176,6 +182,7 @@ def power(
     return settled.at(int(n), n_datasets)
 
 
+@with_progress("sample size")
 def sample_size(
     probs: object,
     labels: object = None,
@@ -187,6 +194,7 @@ def sample_size(
     n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> SampleSize:
     """Return how many rows a test needs to detect a true error with a given probability.
 
@@ -236,6 +244,10 @@ class _Settled:
 
     def at(self, n: int, n_datasets: int) -> Detection:
         """Draw datasets with the error, and count how often the test detects it."""
+        with stage(f"datasets of {n:,} rows"):
+            return self._at(n, n_datasets)
+
+    def _at(self, n: int, n_datasets: int) -> Detection:
         groups = min(n_datasets, max(FEWEST_GROUPS, -(-n_datasets // SAME_SCORES)))
         sizes = [n_datasets // groups + (g < n_datasets % groups) for g in range(groups)]
         world, level = world_identity(self.world), self.alpha
@@ -246,7 +258,7 @@ class _Settled:
                 for g in range(first, last)
             ]
 
-        parts = run(rejected, [(g, g + 1) for g in range(groups)])
+        parts = run(rejected, [(g, g + 1) for g in range(groups)], tell=True)
         of_group = np.array([share for part in parts for share in part])
         share, error = _mean_share(of_group, np.array(sizes))
         text = (

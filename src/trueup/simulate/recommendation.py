@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueup import metrics
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators import Estimator
@@ -84,6 +85,7 @@ class Advice(FieldsShown):
         return "\n".join([self.text, "", *lines, "All in points (hundredths)."])
 
 
+@with_progress("recommend_estimator")
 def recommend_estimator(
     probs: object,
     labels: object = None,
@@ -92,6 +94,7 @@ def recommend_estimator(
     n_datasets: int = 500,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> Advice:
     """Rank estimators by how close they come to the truth for data like this.
 
@@ -116,6 +119,9 @@ def recommend_estimator(
         Data sets to draw; fewer where they are long (10 million draws in all, or 20 sets).
     rng
         Seed.
+    progress
+        Whether to show progress: True, False, or a function of a report; None for the setting of
+        `show_progress`.
 
     References
     ----------
@@ -130,7 +136,8 @@ def recommend_estimator(
     """
     check_whole("n_datasets", n_datasets, 1)
     forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
-    fitted = fit(forecasts)
+    with stage("a world is fitted"):
+        fitted = fit(forecasts)
     sets = min(n_datasets, max(20, MOST_DRAWS // forecasts.n))
     measures = CANDIDATES if estimators is None else _errors_of_a_norm(estimators)
     found = study({"like yours": fitted.world}, measures, forecasts.n, n_datasets=sets, rng=rng)

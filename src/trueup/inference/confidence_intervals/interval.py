@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
@@ -25,6 +26,7 @@ LOWER_BOUND = "a lower bound of the true calibration error"
 OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
 
 
+@with_progress("interval")
 def interval(
     estimator: Any,
     probs: object,
@@ -37,6 +39,7 @@ def interval(
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> Interval:
     r"""Return an estimate with the range that holds the truth, and say which truth.
 
@@ -66,6 +69,9 @@ def interval(
         Resamples of a bootstrap; at least 39 for a level of 0.95.
     rng
         A seed, a Generator or None, for a bootstrap.
+    progress
+        Whether to show progress: True, False, or a function of a report; None for the setting of
+        `show_progress`.
 
     Notes
     -----
@@ -190,8 +196,11 @@ def _by_bootstrap(
     if alone:
         ends = possible_values(statistic, forecasts)
         return Interval(*ends, estimate, level, method, _of_new_rows(statistic), alone)
-    drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
-    return resampled_interval(drawn, level, method)
+    with stages(2):
+        with stage("rows drawn again"):
+            drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
+        with stage("labels drawn from the predictions" if method == "widest" else "ends"):
+            return resampled_interval(drawn, level, method)
 
 
 def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:

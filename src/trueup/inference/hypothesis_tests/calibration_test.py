@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
@@ -11,6 +12,7 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
 
 
+@with_progress("calibration test")
 def calibration_test(
     probs: object,
     labels: object = None,
@@ -22,6 +24,7 @@ def calibration_test(
     logits: bool = False,
     tail: str = "resampling",
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
@@ -75,6 +78,9 @@ def calibration_test(
     rng
         A whole number, a Generator or None. The same seed gives the same p-value on any engine
         and number of threads.
+    progress
+        Whether to show progress: True, False, or a function of a report; None for the setting of
+        `show_progress`.
 
     Notes
     -----
@@ -116,4 +122,7 @@ def calibration_test(
     asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     options = {"tail": tail} if asymptotic else {}
-    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options)
+    with stage(f"{method} test"):
+        return TESTS[method](
+            forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options
+        )

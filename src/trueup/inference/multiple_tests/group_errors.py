@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.estimators.proper_scores import total_weight
 from trueup.forecasts import Forecasts
@@ -58,6 +59,7 @@ class GroupErrors(FieldsShown):
         return f"{len(self.table):,} groups, largest error {error}"
 
 
+@with_progress("group errors")
 def group_errors(
     probs: object,
     labels: object = None,
@@ -69,6 +71,7 @@ def group_errors(
     logits: bool = False,
     rng: Seed = 0,
     n_resamples: int = 999,
+    progress: Progress = None,
 ) -> GroupErrors:
     """Measure every group alone: is the model calibrated for all of them?
 
@@ -91,6 +94,9 @@ def group_errors(
         As for `interval` and `calibration_test`. A p-value is at least 1/(1 + n_resamples), and
         the smallest of Holm's among G groups at least G times that: ask for more resamples where
         there are many groups.
+    progress
+        Whether to show progress: True, False, or a function of a report; None for the setting of
+        `show_progress`.
 
     Notes
     -----
@@ -106,17 +112,22 @@ def group_errors(
     chance = np.random.default_rng(seed_of(rng))
     whole = total_weight(forecasts)
     found = []
-    for name, rows in rows_of_groups(forecasts.groups, CALL):
-        part = forecasts.take(rows)
-        within = interval(
-            measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
-        )
-        test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
-        weight = part.n if part.weights is None else float(part.weights.sum())
-        about = {"group": name, "n": part.n, "share": weight / whole}
-        error = {"error": within.estimate, "low": within.low, "high": within.high}
-        pairs = _pairs(measure, part)
-        found.append((about, pairs.means, {**gap_test(pairs), **error, "pvalue": test.pvalue}))
+    parts = rows_of_groups(forecasts.groups, CALL)
+    with stages(len(parts)):
+        for name, rows in parts:
+            part = forecasts.take(rows)
+            with stage(f"group {name}"):
+                within = interval(
+                    measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
+                )
+                test = calibration_test(
+                    part, statistic=measure, n_resamples=n_resamples, rng=chance
+                )
+            weight = part.n if part.weights is None else float(part.weights.sum())
+            about = {"group": name, "n": part.n, "share": weight / whole}
+            error = {"error": within.estimate, "low": within.low, "high": within.high}
+            pairs = _pairs(measure, part)
+            found.append((about, pairs.means, {**gap_test(pairs), **error, "pvalue": test.pvalue}))
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
     return GroupErrors(table, float(table["error"][worst]), found[worst][0]["group"])
