@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hinted
 from trueup.checks import check_inside
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.joint_test import joint_test
@@ -134,6 +135,7 @@ class Cox(FieldsShown):
         return "\n".join(lines)
 
 
+@hinted
 def cox(
     probs: object,
     labels: object = None,
@@ -234,6 +236,7 @@ def cox(
     )
 
 
+@hinted
 def oe_ratio(
     probs: object,
     labels: object = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, conflict, must_be
@@ -33,6 +34,7 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
 
 
+@hinted
 @with_progress("evaluate")
 def evaluate(
     probs: object = None,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.errors import Argument, Verbatim, called, must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
@@ -26,6 +27,7 @@ from trueup.tables import ResultTable
 TARGET = "the difference between the population errors, using the bins of this dataset"
 
 
+@hinted
 @with_progress("compare")
 def compare(
     probs_a: object,
@@ -125,6 +127,7 @@ def compare(
     )
 
 
+@hinted
 @with_progress("compare")
 def compare_many(
     models: Mapping[str, object],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trueup._typing import Floats
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import is_whole
 from trueup.engines.draw_keys import keys_of
@@ -43,6 +44,7 @@ class MetricInference(FieldsShown):
         return f"{self.estimator!r}: {self.interval}, {self.test}"
 
 
+@hinted
 @with_progress("estimate_many")
 def estimate_many(
     estimators: Sequence[Metric],

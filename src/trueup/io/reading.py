@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueup.calls.hints import hinted
 from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
 from trueup.forecasts.probs import Given, checked_values
@@ -63,6 +64,7 @@ class FoundScores(NamedTuple):
         return printable(text)
 
 
+@hinted
 def read(
     path: Readable,
     *,

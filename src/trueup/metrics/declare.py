@@ -7,6 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any
 
+from trueup.calls.hints import hinted
 from trueup.estimators.base import Estimator
 
 NAMED: dict[str, Any] = {}
@@ -30,6 +31,7 @@ def metric(compose: Callable[..., Estimator]) -> Any:
     calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``.
     """
 
+    @hinted
     @wraps(compose)
     def measure(
         probs: object,

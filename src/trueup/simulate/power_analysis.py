@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.engines.threads import run
@@ -104,6 +105,7 @@ class SampleSize(FieldsShown):
     text: str
 
 
+@hinted
 @with_progress("power")
 def power(
     probs: object,
@@ -182,6 +184,7 @@ def power(
     return settled.at(int(n), n_datasets)
 
 
+@hinted
 @with_progress("sample size")
 def sample_size(
     probs: object,

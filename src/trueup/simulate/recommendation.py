@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueup import metrics
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.errors import must_be
@@ -85,6 +86,7 @@ class Advice(FieldsShown):
         return "\n".join([self.text, "", *lines, "All in points (hundredths)."])
 
 
+@hinted
 @with_progress("recommend_estimator")
 def recommend_estimator(
     probs: object,

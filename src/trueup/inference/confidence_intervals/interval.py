@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
@@ -26,6 +27,7 @@ LOWER_BOUND = "a lower bound of the true calibration error"
 OF_THESE_SCORES = f"{LOWER_BOUND} of these scores"
 
 
+@hinted
 @with_progress("interval")
 def interval(
     estimator: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
@@ -12,6 +13,7 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
 
 
+@hinted
 @with_progress("calibration test")
 def calibration_test(
     probs: object,

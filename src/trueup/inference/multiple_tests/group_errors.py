@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.estimators.proper_scores import total_weight
@@ -59,6 +60,7 @@ class GroupErrors(FieldsShown):
         return f"{len(self.table):,} groups, largest error {error}"
 
 
+@hinted
 @with_progress("group errors")
 def group_errors(
     probs: object,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole, is_whole
 from trueup.engines.select import in_use
@@ -32,6 +33,7 @@ from trueup.simulate.studies.true_values import Truth, check_truth, truths_of
 DRAWS = 2  # to be raised when a world comes to draw other numbers from the same seed
 
 
+@hinted
 @with_progress("study")
 def study(
     worlds: Any,
