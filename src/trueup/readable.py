@@ -91,6 +91,18 @@ def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
     return f"p {'≤' if least else '='} {pvalue:.3g}"
 
 
+def clipped_rows(notes: Mapping[str, Any]) -> str:
+    """Return how many probabilities of 0 a log loss counts as a little more; nothing if none.
+
+    >>> clipped_rows({"clipped": 24}), clipped_rows({})
+    ('24 probabilities of 0 clipped', '')
+    """
+    count = notes.get("clipped")
+    if not isinstance(count, int) or count < 1:
+        return ""
+    return f"{count:,} probabilit{'y' if count == 1 else 'ies'} of 0 clipped"
+
+
 def cell(value: Any) -> str:
     """Return a value of a table: four decimals, and more for a small number that is not 0.
 

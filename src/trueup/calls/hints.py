@@ -49,7 +49,7 @@ OTHER_NAMES = {
 """What other libraries, or other functions of trueup, call a parameter."""
 
 ABOUT: Mapping[str, str] = {
-    "prevalence": "pass scores such as those to expect, or a World of trueup.simulate with that mean",
+    "prevalence": "pass scores like those you expect, or a World of trueup.simulate with that mean",
 }
 """What to do instead of passing a parameter that there is not."""
 
@@ -79,10 +79,11 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def hint_at_creation(kind: Any) -> None:
-    """Do the same for the fields of a class whose ``__init__`` a decorator wrote."""
-    made = vars(kind).get("__init__")
-    if made is None or hasattr(made, "__wrapped__"):
+def hint_at_creation(kind: type) -> None:
+    """Do the same for a class of trueup whose ``__init__`` a decorator wrote."""
+    owner: Any = next(base for base in kind.__mro__ if "__init__" in vars(base))
+    made = owner.__init__
+    if not owner.__module__.startswith("trueup.") or hasattr(made, "__wrapped__"):
         return
 
     @wraps(made)
@@ -90,12 +91,15 @@ def hint_at_creation(kind: Any) -> None:
         try:
             made(self, *args, **options)
         except TypeError as error:
-            better = misfit(made, (self, *args), options, kind.__name__)
+            name = type(self).__name__
+            better = None
+            if not isinstance(error, InputError):
+                better = misfit(made, (self, *args), options, name)
             if better is None:
                 raise
             raise better from error
 
-    kind.__init__ = init
+    owner.__init__ = init
 
 
 def misfit(

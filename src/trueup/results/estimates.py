@@ -8,7 +8,7 @@ from typing import Any
 
 from trueup.codec import plain
 from trueup.notebook import FieldsShown
-from trueup.readable import short_number
+from trueup.readable import clipped_rows, short_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Estimate(FieldsShown):
     def _line(self) -> str:
         if self.value == 0 and self.pth_power < 0:
             return "0 (no sign of error after debiasing)"
-        return short_number(self.value)
+        return "; ".join(filter(None, [short_number(self.value), clipped_rows(self.notes)]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

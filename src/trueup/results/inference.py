@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.notebook import FieldsShown
-from trueup.readable import estimate_with_ends, percent, pvalue_with_bound, short_number
+from trueup.readable import (
+    clipped_rows,
+    estimate_with_ends,
+    percent,
+    pvalue_with_bound,
+    short_number,
+)
 
 WARNINGS = ("single_unit", "estimate_outside")
 """Notes that are printed next to the numbers of an interval."""
@@ -44,7 +50,7 @@ class Interval(FieldsShown):
     def _line(self) -> str:
         text = estimate_with_ends(self.estimate, self.low, self.high, self.confidence_level)
         warnings = [self.notes[name] for name in WARNINGS if name in self.notes]
-        return "; ".join([text, *warnings])
+        return "; ".join(filter(None, [text, *warnings, clipped_rows(self.notes)]))
 
 
 @dataclass(frozen=True)
