@@ -91,7 +91,7 @@ def test_a_notebook_has_a_bar_that_goes_away(quick: None, monkeypatch: pytest.Mo
         return update
 
     ipython = types.ModuleType("IPython")
-    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=1)  # type: ignore[attr-defined]
+    ipython.get_ipython = type("ZMQInteractiveShell", (), {})  # type: ignore[attr-defined]
     parts = types.ModuleType("IPython.display")
     parts.HTML, parts.display = str, draw  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)

@@ -169,4 +169,4 @@ def in_notebook() -> bool:
     """Whether this runs in a notebook, which has a kernel."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
+    return any(base.__name__ == "ZMQInteractiveShell" for base in type(shell).__mro__)
