@@ -59,7 +59,7 @@ class FieldsShown:
         return ", ".join(f"{name} {shown}" for name, value in found if (shown := _brief(value)))
 
     def _shown(self) -> list[tuple[str, Any]]:
-        """Return the fields that hold something, but for the text."""
+        """Return the fields that are not empty, without the text."""
         found = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
         return [(name, value) for name, value in found if name != "text" and not _empty(value)]
 

@@ -79,7 +79,7 @@ def estimate_with_ends(estimate: float, low: float, high: float, confidence_leve
 
 
 def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
-    """Return a p-value, or that it is at most the smallest that so many resamples can give.
+    """Return a p-value; the smallest that a resampling test can give is a bound.
 
     >>> pvalue_with_bound(0.34567, {}), pvalue_with_bound(0.001, {"n_resamples": 999})
     ('p = 0.346', 'p ≤ 0.001')

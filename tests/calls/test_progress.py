@@ -1,4 +1,4 @@
-"""Progress: stages have names and their share, nobody pays for it, and nothing is told twice."""
+"""Progress: stages have names and shares, and hidden progress reports nothing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_counts_move_on() -> None:
     done = []
     with watched(lambda report: done.append(report.fraction), "work"), stage("it"):
         for _ in told(range(4)):
-            with watched(True, "a call inside tells nothing by itself"):
+            with watched(True, "a call inside"):
                 pass
         with stage("again"):
             pass

@@ -52,7 +52,7 @@ class Display:
             pause = self.every
 
     def stage(self, report: Reported) -> None:
-        """A stage begins: whoever draws now and then need not do it now."""
+        """A stage begins. Displays that are drawn by a thread ignore it."""
 
     def draw(self, report: Reported) -> None:
         """Show a report."""

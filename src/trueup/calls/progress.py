@@ -1,8 +1,8 @@
 """How far long work has come: named stages and the time left.
 
-Work says which stage it is in and how much of it is done; who looks at that is none of its
-business. If nobody does, that costs one look at a variable for each stage. Somebody looks if the
-caller says so, with ``progress=`` or `show_progress`, and in a notebook.
+Long work reports its stages here and does not know how they are displayed. If progress is not
+displayed, a report costs one look at a variable. It is displayed if the caller asks for it, with
+``progress=`` or `show_progress`, and by default in a notebook.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trueup.errors import must_be, printable
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-NO_GUESS = 0.02  # of the work: before, nobody knows how long the rest takes
+NO_GUESS = 0.02  # share of the work before which the time left is not known
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _Frame:
 
 
 class _Watch:
-    """Work that somebody looks at."""
+    """Work whose progress is displayed."""
 
     def __init__(self, work: str) -> None:
         self.work, self.start = work, time.monotonic()

@@ -118,7 +118,7 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
 
 
 def _affordable(method: str, forecasts: Forecasts) -> bool:
-    """Whether a test does not take too long for so many rows."""
+    """Whether a test is fast enough for the number of rows."""
     if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
         return False
     return method != "skce" or forecasts.n**2 * forecasts.n_classes <= MOST_PAIRS_OF_SKCE

@@ -71,7 +71,7 @@ def fit_quadratics(
 
 
 def block_entries(Py_ssize_t points):
-    """How many numbers `fill_blocks` writes for so many points."""
+    """Return how many numbers `fill_blocks` writes for a number of points."""
     return entries_of(points)
 
 
