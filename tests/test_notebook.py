@@ -193,3 +193,61 @@ def test_numbers_are_set_to_the_right() -> None:
 def test_names_in_a_table_cannot_steer_a_terminal() -> None:
     lines = text_table(["a\x1b[2J"], [["\x1b]0;x\x07"], ["two\nlines"]], [False])
     assert lines == ["a?[2J    ", "?]0;x?   ", "two?lines"]
+
+
+def test_results_print_in_a_line_with_few_digits(made: dict[str, Any]) -> None:
+    for name, each in made.items():
+        if not isinstance(each, FieldsShown):
+            continue
+        assert not re.search(r"\d\.\d{7}", f"{each!r}{each}"), name
+        assert "notes=" not in repr(each), name
+        if name not in ("Study", "FineBinTable", "Decomposition"):
+            assert repr(each).startswith(f"{name}("), name
+            assert "\n" not in repr(each), name
+            assert len(repr(each)) < 200, name
+
+
+def test_every_result_has_the_printing_of_its_base() -> None:
+    """The decorator of a dataclass would write a repr with every field and every digit."""
+    own = {"Decomposition", "Study", "FineBinTable"}
+    for name, kind in results().items():
+        if issubclass(kind, FieldsShown):
+            assert (kind.__repr__ is FieldsShown.__repr__) == (name not in own), name
+
+
+def test_an_interval_reads_like_a_sentence() -> None:
+    found = tu.results.Interval(
+        0.16460402743618066, 0.19326, 0.17963245, 0.95, "analytic", "the binned error"
+    )
+    assert str(found) == "0.180 (95% CI 0.165 to 0.193)"
+    assert repr(found) == "Interval(0.180 (95% CI 0.165 to 0.193))"
+    assert found.low == 0.16460402743618066
+    assert found.to_dict()["low"] == 0.16460402743618066
+    assert "<p>0.180 (95% CI 0.165 to 0.193)</p>" in found._repr_html_()
+    odd = tu.results.Interval(
+        0.1, 0.2, 0.3, 0.9, "analytic", "", {"estimate_outside": "the estimate lies above"}
+    )
+    assert str(odd) == "0.300 (90% CI 0.100 to 0.200); the estimate lies above"
+
+
+def test_an_estimate_of_0_is_no_proof_of_perfection() -> None:
+    flat = [0.5] * 50, [0, 1] * 25
+    found = tu.interval(tu.rmsce_debiased, *flat)
+    assert found.estimate == 0
+    assert str(found) == f"below {found.high:.3f} (95% confidence)"
+    measured = tu.rmsce_debiased.estimator().measure(*flat)
+    assert str(measured) == "0 (no sign of error after debiasing)"
+    table = tu.tables.ResultTable({"error": np.array([0.0, -0.0, 0.25, 3e-7])})
+    assert [line.strip() for line in repr(table).splitlines()[2:]] == [
+        "0",
+        "0",
+        "0.2500",
+        "3.0e-07",
+    ]
+
+
+def test_results_inside_results_are_a_line(made: dict[str, Any]) -> None:
+    html = made["Comparison"]._repr_html_()
+    assert f">{html_escape(str(made['Comparison'].first))}<" in html
+    assert ">ResultTable of 3 rows<" in made["GroupErrors"]._repr_html_()
+    assert str(made["GroupErrors"]).endswith(str(made["GroupErrors"].table))

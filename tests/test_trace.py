@@ -113,3 +113,50 @@ def test_steps_keep_their_names():
 def test_metrics_that_are_none(metrics, words):
     with pytest.raises(tu.InputError, match=words):
         tu.Trace(metrics)
+
+
+def test_named_metrics_add_up() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    metrics = {"nll": tu.log_loss, "brier": tu.brier, "ece": tu.ece, "mce": tu.mce}
+    trace = tu.Trace(metrics)
+    for start in range(0, 300, 100):
+        trace.update(p[start : start + 100], y[start : start + 100])
+    result = trace.record("epoch 1")
+    for name, metric in metrics.items():
+        assert result[name] == pytest.approx(metric(p, y), rel=1e-12)
+
+
+def test_traces_of_several_processes_are_merged() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    metrics = {"nll": tu.log_loss, "ece": tu.BinnedError()}
+    parts = [tu.Trace(metrics) for _ in range(3)]
+    for k, part in enumerate(parts[:2]):
+        part.update(p[k::2], y[k::2])
+    main = tu.Trace(metrics)
+    main.merge(*pickle.loads(pickle.dumps(parts)))  # the last has seen nothing
+    result = main.record(1)
+    assert result["nll"] == pytest.approx(tu.log_loss(p, y), rel=1e-12)
+    assert result["ece"] == pytest.approx(tu.ece(p, y), rel=1e-12)
+    assert main.table()["rows"].tolist() == [300]
+
+
+def test_what_cannot_be_merged() -> None:
+    one, other = tu.Trace([tu.ece]), tu.Trace([tu.brier])
+    with pytest.raises(tu.InputError, match="`others` must be traces of the same metrics"):
+        one.merge(other)
+    with pytest.raises(tu.InputError, match="`others` must be traces"):
+        one.merge({"ece": 1})  # type: ignore[arg-type]
+    binary, matrix = tu.Trace([tu.ece]), tu.Trace([tu.ece])
+    binary.update([0.2, 0.7], [0, 1])
+    matrix.update([[0.2, 0.3, 0.5]], [1])
+    with pytest.raises(tu.InputError, match="`others` must match the other batches of the step"):
+        binary.merge(matrix)
+    whole, more = tu.Trace([tu.ks_error]), tu.Trace([tu.ks_error])
+    whole.update([0.2, 0.7], [0, 1])
+    more.update([0.2, 0.7], [0, 1])
+    with pytest.raises(tu.InputError, match="'ks_error' needs all rows"):
+        whole.merge(more)

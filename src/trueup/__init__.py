@@ -45,6 +45,10 @@ def __getattr__(name: str) -> Any:
     if module == "trueup":
         return import_module(f"trueup.{name}")
     value = getattr(import_module(module), name)
+    if isinstance(value, type):
+        from trueup.calls.hints import hint_at_creation
+
+        hint_at_creation(value)
     globals()[name] = value
     return value
 

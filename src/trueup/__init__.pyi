@@ -19,6 +19,7 @@ from trueup.bins import (
     EqualMass as EqualMass,
     EqualWidth as EqualWidth,
 )
+from trueup.calls.progress import show_progress as show_progress
 from trueup.errors import CapabilityError as CapabilityError, InputError as InputError
 from trueup.estimators import (
     MMCE as MMCE,

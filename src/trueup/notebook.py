@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from trueup.codec import plain
 from trueup.errors import printable
+from trueup.readable import short_number
 
 ROWS_SHOWN = 20
 LONGEST = 400
+LONGEST_LINE = 160
 DETAILS = ("notes", "target", "null")  # of a result inside another, which are asked for when needed
 
 
@@ -31,7 +35,43 @@ class TableShown:
 
 
 class FieldsShown:
-    """Base of results: a notebook shows their fields, one a line, and JSON has them by name."""
+    """Base of results: printed in a line, or with their text; a notebook shows every field.
+
+    All digits remain in the fields and in JSON. A class whose line is not a list of its numbers
+    writes `_line`.
+    """
+
+    _prints_table: ClassVar[bool] = False  # of those that are little else than their table
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if "__repr__" not in own:  # or the dataclass would make one with all digits
+            cls.__repr__ = FieldsShown.__repr__  # type: ignore[method-assign]
+        elif "__str__" not in own:
+            cls.__str__ = cls.__repr__  # type: ignore[method-assign]
+
+    def _line(self) -> str:
+        """Return what it is in one line: the first sentence of its text, or its numbers."""
+        text = getattr(self, "text", "")
+        if text:
+            return str(text).partition(". ")[0]
+        found = ((name, value) for name, value in self._shown() if name not in DETAILS)
+        return ", ".join(f"{name} {shown}" for name, value in found if (shown := _brief(value)))
+
+    def _shown(self) -> list[tuple[str, Any]]:
+        """Return the fields that are not empty, without the text."""
+        found = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+        return [(name, value) for name, value in found if name != "text" and not _empty(value)]
+
+    def __str__(self) -> str:
+        """Print its text or its numbers, and the table it consists of."""
+        above = str(getattr(self, "text", "") or self._line())
+        return f"{above}\n{self.table}" if self._prints_table else above  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        """Name it, with its most important numbers in one line."""
+        return f"{type(self).__name__}({_short(self._line(), LONGEST_LINE)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON; NaN and infinity are None.
@@ -44,14 +84,12 @@ class FieldsShown:
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
-        """Show every field in a notebook."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        said = found.pop("text", "")
-        rows = [[name, _cell(value)] for name, value in found.items() if not _empty(value)]
+        """Show its line or text, and every field, in a notebook."""
+        text = str(getattr(self, "text", "") or _short(self._line()))
+        rows = ((name, _cell(value)) for name, value in self._shown())
         cells = "".join(f"<tr>{_left(name)}{_left(value)}</tr>" for name, value in rows)
-        first = f"<p>{escape(said)}</p>" if said else ""
         title = f"<p><b>{escape(type(self).__name__)}</b></p>"
-        return f"{title}{first}<table><tbody>{cells}</tbody></table>"
+        return f"{title}<p>{escape(text)}</p><table><tbody>{cells}</tbody></table>"
 
 
 def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
@@ -112,16 +150,36 @@ def _cell(value: Any) -> str:
         return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
         return _short(", ".join(map(_cell, value)))
-    if is_dataclass(value) and not isinstance(value, type | TableShown):
+    if isinstance(value, FieldsShown):
+        return _short(value._line())
+    if isinstance(value, TableShown):
+        return _size(value)
+    if is_dataclass(value) and not isinstance(value, type):
         names = (field.name for field in fields(value) if field.name not in DETAILS)
         found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
     return _short(str(value))
 
 
+def _brief(value: Any) -> str:
+    """A number, a word or a result inside a result, for a line; nothing for all else."""
+    if isinstance(value, FieldsShown):
+        return value._line()
+    if isinstance(value, bool | np.bool_ | str):
+        return str(value)
+    if isinstance(value, int | float | np.integer | np.floating):
+        return short_number(value)
+    return ""
+
+
+def _size(table: TableShown) -> str:
+    n = max((len(column) for column in table.columns().values()), default=0)  # type: ignore[attr-defined]
+    return f"{type(table).__name__} of {n:,} row{'s' * (n != 1)}"
+
+
 def _empty(value: Any) -> bool:
     return value is None or (isinstance(value, Mapping) and not value)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _short(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -26,9 +26,9 @@ class Trace:
     Parameters
     ----------
     metrics : dict or list
-        Estimators or named metrics by the name of their column, such as
-        ``{"ece": tu.BinnedError(), "brier": tu.Brier()}``. The estimators of a list are named by
-        their specification.
+        Named metrics or estimators by the name of their column, such as
+        ``{"ece": tu.ece, "loss": tu.log_loss}``; or a list of them, each named by its own name or
+        specification.
 
     References
     ----------
@@ -84,25 +84,72 @@ class Trace:
         """
         forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
         kind = (forecasts.is_matrix, forecasts.n_classes, forecasts.classes)
-        if self._seen and kind != self._kind:
+        self._check_more("probs", kind)
+        found = {
+            name: self._additive[name].statistics(forecasts)
+            if name in self._additive
+            else float(metric(forecasts))
+            for name, metric in self._metrics.items()
+        }
+        self._add(found, kind, forecasts.n)
+
+    def merge(self, *others: Trace) -> None:
+        """Add the batches that other traces of the same metrics have seen in the step under way.
+
+        Traces can be pickled: each process updates its own, and one of them merges all and records
+        the step.
+
+        Parameters
+        ----------
+        others
+            Traces of the same metrics, such as ``all_gather_object`` of torch gives them.
+
+        Examples
+        --------
+        >>> import trueup as tu
+        >>> one, two = Trace({"loss": tu.log_loss}), Trace({"loss": tu.log_loss})
+        >>> one.update([0.9, 0.8], [1, 1])
+        >>> two.update([0.3], [0])
+        >>> one.merge(two)
+        >>> round(one.record("epoch 1")["loss"], 4), one.table()["rows"].tolist()
+        (0.2284, [3])
+        """
+        for other in others:
+            if not isinstance(other, Trace) or other._specification() != self._specification():
+                raise must_be("others", "traces of the same metrics", other)
+        for other in others:
+            if other._seen:
+                self._check_more("others", other._kind)
+                self._add(other._found, other._kind, other._seen)
+
+    def _specification(self) -> dict[str, str]:
+        return {
+            name: repr(self._additive.get(name, getattr(metric, "__qualname__", metric)))
+            for name, metric in self._metrics.items()
+        }
+
+    def _check_more(self, argument: str, kind: tuple[object, ...]) -> None:
+        """Raise InputError unless rows of a kind can be added to the step under way."""
+        if not self._seen:
+            return
+        if kind != self._kind:
             rule = f"match the other batches of the step ({_words(*self._kind)})"
-            raise must_be("probs", rule, Verbatim(_words(*kind)))
-        found: dict[str, Any] = {}
-        for name, metric in self._metrics.items():
-            if name in self._additive:
-                table = self._additive[name].statistics(forecasts)
-                found[name] = self._found[name] + table if self._seen else table
-            elif self._seen:
+            raise must_be(argument, rule, Verbatim(_words(*kind)))
+        for name in self._metrics:
+            if name not in self._additive:
                 rule = f"must be additive if a step has several batches; {name!r} needs all rows"
                 hint = (
-                    "pass the whole step to `record`, or use an estimator with fixed bins, "
-                    "such as BinnedError() for ece"
+                    "pass the whole step to `record`, or use metrics that add up, such as ece, "
+                    "brier and log_loss"
                 )
                 raise InputError("metrics", rule, hint=hint)
-            else:
-                found[name] = float(metric(forecasts))
+
+    def _add(self, found: dict[str, Any], kind: tuple[object, ...], rows: int) -> None:
+        """Add what was found in some rows to the step under way."""
+        if self._seen:
+            found = {name: self._found[name] + table for name, table in found.items()}
         self._found, self._kind = found, kind
-        self._seen += forecasts.n
+        self._seen += rows
 
     def record(
         self,

@@ -159,7 +159,8 @@ PROBS = [
     (
         "text",
         of("0.5", [0]),
-        "`probs` must be an array with one entry or row per sample; got a str.",
+        "`probs` must be an array with one entry or row per sample; got a str. "
+        "Hint: read a file first: trueup.read(path).",
     ),
     (
         "numbers as text",
@@ -174,7 +175,8 @@ PROBS = [
     (
         "dict",
         of({"a": 0.5}, [0]),
-        "`probs` must be an array with one entry or row per sample; got a dict.",
+        "`probs` must be an array with one entry or row per sample; got a dict. "
+        "Hint: pass one array; evaluate(labels=labels, models={...}) takes several models.",
     ),
     (
         "generator",

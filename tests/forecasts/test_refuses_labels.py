@@ -92,16 +92,14 @@ LABELS = [
         "too large for a float label",
         of(MATRIX, [0, 1e300]),
         "`labels` must be whole numbers from 0 to 2; got 1e+300 in row 1. "
-        "Hint: pass `classes` to Forecasts.from_arrays, in the order of the columns, if labels "
-        "have other names.",
+        "Hint: numbers this large look like identifiers: is this the column of labels?",
     ),
     (
         "too large unsigned",
         of(MATRIX, np.array([0, 2**64 - 1], np.uint64)),
         "`labels` must be whole numbers from 0 to 2; got 18446744073709551615 in row "
         "1. "
-        "Hint: pass `classes` to Forecasts.from_arrays, in the order of the columns, if labels "
-        "have other names.",
+        "Hint: numbers this large look like identifiers: is this the column of labels?",
     ),
     (
         "fraction",

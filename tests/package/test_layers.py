@@ -14,9 +14,11 @@ SOURCE = Path(__file__).parents[2] / "src"
 # Bottom first. A layer is a file or a package of that name in src/trueup.
 LAYERS = [
     "errors",
+    "calls",
     "lazy",
     "atomic_write",
     "codec",
+    "readable",
     "notebook",
     "specification",
     "checks",

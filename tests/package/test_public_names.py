@@ -33,6 +33,8 @@ PUBLIC = [
     "recommend_estimator",
     "power",
     "sample_size",
+    # long work
+    "show_progress",
     # local calibration and decisions
     "local",
     "LocalError",

@@ -151,15 +151,11 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal that work is being done; elsewhere show nothing."""
-    if not is_terminal(sys.stderr):
-        yield
-        return
-    from rich.console import Console
-    from rich.text import Text
+    """Show on a terminal how far work has come; elsewhere show nothing."""
+    from trueup.calls.display import on_terminal
+    from trueup.calls.progress import watched
 
-    # As Text: a path such as [/b].csv is no markup.
-    with Console(stderr=True).status(Text(f"{printable(what)} …")):
+    with watched(on_terminal(), printable(what), at_once=True):
         yield
 
 

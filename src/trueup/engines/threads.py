@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import TypeVar
 
+from trueup.calls.progress import counted
 from trueup.engines.blocks import Chunk
 from trueup.errors import must_be
 
@@ -22,8 +23,28 @@ _threads: int | None = None
 _here = threading.local()
 
 
-def run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:
-    """Call ``task(start, stop)`` for every chunk; the answers stand in the chunks' order."""
+def run(
+    task: Callable[[int, int], Result], chunks: list[Chunk], *, tell: bool = False
+) -> list[Result]:
+    """Call ``task(start, stop)`` for every chunk; the answers stand in the chunks' order.
+
+    With ``tell`` the chunks are most of the work under way, whose progress may be watched.
+    """
+    if not tell:
+        return _run(task, chunks)
+    with counted(len(chunks)) as tick:
+        if tick is None:
+            return _run(task, chunks)
+
+        def told(start: int, stop: int) -> Result:
+            found = task(start, stop)
+            tick()
+            return found
+
+        return _run(told, chunks)
+
+
+def _run(task: Callable[[int, int], Result], chunks: list[Chunk]) -> list[Result]:
     workers = min(get_threads(), len(chunks))
     if workers < 2 or getattr(_here, "busy", False):  # a task's own chunks stay on its thread
         return [task(start, stop) for start, stop in chunks]

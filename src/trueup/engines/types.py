@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+
+LocalFit = Callable[[Floats, Floats], Floats]
+"""Heights of a curve at some places, with a width of its window for each."""
 
 
 class RowScan(NamedTuple):

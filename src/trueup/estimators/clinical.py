@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hinted
 from trueup.checks import check_inside
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.joint_test import joint_test
@@ -16,6 +17,7 @@ from trueup.estimators.logistic_fit import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
 from trueup.notebook import FieldsShown
+from trueup.readable import estimate_with_ends
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)
@@ -130,6 +132,18 @@ class Cox(FieldsShown):
             ends(self.in_the_large, self.in_the_large_error),
         )
 
+    def _line(self) -> str:
+        found = self.intervals()
+        parts = [
+            f"{name} {estimate_with_ends(value, *ends, 0.95)}"
+            for name, value, ends in (
+                ("slope", self.slope, found.slope),
+                ("intercept", self.intercept, found.intercept),
+                ("in the large", self.in_the_large, found.in_the_large),
+            )
+        ]
+        return ", ".join([*parts, self.note] if self.note else parts)
+
     def __str__(self) -> str:
         """Show the estimates with 95% intervals and the joint test."""
         found = self.intervals()
@@ -151,6 +165,7 @@ class Cox(FieldsShown):
         return "\n".join(lines)
 
 
+@hinted
 def cox(
     probs: object,
     labels: object = None,
@@ -263,6 +278,7 @@ def cox(
     )
 
 
+@hinted
 def oe_ratio(
     probs: object,
     labels: object = None,

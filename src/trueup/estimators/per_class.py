@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from trueup.calls.hints import hinted
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
@@ -15,6 +16,7 @@ from trueup.tables.columns import Part, ResultTable
 ANY_CLASS = (Binary(), TopLabel())  # lenses that say nothing of a class
 
 
+@hinted
 def class_errors(
     estimator: Callable[..., float],
     probs: object,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from inspect import signature
 from typing import Any
 
+from trueup.calls.progress import stages
 from trueup.errors import InputError, internal_error, must_be
 from trueup.estimators import BinnedError, Brier, Estimator, LogLoss
 from trueup.estimators.base import Metric, known_estimator
@@ -34,6 +35,7 @@ MOST_ROWS_SORTED = 50_000
 """Metrics without bins sort every resample: they are skipped above this many rows by default."""
 MOST_CELLS_TESTED = 5_000_000
 """Rows times classes up to which all classes are resampled together."""
+FURTHER_TESTS = ("cox", "spiegelhalter", "hosmer-lemeshow", "ks", "tcal", "skce")
 MOST_ROWS_OF_TESTS = {"tcal": 20_000, "ks": 100_000, "skce": 2_000}
 MOST_PAIRS_OF_SKCE = 12_000_000
 """Pairs of rows times classes, for each of which `skce` compares every resample."""
@@ -101,20 +103,25 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
     """Tests of other kinds, by name, where rows are independent and not too many."""
     if forecasts.clusters is not None or forecasts.soft:
         return {}
+    methods = [method for method in FURTHER_TESTS if _affordable(method, forecasts)]
     found = {}
-    for method in ("cox", "spiegelhalter", "hosmer-lemeshow", "ks", "tcal", "skce"):
-        if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
-            continue
-        if method == "skce" and forecasts.n**2 * forecasts.n_classes > MOST_PAIRS_OF_SKCE:
-            continue
-        try:
-            found[method] = calibration_test(forecasts, method=method, **asked.of_tests)
-        except InputError:  # no such test for these data: too few rows, weights
-            continue
-        except Exception as error:
-            notes = {"internal_error": internal_error(f"the test {method!r}", error)}
-            found[method] = CalibrationTestResult(math.nan, math.nan, method, "", notes)
+    with stages(len(methods)):
+        for method in methods:
+            try:
+                found[method] = calibration_test(forecasts, method=method, **asked.of_tests)
+            except InputError:  # no such test for these data: too few rows, weights
+                continue
+            except Exception as error:
+                notes = {"internal_error": internal_error(f"the test {method!r}", error)}
+                found[method] = CalibrationTestResult(math.nan, math.nan, method, "", notes)
     return found
+
+
+def _affordable(method: str, forecasts: Forecasts) -> bool:
+    """Whether a test is fast enough for the number of rows."""
+    if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
+        return False
+    return method != "skce" or forecasts.n**2 * forecasts.n_classes <= MOST_PAIRS_OF_SKCE
 
 
 def usual_metrics(forecasts: Forecasts) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trueup.bins import EqualMass, EqualWidth, SimplexGrid, VarianceTree
+from trueup.calls.progress import stage, stages
 from trueup.decisions import abstention_rewards
 from trueup.errors import InputError, internal_error
 from trueup.estimators import BinnedError, PointwiseError
@@ -16,13 +18,19 @@ from trueup.evaluation.clinical import clinical_table
 from trueup.evaluation.deciding_test import omnibus_test, test_of_possible
 from trueup.evaluation.findings import (
     findings,
+    further_tests,
     headline,
     headline_finding,
     proper_scores,
 )
 from trueup.evaluation.overview import overview_of
 from trueup.evaluation.plot_tables import coverage, error_by_bins, null_table
-from trueup.evaluation.recommendations import detectable, local_finding, tried_recalibration
+from trueup.evaluation.recommendations import (
+    advised_estimator,
+    detectable,
+    local_finding,
+    tried_recalibration,
+)
 from trueup.evaluation.sections import Detectable, Finding
 from trueup.evaluation.settings import Settings
 from trueup.evaluation.verdict.frequencies import frequencies_of_groups
@@ -39,8 +47,33 @@ FEWEST_ROWS_TRADED = 400
 MOST_ROWS_OF_TREE = 100_000
 GROUPS = "call it as evaluate(probs, labels, groups=groups)"
 
-NEEDED = ("overview", "omnibus", "estimates", "headline", "halves", "reliability_mass", "scores")
+NEEDED = (
+    "overview",
+    "omnibus",
+    "estimates",
+    "headline",
+    "halves",
+    "reliability_mass",
+    "scores",
+    "further_tests",
+)
 """The parts without which there is no verdict."""
+
+STAGES = {
+    "estimates": ("metrics", 4.0),
+    "omnibus": ("omnibus test", 0.3),
+    "classes": ("classes", 0.5),
+    "trade_off": ("trade-off of bins", 0.2),
+    "null": ("null distribution", 0.1),
+    "groups": ("groups", 0.5),
+    "detectable_error": ("smallest detectable error", 2.0),
+    "further_tests": ("further tests", 0.5),
+    "scores": ("proper scores", 0.2),
+    "local": ("local errors", 1.0),
+    "recalibration": ("recalibrators", 3.0),
+    "advice": ("simulated estimators", 1.2),
+}
+"""The parts that take long, in the order of `evaluate`: what to call them, and about how long."""
 
 
 class OnDemand:
@@ -69,6 +102,15 @@ class OnDemand:
             return self._made[str(name)] is not None
         return name in PARTS and PARTS[str(name)].possible(self.forecasts)
 
+    @contextmanager
+    def told(self, left_out: Sequence[str]) -> Iterator[None]:
+        """Tell which part is computed, of those that take long and are not left out."""
+        costs = [
+            cost for name, (_, cost) in STAGES.items() if name in self and name not in left_out
+        ]
+        with stages(sum(costs), len(costs)):
+            yield
+
     def made(self, name: str) -> Any:
         """Return a part if it has been computed already."""
         return self._made.get(name)
@@ -82,7 +124,10 @@ class OnDemand:
     def _computed(self, name: str) -> Any:
         """Return a part; None, and a report, where a bug stands in its way."""
         try:
-            return PARTS[name].make(self)
+            if name not in STAGES:
+                return PARTS[name].make(self)
+            with stage(*STAGES[name]):
+                return PARTS[name].make(self)
         except InputError:
             raise
         except Exception as error:
@@ -233,5 +278,7 @@ PARTS: dict[str, Part] = TABLES | {
         lambda of: local_finding(of.forecasts, of.asked.n_bins, of.asked.seed, of.feature_names),
         lambda of: of.features is not None,
     ),
+    "further_tests": Part(lambda of: further_tests(of.forecasts, of.asked)),
     "recalibration": Part(lambda of: tried_recalibration(of.forecasts, of.asked), _hard),
+    "advice": Part(lambda of: advised_estimator(of.forecasts, of.asked)),
 }

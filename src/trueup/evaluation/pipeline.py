@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_flag
 from trueup.errors import Verbatim, conflict, must_be
 from trueup.evaluation.class_findings import test_of_classes
 from trueup.evaluation.deciding_test import untestable
-from trueup.evaluation.findings import ALL_CLASSES, further_tests, headline
+from trueup.evaluation.findings import ALL_CLASSES, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
-from trueup.evaluation.recommendations import advised_estimator
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
@@ -33,6 +34,8 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
 
 
+@hinted
+@with_progress("evaluate")
 def evaluate(
     probs: object = None,
     labels: object = None,
@@ -52,6 +55,7 @@ def evaluate(
     recalibrate: bool = True,
     advice: bool = True,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> Evaluation:
     """Evaluate the calibration of predicted probabilities.
 
@@ -99,6 +103,9 @@ def evaluate(
         Whether to simulate which estimator is the most accurate for these data.
     rng : int, Generator or None, default 0
         Random seed of everything; the same data give the same numbers.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -173,9 +180,11 @@ def _of_models(
     given = zip(names, models.values(), strict=True)
     checked = {name: checked_model(name, probs, labels, **beside) for name, probs in given}
     same_samples(checked)
-    found = {
-        name: _of_one(forecasts, metrics, asked, settings) for name, forecasts in checked.items()
-    }
+    found = {}
+    with stages(len(checked)):
+        for name, forecasts in checked.items():
+            with stage(f"model {name}"):
+                found[name] = _of_one(forecasts, metrics, asked, settings)
     first = next(iter(found.values()))
     if len(found) == 1:
         return replace(first, models=found, reproduce=_of_each(found))
@@ -199,7 +208,17 @@ def _of_each(found: dict[str, Evaluation]) -> str:
 def _of_one(
     forecasts: Forecasts, metrics: object, asked: Settings, settings: dict[str, Any]
 ) -> Evaluation:
-    parts, level = OnDemand(forecasts, asked, metrics=metrics), asked.confidence_level
+    parts = OnDemand(forecasts, asked, metrics=metrics)
+    optional = {"recalibration": settings["recalibrate"], "advice": settings["advice"]}
+    left_out = [name for name, wanted in optional.items() if not wanted]
+    with parts.told(left_out):
+        return _all_parts(parts, forecasts, asked, settings)
+
+
+def _all_parts(
+    parts: OnDemand, forecasts: Forecasts, asked: Settings, settings: dict[str, Any]
+) -> Evaluation:
+    level = asked.confidence_level
     estimates: tuple[Finding, ...] = parts.get("estimates")  # draws labels of the test as well
     overview, test = parts.get("overview"), parts.get("omnibus")
     settings = {**settings, "metrics": [each.metric for each in estimates]}
@@ -217,7 +236,7 @@ def _of_one(
     if for_groups is not None:
         settings = {**settings, "resamples_of_groups": for_groups}
     detectable_error = parts.get("detectable_error")
-    tests, dependent = further_tests(forecasts, asked), not_independent(forecasts)
+    tests, dependent = parts.get("further_tests"), not_independent(forecasts)
     table, of_groups = parts.get("reliability_mass"), parts.get("frequencies_of_groups") or ()
     evidence = Evidence(
         overview=overview,
@@ -244,7 +263,7 @@ def _of_one(
     )
     of_scores = None if forecasts.soft else _frequency_of_scores(forecasts, evidence)
     scores, local = parts.get("scores"), parts.get("local")
-    advice = advised_estimator(forecasts, asked) if settings["advice"] else None
+    advice = parts.get("advice") if settings["advice"] else None
     forget(forecasts)  # recalibrators need the memory
     recalibrated = parts.get("recalibration") if settings["recalibrate"] else None
     evidence = evidence._replace(recalibration=recalibrated)

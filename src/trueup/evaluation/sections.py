@@ -76,6 +76,10 @@ class Finding(FieldsShown):
     test: CalibrationTestResult | None = None
     notes: dict[str, Any] = field(default_factory=dict)
 
+    def _line(self) -> str:
+        estimate = f"{self.metric} {self.interval}"
+        return estimate if self.test is None else f"{estimate}, {self.test}"
+
     @property
     def value(self) -> float:
         """The estimate."""
@@ -97,6 +101,9 @@ class Score(FieldsShown):
     name: str
     interval: Interval
     decomposition: Decomposition | None = None
+
+    def _line(self) -> str:
+        return f"{self.name} {self.interval}"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,8 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
     else:
         array = _from_sequence(name, value)
     if array.ndim == 0:
-        raise must_be(name, "an array with one entry or row per sample", describe(value))
+        rule = "an array with one entry or row per sample"
+        raise must_be(name, rule, describe(value), hint=_instead_of(name, value))
     if array.dtype.names is not None:
         hint = "stack its fields into columns first"
         raise must_be(name, "an array of plain numbers", Verbatim("a structured array"), hint=hint)
@@ -43,6 +46,21 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _instead_of(name: str, value: Any) -> Text:
+    """What to pass in place of something that is no array."""
+    if isinstance(value, str | PathLike):
+        if name.startswith("prob"):
+            return "read a file first: trueup.read(path)"
+        return f"pass the values of the column, such as frame[{str(value)!r}]"
+    if hasattr(value, "predict_proba"):
+        return "pass the probabilities that it predicts: model.predict_proba(X)"
+    if callable(value):
+        return "pass the data here; a metric or a function goes elsewhere"
+    if isinstance(value, Mapping):
+        return "pass one array; evaluate(labels=labels, models={...}) takes several models"
+    return ""
 
 
 def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArray[Any]:
@@ -176,4 +194,6 @@ def _not_a_number(name: str, item: object, row: int, hint_for_text: Text) -> Exc
             hint = "convert text to numbers first"
         except ValueError:
             hint = hint_for_text
+        if str(item).rstrip().endswith("%"):
+            hint = "take the % signs away and divide by 100"
     return must_be(name, "hold real numbers", item, row=row, hint=hint)

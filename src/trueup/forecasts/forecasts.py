@@ -195,7 +195,11 @@ class Forecasts:
             if soft_labels:
                 numbers = soft_labels_of(raw_labels, n_classes, one_dimensional, rows)
             else:
-                numbers = class_numbers(raw_labels, n_classes, names, rows)
+                try:
+                    numbers = class_numbers(raw_labels, n_classes, names, rows)
+                except InputError:
+                    predictions.refuse_classes_as_scores(given, raw_labels)
+                    raise
             if one_dimensional:
                 checked = predictions.check_scores(given, rows)
             else:

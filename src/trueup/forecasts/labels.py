@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,12 @@ from trueup.forecasts.arrays import describe, first_row, is_missing, original, r
 from trueup.forecasts.policy import FORECASTS, Policy
 
 SUM_TOLERANCE = 1e-3
+EACH_COLUMN = (
+    "this looks multilabel: evaluate each column separately, ",
+    "as probs[:, k] and labels[:, k]",
+)
+IDENTIFIERS = 2**31  # whole numbers from here on name something else than a class
+MOST_CLASSES = 10_000
 IN_ORDER = "predictions come first, classes second"
 
 
@@ -79,6 +86,8 @@ def plain_labels(
             hint = f"{IN_ORDER}; for one-hot rows, pass {name}.argmax(axis=1)"
         elif labels.shape[1:] == (1,):
             hint = "pass its one column as a 1-D array"
+        elif looks_multilabel(labels):
+            hint = EACH_COLUMN
         raise must_be(name, "one class per row", describe(labels), hint=hint)
     missing = _missing(labels) if labels.dtype.kind in "fO" else np.zeros(0, bool)
     if missing.any():
@@ -122,19 +131,29 @@ def soft_labels_of(
     if labels.shape != (n, n_classes) and not (one_dimensional and labels.shape == (n,)):
         shape = "(n,) or (n, 2)" if one_dimensional else f"(n, {n_classes})"
         raise must_be("labels", f"soft labels of shape {shape}", describe(labels))
-    hint = "drop rows without a label first"
-    refuse("labels", "present in every row", labels, np.isnan(labels), rows, hint)
+    unlabeled = "drop rows without a label first"
+    refuse("labels", "present in every row", labels, np.isnan(labels), rows, unlabeled)
     refuse("labels", "between 0 and 1", labels, (labels < 0) | (labels > 1), rows)
     soft = np.ascontiguousarray(labels, dtype=np.float64)
     if soft.ndim == 1:
         return soft
     total = soft.sum(axis=1)
-    hint = "divide each row of labels by its sum"
+    hint: Text = EACH_COLUMN if looks_multilabel(labels) else "divide each row of labels by its sum"
     off = np.abs(total - 1)
     refuse("labels", "sum to 1 in every row", total, off > SUM_TOLERANCE, rows, hint)
     if np.any(off > 1e-15):
         soft = soft / total[:, None]
     return np.ascontiguousarray(soft[:, 1]) if one_dimensional else soft
+
+
+def looks_multilabel(labels: NDArray[Any]) -> bool:
+    """Whether labels are rows of 0 and 1 of which some have no 1, or several."""
+    if labels.ndim != 2 or labels.shape[1] < 2 or labels.dtype.kind not in "fiubO":
+        return False
+    ones = labels == 1
+    if not np.all(ones | (labels == 0)):
+        return False
+    return bool(np.any(ones.sum(axis=1) != 1))
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -209,11 +228,26 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
     return first_row((labels < 0) | (labels >= n_classes))
 
 
+def of_classes(labels: NDArray[Any]) -> bool:
+    """Whether labels are numbers of more than two classes, from 0 or 1."""
+    least, most = labels.min(), labels.max()
+    return bool(0 <= least <= 1 and 2 + least <= most < MOST_CLASSES)
+
+
 def _numbers(n_classes: int) -> str:
     return "0 or 1" if n_classes == 2 else f"whole numbers from 0 to {n_classes - 1}"
 
 
 def _hint_outside(labels: NDArray[Any], label: Any, n_classes: int, policy: Policy) -> Text:
+    if IDENTIFIERS <= abs(float(label)) < math.inf:
+        return "numbers this large look like identifiers: is this the column of labels?"
+    if n_classes == 2 and of_classes(labels) and not policy.scikit_learn:
+        return (
+            "pass the whole matrix (n, K) as ",
+            Argument(policy.probs),
+            "; or, with confidences in the predicted class, labels == predicted as ",
+            Argument(policy.labels),
+        )
     if n_classes == 2:
         names = policy.option("classes", ["negative", "positive"])
         return ("pass ", names, " if labels have other names")

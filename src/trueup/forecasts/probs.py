@@ -20,6 +20,7 @@ from trueup.engines.blocks import row_blocks
 from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
+from trueup.forecasts.labels import of_classes
 from trueup.forecasts.percentages import RULE, MixedError, as_fractions
 from trueup.forecasts.policy import FORECASTS, Policy
 
@@ -29,7 +30,9 @@ BFLOAT16 = 2.0**-8  # it has eight bits: this is how far a row may be from 1, ho
 UNKNOWN = "drop or repair rows that contain NaN or infinity"
 FLOAT16 = np.dtype(np.float16).num  # the numbers of all wider types are below it
 FROM_PERCENTAGES = "the predictions were percentages and were divided by 100"
+NOT_ROUNDED, MOST = 0.1, 0.75  # if more of the sums are further from 1, it is not by rounding
 ROUNDED = 1e-3  # so close outside [0, 1], a value is a rounded probability
+EXACT = 2.0**53  # whole numbers from here on are rounded in float64
 ROUNDING = float(np.finfo(np.float64).eps)  # a sum of few or K terms is 1 up to 4 or K of these
 
 
@@ -199,6 +202,18 @@ def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> Non
         raise InputError(policy.probs, rule, hint=_swapped(policy))
 
 
+def refuse_classes_as_scores(given: Given, labels: NDArray[Any]) -> None:
+    """Raise InputError if 1-D predictions are numbers of classes, as the labels are."""
+    if given.are_logits or given.values.ndim > 1 or labels.ndim > 1 or given.policy.scikit_learn:
+        return
+    whole = labels.dtype.kind in "iu" or (labels.dtype.kind == "f" and _all_whole(labels))
+    if whole and of_classes(labels) and _all_whole(given.values) and given.values.max() > 1:
+        name = Argument(given.policy.labels)
+        rule = ("must be probabilities; got numbers of classes, as in ", name)
+        hint = "pass the probabilities, model.predict_proba(X), not the predicted classes"
+        raise InputError(given.policy.probs, rule, hint=hint)
+
+
 def _swapped(policy: Policy) -> Text:
     return (Argument(policy.probs), " looks like labels: are the arguments swapped?")
 
@@ -315,6 +330,13 @@ def _check_totals(
     by_sum = option("normalize", True)
     as_logits = (" if the table is rounded, or ", Argument("logits", True))
     hint: Text = ("pass ", by_sum, *as_logits, " if these are raw scores")
+    far = away > NOT_ROUNDED
+    if far.mean() > MOST and np.ptp(total[far]) > NOT_ROUNDED:
+        hint = (
+            "these look like sigmoid scores: evaluate each column separately, as probs[:, k] with ",
+            "labels == k or labels[:, k]; or, for raw scores, pass ",
+            Argument("logits", True),
+        )
     whole = not given.half and given.values.dtype in (np.float32, np.float64)
     if whole and away[row] < BFLOAT16:
         hint = ("these look like half-precision probabilities; pass ", by_sum)
@@ -324,15 +346,19 @@ def _check_totals(
 def _outside(policy: Policy, value: Any, row: int, column: int) -> InputError:
     logits = policy.option("logits", True)
     hint: Text = ("pass ", logits, " if these are raw scores")
+    got: object = value
     if not np.isfinite(value):
         hint = UNKNOWN
+    elif abs(float(value)) >= EXACT and value == np.floor(value):
+        got = Verbatim(f"about {value:.4g}")  # its digits may be those of float64, not of the data
+        hint = "numbers this large look like identifiers: is this the column of predictions?"
     elif -ROUNDED <= value <= 1 + ROUNDED:
         hint = "clip rounding errors to [0, 1]"
     elif value > 1 and value == np.floor(value):
         hint = "divide percentages by 100; if these are labels, the arguments are swapped"
     elif 2 < value <= 100:
         hint = ("divide percentages by 100, or pass ", logits, " for raw scores")
-    error = must_be(policy.probs, "between 0 and 1", value, row=row, hint=hint)
+    error = must_be(policy.probs, "between 0 and 1", got, row=row, hint=hint)
     return error.replace(column=column)
 
 

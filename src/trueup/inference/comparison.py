@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.errors import Argument, Verbatim, called, must_be
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.forecasts import Forecasts
@@ -26,6 +28,8 @@ from trueup.tables import ResultTable
 TARGET = "the difference between the population errors, using the bins of this dataset"
 
 
+@hinted
+@with_progress("compare")
 def compare(
     probs_a: object,
     probs_b: object,
@@ -37,6 +41,7 @@ def compare(
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> Comparison:
     """Compare the calibration errors of two models on the same rows (Vaicenavicius et al. §4.3).
 
@@ -66,6 +71,9 @@ def compare(
         Whether `probs` holds logits instead of probabilities.
     rng : int, Generator or None, default 0
         Random seed; the same seed gives the same result.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -104,13 +112,22 @@ def compare(
     refuse_soft_labels(first)
     if first.clusters is not None and not measure.debiased:
         raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
-    one, two = (Resampled.of(f, measure, draws, seed) for f in (first, second))
-    found = difference_of(one, two, level)
-    own = [
-        interval(measure, f, confidence_level=level, n_resamples=draws, rng=seed)
-        for f in (first, second)
-    ]
-    tests = [_own_test(measure, f, m, seed) for f, m in ((first, one), (second, two))]
+    with stages(6):
+        with stage("rows drawn for the first model"):
+            one = Resampled.of(first, measure, draws, seed)
+        with stage("rows drawn for the second model"):
+            two = Resampled.of(second, measure, draws, seed)
+        found = difference_of(one, two, level)
+        own, tests = [], []
+        for forecasts, model in ((first, one), (second, two)):
+            with stage("interval of each model"):
+                own.append(
+                    interval(
+                        measure, forecasts, confidence_level=level, n_resamples=draws, rng=seed
+                    )
+                )
+            with stage("test of each model"):
+                tests.append(_own_test(measure, forecasts, model, seed))
     notes = {"n_resamples": draws, "estimator": repr(measure)}
     paired = Interval(found.low, found.high, found.value, level, "percentile", TARGET, notes)
     sentence = _sentence(measure, found, level, tests, draws)
@@ -126,6 +143,8 @@ def compare(
     )
 
 
+@hinted
+@with_progress("compare")
 def compare_many(
     models: Mapping[str, object],
     labels: object = None,
@@ -136,6 +155,7 @@ def compare_many(
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> ResultTable:
     """Compare several models pairwise, and rank them as far as the data allow.
 
@@ -184,10 +204,11 @@ def compare_many(
         raise must_be("models", "two models or more, by name", models, hint=hint)
     seed = seed_of(rng)
     forecasts = same_samples(models, labels, weights, logits)
-    found = {
-        name: Resampled.of(f, measure, draws, seed)
-        for name, f in zip(models, forecasts, strict=True)
-    }
+    found = {}
+    with stages(len(models)):
+        for name, f in zip(models, forecasts, strict=True):
+            with stage(f"model {name}"):
+                found[name] = Resampled.of(f, measure, draws, seed)
     pairs = list(combinations(found, 2))
     differences = [difference_of(found[a], found[b], level) for a, b in pairs]
     adjusted = holm([d.pvalue for d in differences])

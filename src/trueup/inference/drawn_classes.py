@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.calls.progress import told
 from trueup.engines.blocks import row_blocks, steps
 from trueup.engines.draw_keys import class_limits
 from trueup.engines.select import engine
@@ -143,7 +144,7 @@ def totals_of_drawn_classes(
     ``n_places`` is left out.
     """
     totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
-    for start, stop in steps(n, max(1, BLOCK_ENTRIES // n_classes)):
+    for start, stop in told(steps(n, max(1, BLOCK_ENTRIES // n_classes))):
         block = slice(start, stop)
         limit, place = draw(block)
         weight = None if w is None else w[block]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trueup._typing import Floats
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import is_whole
 from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
@@ -55,7 +57,12 @@ class MetricInference(FieldsShown):
     interval: Interval
     test: CalibrationTestResult
 
+    def _line(self) -> str:
+        return f"{self.estimator!r}: {self.interval}, {self.test}"
 
+
+@hinted
+@with_progress("estimate_many")
 def estimate_many(
     estimators: Sequence[Metric],
     probs: object,
@@ -66,6 +73,7 @@ def estimate_many(
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> list[MetricInference]:
     """Compute the interval and the test of several metrics in one call.
 
@@ -93,6 +101,9 @@ def estimate_many(
         Whether `probs` holds logits instead of probabilities.
     rng : int, Generator or None, default 0
         Random seed; the same seed gives the same result.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -112,23 +123,41 @@ def estimate_many(
     known = [estimator_of("estimators", each) for each in estimators]
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     seed = int(rng) if is_whole(rng, 0) else seed_of(rng)  # type: ignore[arg-type]
-    found: dict[int, MetricInference] = {}
-    for problem, members in _sorted_together(known, forecasts):
-        shared = [each for _, each in members]
-        results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
-        found |= {i: result for (i, _), result in zip(members, results, strict=True)}
-    for members in _classes_together(known, forecasts):
-        keys = keys_of(seed_of(seed), many)
-        powers = powers_of_classes([each for _, each in members], forecasts, keys)
-        for (i, each), power in zip(members, powers, strict=True):
-            ends = interval(each, forecasts, confidence_level=level)
-            found[i] = MetricInference(each, ends, conclude(each, forecasts, power))
-    for i, each in enumerate(known):
-        if i not in found:
-            ends = interval(each, forecasts, confidence_level=level, n_resamples=many, rng=seed)
-            test = calibration_test(forecasts, statistic=each, n_resamples=many, rng=seed)
-            found[i] = MetricInference(each, ends, test)
+    of_scores, of_classes = _sorted_together(known, forecasts), _classes_together(known, forecasts)
+    groups = [members for _, members in of_scores] + of_classes
+    alone = len(known) - sum(map(len, groups))
+    with stages(len(known), len(groups) + alone):
+        found: dict[int, MetricInference] = {}
+        for problem, members in of_scores:
+            with stage(f"{len(members)} metrics together", len(members)):
+                shared = [each for _, each in members]
+                results = _of_sorted(shared, problem, forecasts, level, many, seed_of(seed))
+            found |= {i: result for (i, _), result in zip(members, results, strict=True)}
+        for members in of_classes:
+            with stage(f"{len(members)} metrics of all classes", len(members)):
+                keys = keys_of(seed_of(seed), many)
+                powers = powers_of_classes([each for _, each in members], forecasts, keys)
+            for (i, each), power in zip(members, powers, strict=True):
+                ends = interval(each, forecasts, confidence_level=level)
+                found[i] = MetricInference(each, ends, conclude(each, forecasts, power))
+        for i, each in enumerate(known):
+            if i not in found:
+                with stage(type(each).__name__):
+                    found[i] = _alone(each, forecasts, level, many, seed)
     return [found[i] for i in range(len(known))]
+
+
+def _alone(
+    estimator: Estimator, forecasts: Forecasts, level: float, many: int, seed: int
+) -> MetricInference:
+    with stages(2):
+        with stage("interval"):
+            ends = interval(
+                estimator, forecasts, confidence_level=level, n_resamples=many, rng=seed
+            )
+        with stage("test"):
+            test = calibration_test(forecasts, statistic=estimator, n_resamples=many, rng=seed)
+    return MetricInference(estimator, ends, test)
 
 
 def _classes_together(known: list[Estimator], forecasts: Forecasts) -> list[Members]:
@@ -177,11 +206,12 @@ def _of_sorted(
     many: int,
     seed: int,
 ) -> list[MetricInference]:
-    on_labels = null_powers(statistics, problem, seed, many)
+    with stage("labels drawn from the predictions"):
+        on_labels = null_powers(statistics, problem, seed, many)
     resampled = [each for each in statistics if each.no_analytic_reason(forecasts, "conditional")]
-    on_rows = dict(
-        zip(resampled, powers_of(resampled, problem.with_drawn_rows, seed, many), strict=True)
-    )
+    with stage("rows drawn again"):
+        powers = powers_of(resampled, problem.with_drawn_rows, seed, many)
+    on_rows = dict(zip(resampled, powers, strict=True))
     found = []
     for each, powers in zip(statistics, on_labels, strict=True):
         if each in on_rows:

@@ -8,6 +8,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.bins import EqualWidth
+from trueup.calls.hints import hinted
 from trueup.checks import check_choice
 from trueup.forecasts import Forecasts
 from trueup.lens import Lens
@@ -20,6 +21,7 @@ OCTAVES = np.arange(-6, 9)
 """Bandwidths of a sweep, in doublings from the default: from nearly individual to global."""
 
 
+@hinted
 def lce(
     probs: object,
     labels: object = None,
@@ -82,6 +84,7 @@ def lce(
     return np.abs(estimator.gaps(probs, labels, features, weights=weights, logits=logits))
 
 
+@hinted
 def mlce(
     probs: object,
     labels: object = None,
@@ -141,6 +144,7 @@ def mlce(
     return estimator(probs, labels, features, weights=weights, logits=logits)
 
 
+@hinted
 def mlce_over_bandwidths(
     probs: object,
     labels: object = None,

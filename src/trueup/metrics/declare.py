@@ -8,6 +8,7 @@ from functools import partial, wraps
 from inspect import Parameter, cleandoc, signature
 from typing import Any, overload
 
+from trueup.calls.hints import hinted
 from trueup.errors import InputError
 from trueup.estimators.base import Estimator
 
@@ -82,6 +83,7 @@ def metric(
     if compose is None:
         return partial(metric, use=use, instead=instead)
 
+    @hinted
     @wraps(compose)
     def measure(
         probs: object,

@@ -8,6 +8,7 @@ from typing import Any
 
 from trueup.codec import plain
 from trueup.notebook import FieldsShown
+from trueup.readable import clipped_rows, short_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,11 @@ class Estimate(FieldsShown):
     pth_power: float
     table: Any = None
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def _line(self) -> str:
+        if self.value == 0 and self.pth_power < 0:
+            return "0 (no sign of error after debiasing)"
+        return "; ".join(filter(None, [short_number(self.value), clipped_rows(self.notes)]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,6 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.notebook import FieldsShown
+from trueup.readable import (
+    clipped_rows,
+    estimate_with_ends,
+    percent,
+    pvalue_with_bound,
+    short_number,
+)
+
+WARNINGS = ("single_unit", "estimate_outside")
+"""Notes that are printed next to the numbers of an interval."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,11 @@ class Interval(FieldsShown):
     target: str
     notes: dict[str, Any] = field(default_factory=dict)
 
+    def _line(self) -> str:
+        text = estimate_with_ends(self.estimate, self.low, self.high, self.confidence_level)
+        warnings = [self.notes[name] for name in WARNINGS if name in self.notes]
+        return "; ".join(filter(None, [text, *warnings, clipped_rows(self.notes)]))
+
 
 @dataclass(frozen=True)
 class CalibrationTestResult(FieldsShown):
@@ -80,6 +95,10 @@ class CalibrationTestResult(FieldsShown):
     method: str
     null: str
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def _line(self) -> str:
+        test = f"{self.method} test, statistic {short_number(self.statistic)}"
+        return f"{pvalue_with_bound(self.pvalue, self.notes)} ({test})"
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -144,6 +163,10 @@ class Comparison(FieldsShown):
     second_test: CalibrationTestResult
     text: str
 
+    def _line(self) -> str:
+        test = pvalue_with_bound(self.pvalue, self.interval.notes)
+        return f"difference {self.interval}, {test}"
+
 
 @dataclass(frozen=True)
 class Certificate(FieldsShown):
@@ -188,3 +211,8 @@ class Certificate(FieldsShown):
     method: str
     text: str
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def _line(self) -> str:
+        bounds = f"{short_number(self.lower_bound)} to {short_number(self.upper_bound)}"
+        level = percent(self.confidence_level)
+        return f"{self.verdict}: error at most {self.max_error:g}; {level} bounds {bounds}"

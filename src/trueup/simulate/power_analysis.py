@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
@@ -36,6 +38,8 @@ OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
 
 
+@hinted
+@with_progress("power")
 def power(
     probs: object,
     labels: object = None,
@@ -47,6 +51,7 @@ def power(
     n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> Detection:
     r"""Compute the power of a calibration test for a given true error and ``n`` rows.
 
@@ -81,6 +86,9 @@ def power(
         Random seed; the same seed gives the same result.
     logits : bool, default False
         Whether `probs` holds logits instead of probabilities.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -119,6 +127,8 @@ def power(
     return settled.at(int(n), n_datasets)
 
 
+@hinted
+@with_progress("sample size")
 def sample_size(
     probs: object,
     labels: object = None,
@@ -130,6 +140,7 @@ def sample_size(
     n_datasets: int = 1000,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> SampleSize:
     """Compute the number of rows needed to detect a given true error.
 
@@ -206,6 +217,10 @@ class _Settled:
 
     def at(self, n: int, n_datasets: int) -> Detection:
         """Draw datasets with the error, and count how often the test detects it."""
+        with stage(f"datasets of {n:,} rows"):
+            return self._at(n, n_datasets)
+
+    def _at(self, n: int, n_datasets: int) -> Detection:
         groups = min(n_datasets, max(FEWEST_GROUPS, -(-n_datasets // SAME_SCORES)))
         sizes = [n_datasets // groups + (g < n_datasets % groups) for g in range(groups)]
         world, level = world_identity(self.world), self.alpha
@@ -216,7 +231,7 @@ class _Settled:
                 for g in range(first, last)
             ]
 
-        parts = run(rejected, [(g, g + 1) for g in range(groups)])
+        parts = run(rejected, [(g, g + 1) for g in range(groups)], tell=True)
         of_group = np.array([share for part in parts for share in part])
         share, error = _mean_share(of_group, np.array(sizes))
         text = (

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueup import metrics
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators import Estimator
@@ -105,6 +107,8 @@ class Advice(FieldsShown):
         return "\n".join([self.text, "", *lines, "All in points (hundredths)."])
 
 
+@hinted
+@with_progress("recommend_estimator")
 def recommend_estimator(
     probs: object,
     labels: object = None,
@@ -113,6 +117,7 @@ def recommend_estimator(
     n_datasets: int = 500,
     rng: Seed = 0,
     logits: bool = False,
+    progress: Progress = None,
 ) -> Advice:
     """Rank estimators by their accuracy on simulated data like yours.
 
@@ -143,6 +148,9 @@ def recommend_estimator(
         Random seed; the same seed gives the same result.
     logits : bool, default False
         Whether `probs` holds logits instead of probabilities.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -162,7 +170,8 @@ def recommend_estimator(
     """
     check_whole("n_datasets", n_datasets, 1)
     forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
-    fitted = fit(forecasts)
+    with stage("a world is fitted"):
+        fitted = fit(forecasts)
     sets = min(n_datasets, max(20, MOST_DRAWS // forecasts.n))
     measures = CANDIDATES if estimators is None else _errors_of_a_norm(estimators)
     found = study({"like yours": fitted.world}, measures, forecasts.n, n_datasets=sets, rng=rng)

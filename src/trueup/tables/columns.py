@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from trueup.codec import column_of
 from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
+from trueup.readable import cell
 from trueup.tables.base import SCHEMA, Table, check_version
 
 ROWS_SHOWN = 20
@@ -149,7 +150,7 @@ class ResultTable(Table):
 
     def __repr__(self) -> str:
         """Print the first rows as a person would read them."""
-        cells = [[_text(v) for v in column[:ROWS_SHOWN]] for column in self.data.values()]
+        cells = [[cell(v) for v in column[:ROWS_SHOWN]] for column in self.data.values()]
         rows, right = zip(*cells, strict=True), [True] * len(cells)
         lines = [f"{type(self).__name__} of {len(self)} row{'s' * (len(self) != 1)}:"]
         lines += text_table(self.data, rows, right, least=6)
@@ -212,7 +213,3 @@ def _plain(value: Any) -> Any:
 def _read_back(column: list[Any]) -> NDArray[Any]:
     array = np.array(column)
     return array.astype(np.float64) if array.dtype == object and None in column else array
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float | np.floating) else str(value)

@@ -65,7 +65,7 @@ def count_labels(rows: BinnedLimits, keys: Bits) -> Ints:
     def count(first: int, last: int) -> None:
         compiled.count_labels(limit, even, odd, start, keys[first:last], counts[first:last])
 
-    run(count, _resamples(len(keys), len(limit)))
+    run(count, _resamples(len(keys), len(limit)), tell=True)
     return counts
 
 

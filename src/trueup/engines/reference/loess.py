@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.engines.types import LocalFit
 
 FLAT = 100 * float(np.finfo(np.float64).eps)  # of a column's length; R's loess stops there, too
 
@@ -25,6 +28,11 @@ def local_quadratics(
         near = np.abs(value - x) < h
         fit[i] = _height((value[near] - x) / h, weight[near], label[near])
     return fit
+
+
+def fit_of(value: Floats, weight: Floats, label: Floats) -> LocalFit:
+    """Return `local_quadratics` of these points: call it as ``fit(at, width)``."""
+    return partial(local_quadratics, value, weight, label)
 
 
 def _height(t: Floats, weight: Floats, label: Floats) -> float:

@@ -49,10 +49,12 @@ class Loess(NamedTuple):
         value, sums = groups.value, groups.sums
         height = np.full(len(value), np.nan)
 
+        windows = Windows.of(groups, span)
+        curve = engine.loess.fit_of(value, sums.weight, sums.label)
+
         def fit(at: Ints) -> Floats:
             # A width of 0 becomes the smallest there is: only the score itself is inside.
-            width = np.maximum(widths(groups, at, span), np.finfo(np.float64).tiny)
-            return engine.loess.local_quadratics(value, sums.weight, sums.label, value[at], width)
+            return curve(value[at], np.maximum(windows.widths(at), np.finfo(np.float64).tiny))
 
         at = first_places(value)
         height[at] = fit(at)
@@ -90,36 +92,40 @@ def _probes(value: Floats, low: Ints, high: Ints) -> tuple[Ints, Ints]:
     return np.minimum(by_rank, by_score), np.maximum(by_rank, by_score)
 
 
-def widths(groups: TiedScores, at: Ints, span: float) -> Floats:
-    """Distance from each place to its q-th nearest row.
+class Windows(NamedTuple):
+    """Windows that hold a share of the rows; that of a place reaches to its q-th nearest row.
 
-    The window's first group f and last group l move together: l is the first with q rows from f
-    on. As f rises, x − value[f] falls and value[l] − x does not: where they cross is the width.
+    A window's first group f and last group l move together: l is the first with q rows from f on.
+    As f rises, x − value[f] decreases and value[l] − x does not: where they cross is the width.
     """
-    counts = in_largest_unit(groups.rank)
-    end = np.cumsum(counts)
-    begin = end - counts
-    if counts.dtype == np.int64:
-        wanted = max(1, int(span * int(end[-1]) + 1e-5))  # as in R
-    else:
-        wanted = span * end[-1] * (1 - ROUNDING)
-    x = groups.value[at]
-    value = np.append(groups.value, np.inf)
 
-    def below(first: Ints) -> Floats:
-        return np.asarray(x - value[first])
+    value: Floats
+    end: Floats  # value[l] of every f; infinite where fewer than q rows are left
 
-    def above(first: Ints) -> Floats:
-        return np.asarray(value[np.searchsorted(end, begin[first] + wanted)] - x)
+    @classmethod
+    def of(cls, groups: TiedScores, span: float) -> Windows:
+        """Find the windows that begin at each group."""
+        counts = in_largest_unit(groups.rank)
+        upto = np.cumsum(counts)
+        if counts.dtype == np.int64:
+            wanted = max(1, int(span * int(upto[-1]) + 1e-5))  # as in R
+        else:
+            wanted = span * upto[-1] * (1 - ROUNDING)
+        last = np.searchsorted(upto, upto - counts + wanted)
+        return cls(groups.value, np.append(groups.value, np.inf)[last])
 
-    low, high = np.zeros_like(at), at.copy()  # first group of which above ≥ below: within
-    while np.any(low < high):
-        middle = (low + high) // 2
-        crossed = above(middle) >= below(middle)
-        low, high = np.where(crossed, low, middle + 1), np.where(crossed, middle, high)
-        high = np.maximum(low, high)
-    before = np.maximum(low - 1, 0)
-    return np.minimum(above(low), np.where(low > 0, below(before), np.inf))
+    def widths(self, at: Ints) -> Floats:
+        """Return the distance from each place to its q-th nearest row."""
+        x = self.value[at]
+        crossing = np.searchsorted(self.value + self.end, 2 * x)  # one off where rounding decides
+        firsts = np.clip(crossing + np.array([[-1], [0], [1]]), 0, at)
+        distances = np.maximum(x - self.value[firsts], self.end[firsts] - x)
+        return np.asarray(distances.min(axis=0))
+
+
+def widths(groups: TiedScores, at: Ints, span: float) -> Floats:
+    """Distance from each place to its q-th nearest row."""
+    return Windows.of(groups, span).widths(at)
 
 
 def in_largest_unit(rank: NDArray[Any]) -> NDArray[Any]:

@@ -6,33 +6,15 @@ import math
 import re
 from typing import Any
 
+from trueup.readable import amount as amount, minus as minus, percent as percent
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
-LARGE, TINY = 1_000, 1e-6
-"""From here on a number has no decimals; below, it is a power of ten."""
 ROUNDING = 1e-12
 SMALLEST_PVALUE = 1e-300
 """Smaller p-values have no digits that are known."""
 PLAIN_NAME = r"[^\s,;:()'\"]+( [^\s,;:()'\"]+)*"
 """What can stand in a sentence without quotes."""
-
-
-def amount(value: float) -> str:
-    """Return a number to three decimals, or as many as show two digits.
-
-    >>> amount(0.1234), amount(0.00001234), amount(0.0)
-    ('0.123', '0.000012', '0.000')
-    >>> amount(12345.6), amount(-8.04e-12)
-    ('12,346', '−8.0e-12')
-    """
-    size = abs(value)
-    if size >= LARGE:
-        return minus(f"{value:,.0f}")
-    if 0 < size < TINY:
-        return f"{'−' if value < 0 else ''}{size:.1e}"
-    digits = 3 if size <= 0 else max(3, 1 - math.floor(math.log10(size)))
-    return minus(f"{value:.{digits}f}")
 
 
 def signed(value: float) -> str:
@@ -51,25 +33,6 @@ def difference(value: float) -> str:
     ('0.023', '0.000')
     """
     return amount(value if abs(value) > ROUNDING else 0.0)
-
-
-def minus(text: str) -> str:
-    """Return a number with a minus sign instead of a hyphen, and without a negative zero.
-
-    >>> minus("-0.12"), minus("-0.00")
-    ('−0.12', '0.00')
-    """
-    negative = text.startswith("-") and text.strip("-0.") != ""
-    return text.replace("-", "−" if negative else "")
-
-
-def percent(confidence_level: float) -> str:
-    """Return a confidence level as a percentage.
-
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
-    """
-    return f"{100 * confidence_level:.10g}%"
 
 
 def span(low: float, high: float) -> str:

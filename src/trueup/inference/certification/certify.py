@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.calls.hints import hinted
 from trueup.checks import check_choice, is_number, is_whole
 from trueup.errors import Argument, InputError, Verbatim, must_be
 from trueup.estimators.base import Ends
@@ -37,6 +38,7 @@ CONTINUOUS = (
 )
 
 
+@hinted
 def certify(
     probs: object,
     labels: object = None,

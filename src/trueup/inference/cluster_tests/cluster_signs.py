@@ -132,7 +132,7 @@ def _of_drawn_labels(
         return relative(powers(labels), spread(labels) ** (degree / 2))
 
     observed = values(forecasts.labels[shared.order].astype(np.int64)[None])
-    parts = run(some, steps(n_resamples, max(1, ENTRIES // _entries(forecasts))))
+    parts = run(some, steps(n_resamples, max(1, ENTRIES // _entries(forecasts))), tell=True)
     return [float(observed[0]), *(number for part in parts for number in part)]
 
 
@@ -227,7 +227,7 @@ def signed(
         return [one(np.where(up, 1.0, -1.0)[cluster]) for up in drawn]
 
     keys = keys_of(seed, n_resamples)
-    parts = run(some, cut(n_resamples, -(-CHUNK_ENTRIES // residual.size)))
+    parts = run(some, cut(n_resamples, -(-CHUNK_ENTRIES // residual.size)), tell=True)
     return [one(np.ones(forecasts.n)), *(number for part in parts for number in part)]
 
 

@@ -189,7 +189,8 @@ def _of_each(value: Callable[[int], float], count: int) -> Floats:
     def some(first: int, last: int) -> list[float]:
         return [value(r) for r in range(first, last)]
 
-    return np.array([found for part in run(some, steps(count, AT_ONCE)) for found in part])
+    parts = run(some, steps(count, AT_ONCE), tell=True)
+    return np.array([found for part in parts for found in part])
 
 
 def _drawn_units(seed: int, r: int, count: int) -> Ints:

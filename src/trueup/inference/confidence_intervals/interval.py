@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
 from trueup.estimators.base import Ends, Estimator, known_estimator
@@ -25,6 +27,8 @@ LOWER_BOUND = "a lower bound on the true calibration error"
 OF_THESE_SCORES = f"{LOWER_BOUND} for these scores"
 
 
+@hinted
+@with_progress("interval")
 def interval(
     estimator: Any,
     probs: object,
@@ -37,6 +41,7 @@ def interval(
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> Interval:
     """Estimate a metric with a confidence interval.
 
@@ -78,6 +83,9 @@ def interval(
         Whether `probs` holds logits instead of probabilities.
     rng : int, Generator or None, default 0
         Random seed; the same seed gives the same result.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -205,8 +213,11 @@ def _by_bootstrap(
     if alone:
         ends = possible_values(statistic, forecasts)
         return Interval(*ends, estimate, level, method, _of_new_rows(statistic), alone)
-    drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
-    return resampled_interval(drawn, level, method)
+    with stages(2):
+        with stage("rows drawn again"):
+            drawn = Bootstrap.of(statistic, forecasts, n_resamples, seed_of(rng))
+        with stage("labels drawn from the predictions" if method == "widest" else "ends"):
+            return resampled_interval(drawn, level, method)
 
 
 def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hinted
 from trueup.errors import Verbatim, must_be
 from trueup.estimators.base import Ends
 from trueup.estimators.clinical import clinical_lens, clinical_pairs, cluster_numbers, oe_ratio
@@ -19,6 +20,7 @@ from trueup.results import Interval
 TARGET = "the population value of O:E (its limit as the number of rows grows)"
 
 
+@hinted
 def oe_ratio_interval(
     probs: object,
     labels: object = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
@@ -11,6 +13,8 @@ from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
 
 
+@hinted
+@with_progress("calibration test")
 def calibration_test(
     probs: object,
     labels: object = None,
@@ -22,6 +26,7 @@ def calibration_test(
     logits: bool = False,
     tail: str = "resampling",
     rng: Seed = 0,
+    progress: Progress = None,
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
@@ -59,6 +64,9 @@ def calibration_test(
         (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have ``approximation``.
     rng : int, Generator or None, default 0
         Random seed. The same seed gives the same p-value on any engine and number of threads.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -128,4 +136,7 @@ def calibration_test(
     asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     options = {"tail": tail} if asymptotic else {}
-    return TESTS[method](forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options)
+    with stage(f"{method} test"):
+        return TESTS[method](
+            forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options
+        )

@@ -172,7 +172,7 @@ def _together(
     n_resamples: int,
 ) -> Floats:
     """Power of the data, and the powers of all resamples, some of them a thread."""
-    parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)))
+    parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)), tell=True)
     observed = statistic.measure_forecasts(forecasts).pth_power
     return np.array([observed, *(power for part in parts for power in part)])
 

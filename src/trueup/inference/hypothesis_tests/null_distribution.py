@@ -138,7 +138,7 @@ def _drawn(
     def some(first: int, last: int) -> Any:
         return statistic(np.stack([draw(key) for key in keys[first:last]]))
 
-    return np.concatenate(run(some, resample_chunks(n_resamples, n)))
+    return np.concatenate(run(some, resample_chunks(n_resamples, n), tell=True))
 
 
 def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:

@@ -117,5 +117,5 @@ def powers_of(
         rooms.append(room)
         return powers
 
-    powers = [row for part in run(some, steps(n_resamples, AT_ONCE)) for row in part]
+    powers = [row for part in run(some, steps(n_resamples, AT_ONCE), tell=True) for row in part]
     return np.ascontiguousarray(np.array(powers, np.float64).T)

@@ -109,7 +109,7 @@ def _drawn_in_block(block: Block, first: int, keys: Bits) -> Floats:
         drawn = (engine.draws.draw_classes(limit, key, first) for key in keys[start:stop])
         return [float(np.sum(block.w * away[row, y])) for y in drawn]
 
-    return np.concatenate(run(some, resample_chunks(len(keys), len(row))))
+    return np.concatenate(run(some, resample_chunks(len(keys), len(row)), tell=True))
 
 
 def _deviations(g: Floats) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.calls.hints import hinted
 from trueup.engines.draw_keys import keys_of
 from trueup.errors import must_be
 from trueup.estimators import BinnedError
@@ -29,6 +30,7 @@ from trueup.tables import ResultTable
 BIN_TESTS = BinnedError(binning=EqualMass(15))
 
 
+@hinted
 def class_tests(
     probs: object,
     labels: object = None,
@@ -112,6 +114,7 @@ def class_pvalues(
     ]
 
 
+@hinted
 def bin_tests(
     probs: object,
     labels: object = None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.estimators.base import Estimator, Metric, estimator_of
 from trueup.estimators.proper_scores import total_weight
 from trueup.forecasts import Forecasts
@@ -21,6 +23,7 @@ from trueup.inference.multiple_tests.mean_gap import gap_interval, gap_test
 from trueup.lens import Pairs, chosen_lens
 from trueup.metrics import ece, rmsce_debiased
 from trueup.notebook import FieldsShown
+from trueup.readable import short_number
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
@@ -60,8 +63,18 @@ class GroupErrors(FieldsShown):
     largest: float
     group: Any
     columns: ResultTable | None = None
+    _prints_table: ClassVar[bool] = True
+
+    def _line(self) -> str:
+        worst = self.table["error"] == self.largest
+        low, high = (float(self.table[name][worst][0]) for name in ("low", "high"))
+        ends = f"interval {short_number(low)} to {short_number(high)}"
+        error = f"{short_number(self.largest)} in {self.group!r} ({ends})"
+        return f"{len(self.table):,} groups, largest error {error}"
 
 
+@hinted
+@with_progress("group errors")
 def group_errors(
     probs: object,
     labels: object = None,
@@ -73,6 +86,7 @@ def group_errors(
     logits: bool = False,
     rng: Seed = 0,
     n_resamples: int = 999,
+    progress: Progress = None,
 ) -> GroupErrors:
     """Compute and test the calibration error of each group.
 
@@ -103,6 +117,9 @@ def group_errors(
         Number of resamples. A p-value is at least 1/(1 + n_resamples), and the smallest
         Holm-adjusted p-value of G groups at least G times that: with many groups, use more
         resamples.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -130,20 +147,23 @@ def group_errors(
     chance = np.random.default_rng(seed_of(rng))
     whole = total_weight(forecasts)
     found = []
-    for name, rows in rows_of_groups(forecasts.groups, CALL):
-        part = forecasts.take(rows)
-        within = interval(
-            measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
-        )
-        test = calibration_test(part, statistic=measure, n_resamples=n_resamples, rng=chance)
-        weight = part.n if part.weights is None else float(part.weights.sum())
-        about = {"group": name, "n": part.n, "share": weight / whole}
-        error = {"error": within.estimate, "low": within.low, "high": within.high}
-        pairs = _pairs(measure, part)
-        gap = {**gap_test(pairs), **gap_interval(pairs, level)}
-        found.append(
-            (about, pairs.means, {**gap, "ece": ece(part), **error, "pvalue": test.pvalue})
-        )
+    parts = rows_of_groups(forecasts.groups, CALL)
+    with stages(len(parts)):
+        for name, rows in parts:
+            part = forecasts.take(rows)
+            with stage(f"group {name}"):
+                within = interval(
+                    measure, part, confidence_level=level, n_resamples=n_resamples, rng=chance
+                )
+                test = calibration_test(
+                    part, statistic=measure, n_resamples=n_resamples, rng=chance
+                )
+            weight = part.n if part.weights is None else float(part.weights.sum())
+            about = {"group": name, "n": part.n, "share": weight / whole}
+            error = {"error": within.estimate, "low": within.low, "high": within.high}
+            pairs = _pairs(measure, part)
+            gap = {**gap_test(pairs), **gap_interval(pairs, level), "ece": ece(part)}
+            found.append((about, pairs.means, {**gap, **error, "pvalue": test.pvalue}))
     table = with_adjusted(ResultTable.from_parts(found))
     worst = int(np.argmax(table["error"]))
     names = columns_of_groups([about["group"] for about, _, _ in found], forecasts)

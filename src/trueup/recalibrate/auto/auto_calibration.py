@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from trueup._typing import Floats, Ints
+from trueup.calls.progress import Progress, stage, stages, told, with_progress
 from trueup.checks import check_choice, is_whole
 from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.auto.candidates import default_candidates, named_candidates, not_tried
@@ -100,7 +101,15 @@ class AutoCalibration(Recalibrator):
     rank_by: str = "log_loss"
     random_state: RandomState = 0
 
-    def fit(self, X: object, y: object = None, sample_weight: object = None) -> Self:
+    @with_progress("AutoCalibration")
+    def fit(
+        self,
+        X: object,
+        y: object = None,
+        sample_weight: object = None,
+        *,
+        progress: Progress = None,
+    ) -> Self:
         """Compare the candidates on held-out predictions, and fit the chosen one to all rows.
 
         Parameters
@@ -111,6 +120,9 @@ class AutoCalibration(Recalibrator):
             Class of each row.
         sample_weight : array-like or None
             Weights of at least 0, or None.
+        progress : bool or callable, optional
+            Whether to show progress: True, False, or a function that gets each report. The default
+            is the setting of `show_progress`.
 
         Returns
         -------
@@ -162,7 +174,11 @@ class AutoCalibration(Recalibrator):
             candidates, left_out = named_candidates(self.candidates), ""
         if folds:
             kept = data.take(np.concatenate([test for _, test in folds]))
-            tried = (self._trial(*each, data, folds, kept) for each in candidates.items())
+            tried = []
+            with stages(len(candidates)):
+                for name, candidate in candidates.items():
+                    with stage(f"candidate {name}"):
+                        tried.append(self._trial(name, candidate, data, folds, kept))
             ranking = Ranking([each for each in tried if each], kept.weights, self.rank_by)
             self.results_ = ranking.columns()
             self.explanation_ = f"{ranking.explanation(len(folds))} {left_out}".strip()
@@ -181,7 +197,7 @@ class AutoCalibration(Recalibrator):
     ) -> Trial | None:
         """Return a candidate's out-of-fold trial, or None and a note if it cannot be fitted."""
         parts = []
-        for train, test in folds:
+        for train, test in told(folds):
             try:
                 with warnings.catch_warnings():  # the score says enough of a poor fit
                     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.atomic_write import checked_path, is_directory, write_atomically
+from trueup.calls.hints import hinted
 from trueup.errors import InputError, Verbatim, must_be
 from trueup.recalibrate.files.decoding import Decoder, UnreadableError
 from trueup.recalibrate.files.encoding import DEEPEST, Encoder, is_recalibrator
@@ -87,6 +88,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     write_atomically(path, content)
 
 
+@hinted
 def load_recalibrator(path: str | os.PathLike[str]) -> Any:
     """Read a recalibrator that `save` wrote; it predicts the same, bit for bit.
 

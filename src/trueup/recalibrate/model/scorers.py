@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from trueup._typing import Ints
+from trueup.calls.hints import hinted
 from trueup.errors import CapabilityError, InputError, Verbatim, must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts.arrays import as_numpy
@@ -64,6 +65,7 @@ class CalibrationScorer:
         return f"make_scorer({self.words})"
 
 
+@hinted
 def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     """Make a scorer of a named metric, or of an estimator, for scikit-learn's ``scoring=``.
 

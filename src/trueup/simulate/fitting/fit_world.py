@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.codec import plain
 from trueup.errors import Verbatim, must_be
 from trueup.forecasts import Forecasts
@@ -159,6 +160,7 @@ class Fitted(FieldsShown):
         return self.text
 
 
+@hinted
 def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitted:
     """Fit a simulated model to scores and their correctness.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from trueup.calls.hints import hinted
+from trueup.calls.progress import Progress, stage, with_progress
 from trueup.checks import check_whole, is_whole
 from trueup.engines.select import in_use
 from trueup.engines.threads import get_threads, run, set_threads
@@ -17,7 +19,6 @@ from trueup.errors import must_be
 from trueup.seeds import seed_of
 from trueup.simulate.studies.batch_scoring import Measure, Numbers, draw_sets, score_sets
 from trueup.simulate.studies.checkpoint import BatchKey, Checkpoint
-from trueup.simulate.studies.progress import Progress
 from trueup.simulate.studies.random_streams import (
     BATCH_ROWS,
     BATCH_SETS,
@@ -32,6 +33,8 @@ from trueup.simulate.studies.true_values import Truth, check_truth, truths_of
 DRAWS = 2  # to be raised when a world comes to draw other numbers from the same seed
 
 
+@hinted
+@with_progress("study")
 def study(
     worlds: Any,
     measures: Mapping[str, Measure],
@@ -42,7 +45,7 @@ def study(
     truth: Truth = None,
     path: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> Study:
     """Compare estimators on simulated datasets with a known true error.
 
@@ -75,8 +78,9 @@ def study(
         if you change the function.
     workers : int, optional
         Number of threads (default: all cores).
-    progress : bool, optional
-        Whether to show progress (default: only on a terminal).
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------
@@ -128,15 +132,14 @@ def study(
         return numbers
 
     todo = [key for key in keys if key not in finished]
-    line = Progress(len(keys), len(keys) - len(todo), progress)
     try:
         if workers is not None:
             set_threads(int(workers))
-        fresh = _all_scored(score, todo, line)
+        with stage(f"{len(todo):,} batches of datasets"):
+            fresh = _all_scored(score, todo)
     finally:
         if workers is not None:
             set_threads(threads)
-        line.close()
         if saved is not None:
             saved.close()
     found = _collected(named, measures, sizes, {**finished, **fresh}, truths, truth)
@@ -201,7 +204,7 @@ def _settings_of(
     }
 
 
-def _all_scored(score: Any, todo: list[BatchKey], line: Progress) -> dict[BatchKey, Numbers]:
+def _all_scored(score: Any, todo: list[BatchKey]) -> dict[BatchKey, Numbers]:
     """Score batches on threads; the first failure, or an interrupt, stops all of them."""
     stopped = threading.Event()
 
@@ -213,10 +216,9 @@ def _all_scored(score: Any, todo: list[BatchKey], line: Progress) -> dict[BatchK
         except BaseException:
             stopped.set()
             raise
-        line.advance()
         return scored
 
-    parts = run(work, [(i, i + 1) for i in range(len(todo))])
+    parts = run(work, [(i, i + 1) for i in range(len(todo))], tell=True)
     return dict(zip(todo, (numbers for part in parts for numbers in part), strict=True))
 
 

@@ -1,0 +1,172 @@
+"""Where progress is shown: a line of a terminal, lines of a log, a bar in a notebook, a function.
+
+Lines and bars are drawn by a thread of their own a few times a second: the work is not held up, and
+the line moves although one stage may take long.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from html import escape
+from importlib import import_module
+from typing import Any, Protocol
+
+FIRST = 1.0  # seconds before anything is shown
+EVERY = 0.25  # seconds between two lines of a terminal
+EVERY_OF_LOG = 10.0  # and of a log
+
+
+class Reported(Protocol):
+    """What is shown of a report."""
+
+    @property
+    def fraction(self) -> float:
+        """How much is done."""
+
+    @property
+    def spent(self) -> float:
+        """Seconds from the beginning."""
+
+
+class Display:
+    """Base of what shows reports: `draw` is called from time to time, `close` at the end."""
+
+    every = EVERY
+
+    def start(self, report: Callable[[], Reported], at_once: bool) -> None:
+        """Begin to draw reports, at once or when some time has passed."""
+        if at_once:
+            self.draw(report())
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(report,), daemon=True)
+        self._thread.start()
+
+    def _run(self, report: Callable[[], Reported]) -> None:
+        pause = FIRST
+        while not self._ended.wait(pause):
+            self.draw(report())
+            pause = self.every
+
+    def stage(self, report: Reported) -> None:
+        """A stage begins. Displays that are drawn by a thread ignore it."""
+
+    def draw(self, report: Reported) -> None:
+        """Show a report."""
+        raise NotImplementedError
+
+    def close(self, report: Reported) -> None:
+        """End, with a last report."""
+        self._ended.set()
+        self._thread.join()
+        self.clear(report)
+
+    def clear(self, report: Reported) -> None:
+        """Take away what was drawn."""
+
+
+class TerminalLine(Display):
+    """One line on standard error, drawn again and again, and taken away at the end."""
+
+    def __init__(self) -> None:
+        self._length = 0
+
+    def draw(self, report: Reported) -> None:
+        """Write the line over the one before."""
+        width = shutil.get_terminal_size().columns - 1
+        text = str(report)
+        self._write(text if len(text) <= width else f"{text[: max(0, width - 1)]}…")
+
+    def clear(self, report: Reported) -> None:
+        """Write blanks over the line."""
+        if self._length:
+            self._write("")
+            sys.stderr.write("\r")
+            sys.stderr.flush()
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r{text:<{self._length}}")
+        sys.stderr.flush()
+        self._length = len(text)
+
+
+class Log(Display):
+    """Lines one below the other, for standard error that is kept in a file."""
+
+    every = EVERY_OF_LOG
+
+    def draw(self, report: Reported) -> None:
+        """Write a line."""
+        sys.stderr.write(f"{report}\n")
+        sys.stderr.flush()
+
+    def clear(self, report: Reported) -> None:
+        """Write a last line."""
+        if report.spent >= FIRST:
+            self.draw(report)
+
+
+class NotebookBar(Display):
+    """A bar in the output of a cell, taken away at the end."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def draw(self, report: Reported) -> None:
+        """Draw the bar, the first time or again."""
+        parts = import_module("IPython.display")
+        bar = f'<progress value="{report.fraction:.3f}" max="1"></progress>'
+        shown = parts.HTML(f"{bar} {escape(str(report))}")
+        if self._handle is None:
+            self._handle = parts.display(shown, display_id=True)
+        else:
+            self._handle.update(shown)
+
+    def clear(self, report: Reported) -> None:
+        """Draw nothing in its place."""
+        if self._handle is not None:
+            self._handle.update(import_module("IPython.display").HTML(""))
+
+
+class Function(Display):
+    """A function of the caller's: called where each stage begins, and at the end."""
+
+    def __init__(self, function: Callable[[Any], object]) -> None:
+        self._function = function
+
+    def start(self, report: Callable[[], Reported], at_once: bool) -> None:
+        """There is no thread: the function is called in the caller's."""
+
+    def stage(self, report: Reported) -> None:
+        """Call the function."""
+        self._function(report)
+
+    def close(self, report: Reported) -> None:
+        """Call the function a last time."""
+        self._function(report)
+
+
+def display_for(progress: Any) -> Display | None:
+    """Return what shows progress; None if nothing does."""
+    if callable(progress):
+        return Function(progress)
+    if sys.stderr is None or progress is False or (progress is None and not in_notebook()):
+        return None
+    if in_notebook():
+        return NotebookBar()
+    return TerminalLine() if on_terminal() else Log()
+
+
+def on_terminal() -> bool:
+    """Whether standard error is a terminal on which a line can be drawn again."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a notebook, which has a kernel."""
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    return any(base.__name__ == "ZMQInteractiveShell" for base in type(shell).__mro__)
