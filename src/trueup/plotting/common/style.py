@@ -40,6 +40,9 @@ DASHED = (0, (4, 2))  # lines to compare with
 SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
 LONGEST_NAME = 28
 
+COMPACT_WIDTH, COMPACT_HEIGHT = 3.4, 2.4  # in inches: smaller axes have their legend inside
+LABEL, TICK, TINY = 8.0, 7.0, 6.5  # sizes of text there, in points
+
 
 class Look(NamedTuple):
     """How one of several series is drawn."""
@@ -137,9 +140,9 @@ def percent(value: float) -> str:
     """Return a share as a percentage.
 
     >>> percent(0.95), percent(0.0012)
-    ('95 %', '0.12 %')
+    ('95%', '0.12%')
     """
-    return f"{100 * value:.3g} %".replace("-", "−")
+    return f"{100 * value:.3g}%".replace("-", "−")
 
 
 def percent_axis(axis: Axis) -> None:
@@ -160,7 +163,9 @@ def number_axis(axis: Axis) -> None:
     axis.set_major_formatter(ScalarFormatter(useOffset=False))
 
 
-def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | None:
+def legend_beside(
+    ax: Axes, handles: Sequence[Any] | None = None, *, size: float | str = SMALL
+) -> Legend | None:
     """Put the legend to the right of the data, where it covers none; None without entries.
 
     By default of everything on the axes with a label, each label once. The axes give up as much of
@@ -168,10 +173,7 @@ def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | No
     """
     from trueup.plotting.common.figures import Room
 
-    given = ax.get_legend_handles_labels()[0] if handles is None else handles
-    by_label: dict[str, Any] = {}
-    for handle in given:
-        by_label.setdefault(str(handle.get_label()), handle)
+    by_label = _by_label(ax, handles)
     if not by_label:
         return None
     legend = ax.legend(
@@ -181,8 +183,68 @@ def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | No
         bbox_to_anchor=(1.02, 1),
         borderaxespad=0,
         frameon=False,
-        fontsize=SMALL,
+        fontsize=size,
         alignment="left",
     )
-    Room.of(ax)
+    Room.of(ax).has_legend_beside = True
     return legend
+
+
+def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend | None:
+    """Put a small legend into a corner of axes that have no room beside them."""
+    by_label = {k: v for k, v in _by_label(ax, None).items() if k not in left_out}
+    if not by_label:
+        return None
+    return ax.legend(
+        list(by_label.values()),
+        list(by_label),
+        loc=place,
+        borderaxespad=0.2,
+        borderpad=0.2,
+        handlelength=1.2,
+        handletextpad=0.4,
+        labelspacing=0.25,
+        frameon=True,
+        framealpha=0.7,
+        edgecolor="none",
+        fontsize=small_print(TINY),
+        alignment="left",
+    )
+
+
+def _by_label(ax: Axes, handles: Sequence[Any] | None) -> dict[str, Any]:
+    """What the legend shows, each label once."""
+    given = ax.get_legend_handles_labels()[0] if handles is None else handles
+    by_label: dict[str, Any] = {}
+    for handle in given:
+        by_label.setdefault(str(handle.get_label()), handle)
+    return by_label
+
+
+def inches_of(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the place that axes were given, in inches."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    place, size = ax.get_position(original=True), figure.get_size_inches()
+    return float(place.width * size[0]), float(place.height * size[1])
+
+
+def is_compact(ax: Axes) -> bool:
+    """Whether axes are as small as those of a figure in a column of a paper."""
+    width, height = inches_of(ax)
+    return width < COMPACT_WIDTH or height < COMPACT_HEIGHT
+
+
+def small_print(points: float) -> float:
+    """Return a size in points: that of the reader's own setting where it is smaller."""
+    from matplotlib import rcParams
+
+    return min(points, float(rcParams["font.size"]))
+
+
+def shrink(ax: Axes) -> None:
+    """Make labels and numbers of small axes as small as the text of a figure in a paper."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(small_print(LABEL))
+        axis.labelpad = 2.0
+    ax.tick_params(labelsize=small_print(TICK), pad=2, length=2.5)
