@@ -1,7 +1,9 @@
 # What `from trueup import plotting` offers: `__init__.py` imports it on first use.
 
+from trueup.plotting.calibration_curve import plot_calibration_curve as plot_calibration_curve
 from trueup.plotting.decomposition import plot_decomposition as plot_decomposition
 from trueup.plotting.error_by_bins import plot_error_by_bins as plot_error_by_bins
+from trueup.plotting.lineups import lineup as lineup
 from trueup.plotting.local_errors import (
     plot_lce_cdf as plot_lce_cdf,
     plot_lce_landscape as plot_lce_landscape,
@@ -12,6 +14,7 @@ from trueup.plotting.overview import plot_overview as plot_overview
 from trueup.plotting.psce import plot_psce as plot_psce
 from trueup.plotting.recalibrations import plot_recalibrations as plot_recalibrations
 from trueup.plotting.reliability import plot_reliability as plot_reliability
+from trueup.plotting.one_call import reliability_diagram as reliability_diagram
 from trueup.plotting.rewards import plot_coverage as plot_coverage, plot_rewards as plot_rewards
 from trueup.plotting.row_charts.class_and_group_errors import (
     plot_class_errors as plot_class_errors,

@@ -19,6 +19,7 @@ LEGEND_GAP = 0.02  # between axes and legend, as a share of the axes' width
 LABEL_INCHES = 0.5  # what figures leave for the labels of axes, to the left and below
 LEAST = 0.3  # of the place, however long names are
 BELOW = 0.7  # of the space between rows of axes is for labels of the upper row
+MARGIN = 0.06  # inches around axes that make room themselves
 EDGE = 3.0  # pixels between labels and what is next to them
 
 
@@ -30,6 +31,15 @@ class NotebookFigure(Figure):
         """Return an empty figure of a size in inches that makes room for all text."""
         figure = cls(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
+        return figure
+
+    @classmethod
+    def without_layout(cls, size: tuple[float, float]) -> Self:
+        """Return an empty figure for axes that make `Room` for their text themselves."""
+        figure = cls(figsize=size)
+        FigureCanvasAgg(figure)
+        width, height = MARGIN / size[0], MARGIN / size[1]
+        figure.subplots_adjust(left=width, right=1 - width, bottom=height, top=1 - height)
         return figure
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
@@ -77,11 +87,10 @@ class Room:
         assert figure is not None
         least = LEAST * place.width
         left, right, bottom, top = place.x0, place.x1, place.y0, place.y1
-        if figure.get_layout_engine() is None:
-            before, under, over = self._missing(renderer, figure)
-            left += min(before / figure.bbox.width, place.width - least)
-            top -= min(over / figure.bbox.height, LEAST * place.height)
-            bottom += min(under / figure.bbox.height, (1 - LEAST) * (top - bottom))
+        before, under, over = self._missing(renderer, figure)
+        left += min(before / figure.bbox.width, place.width - least)
+        top -= min(over / figure.bbox.height, LEAST * place.height)
+        bottom += min(under / figure.bbox.height, (1 - LEAST) * (top - bottom))
         bottom += self.below / (1 + self.below) * (top - bottom)
         legend = axes.get_legend()
         if legend is not None and self.has_legend_beside:
@@ -99,8 +108,16 @@ class Room:
         tops = [text.get_window_extent(renderer).y1 for text in self.above]
         over = max(tops, default=self.axes.bbox.y1) - float(self.axes.bbox.y1)
         free = self._free(figure)
+        if figure.get_layout_engine() is not None:
+            # It makes room, but may take a square's empty place for room below.
+            edge = self.axes.get_position(original=True).y0 * figure.bbox.height - EDGE
+            return 0.0, max(under - edge, 0.0) if self._is_lowest() else 0.0, 0.0
         needed = (before, under, over)
         return tuple(max(n - f, 0.0) for n, f in zip(needed, free, strict=True))  # type: ignore[return-value]
+
+    def _is_lowest(self) -> bool:
+        spec = self.axes.get_subplotspec()
+        return spec is None or spec.is_last_row()
 
     def _free(self, figure: Figure) -> tuple[float, float, float]:
         """Pixels for labels to the left, below and above, up to other axes or the edge."""
@@ -169,3 +186,9 @@ def write_above(axes: Axes, title: str, remark: str) -> None:
         large = small_print(LABEL + 1) if small else "medium"
         style: dict[str, Any] = {"fontsize": large, "fontweight": "bold", "pad": pad}
         room.above.append(axes.set_title(title, loc="left", **style))
+
+
+class LineupFigure(NotebookFigure):
+    """The figure of a lineup, which knows in which of its panels the data are."""
+
+    place: int = 0

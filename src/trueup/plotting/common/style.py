@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trueup.checks import is_number
 from trueup.errors import CapabilityError, must_be
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ DASHED = (0, (4, 2))  # lines to compare with
 SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
 LONGEST_NAME = 28
 
+SMALLEST, LARGEST = 1.0, 100.0  # sides of a figure, in inches
 COMPACT_WIDTH, COMPACT_HEIGHT = 3.4, 2.4  # in inches: smaller axes have their legend inside
 LABEL, TICK, TINY = 8.0, 7.0, 6.5  # sizes of text there, in points
 
@@ -101,6 +103,14 @@ def on(ax: object, size: tuple[float, float], projection: str | None = None) -> 
     return ax
 
 
+def small_axes(size: tuple[float, float]) -> Axes:
+    """Return axes of a new figure of this size, for a diagram that makes room for its text."""
+    from trueup.plotting.common.figures import NotebookFigure
+
+    axes: Axes = NotebookFigure.without_layout(size).add_subplot()
+    return axes
+
+
 def tidy(ax: Axes, *, grid: str | None = "both") -> None:
     """Take away the frame's upper and right side, put a faint grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -121,9 +131,23 @@ def words(name: object, longest: int = LONGEST_NAME) -> str:
     if len(text) > longest:
         tail = longest // 3
         text = f"{text[: longest - 1 - tail]}…{text[-tail:]}"
-    # matplotlib reads $…$ as a formula and keeps labels that begin with _ out of legends.
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
+    text = plain(text)
+    return f" {text}" if text.startswith("_") else text  # else it would not be in legends
+
+
+def plain(text: str) -> str:
+    """Return text that matplotlib does not read as a formula."""
+    return text.replace("$", r"\$")
+
+
+def check_size(size: object) -> None:
+    """Raise InputError unless this is None or the width and height of a figure in inches."""
+    if size is None:
+        return
+    pair = isinstance(size, tuple | list) and len(size) == 2 and all(map(is_number, size))
+    if not pair or not all(SMALLEST <= inches <= LARGEST for inches in size):  # type: ignore[attr-defined]
+        rule = f"two numbers of inches from {SMALLEST:g} to {LARGEST:g}, width and height"
+        raise must_be("size", rule, size)
 
 
 def number(value: float) -> str:
