@@ -47,7 +47,7 @@ def calibration_curve(
     The band is pointwise: at one score chosen beforehand it covers the true rate, as far as the
     curve can follow it, in about ``confidence_level`` of all samples. In simulations
     (``python -m studies.curve_coverage``) with 500 to 12,000 rows, a 95% band covered smooth true
-    rates at 91% to 99% of the rows, and a rate that jumps from 0.2 to 0.8 at 79% to 88% of them.
+    rates at 94% to 99.8% of the rows, and a rate that jumps from 0.2 to 0.8 at 77% to 88% of them.
     The whole curve is inside less often than each point.
 
     Parameters
@@ -101,8 +101,8 @@ def calibration_curve(
     >>> probs = rng.random(2000)
     >>> curve = calibration_curve(probs, rng.random(2000) < probs**2)
     >>> middle = np.argmin(abs(curve["score"] - 0.5))
-    >>> round(curve["low"][middle], 2), round(curve["high"][middle], 2)
-    (0.22, 0.28)
+    >>> print(round(curve["low"][middle], 2), round(curve["high"][middle], 2))
+    0.21 0.3
     """
     if span is not None and (not is_number(span) or not 0 < span <= 1):
         raise must_be("span", "a number above 0 and up to 1, or None", span)

@@ -11,8 +11,7 @@ from trueup.plotting.common.score_axes import (
     Zoom,
     about_zoom,
     check_zoom,
-    padded,
-    range_of,
+    limits_of,
     ticks_by_size,
 )
 from trueup.plotting.common.style import (
@@ -93,8 +92,8 @@ def plot_calibration_curve(
         line: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": DASHED}
         axes.plot((0, 1), (0, 1), label="calibrated", zorder=1.5, **line)
     share = weight / weight.sum()
-    limits = range_of(zoom, score, share, label, low, high)
-    limits = padded(limits, axes.get_xlim() if index else None)
+    before = axes.get_xlim() if index else None
+    limits = limits_of(zoom, score, share, label, low, high, before=before)
     axes.set(xlim=limits, ylim=limits)
     axes.set_aspect("equal", adjustable="box", anchor="NW")
     shown = look(index)

@@ -13,7 +13,7 @@ from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.inference import consistency_band
 from trueup.lens import Lens, binary_problem, chosen_lens
-from trueup.plotting.common.score_axes import Zoom, check_zoom, padded, range_of
+from trueup.plotting.common.score_axes import Zoom, check_zoom, limits_of
 from trueup.plotting.common.style import BLUE, DASHED, INK, MUTED, check_size, need_matplotlib, tidy
 from trueup.seeds import Seed, generator_of
 from trueup.tables import BinTable
@@ -132,7 +132,7 @@ def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
     labels = [table.mean_label[full] for table in tables]
     score, share = tables[0].mean_score[full], tables[0].share[full]
     low, high = band["low"][full], band["high"][full]
-    limits = padded(range_of(zoom, score, share, low, high, *labels), None)
+    limits = limits_of(zoom, score, share, low, high, *labels)
     for number, axes in enumerate(all_axes, start=1):
         if number > len(tables):
             axes.remove()

@@ -13,8 +13,7 @@ from trueup.plotting.common.score_axes import (
     Zoom,
     about_zoom,
     check_zoom,
-    padded,
-    range_of,
+    limits_of,
     ticks_by_size,
 )
 from trueup.plotting.common.style import (
@@ -140,7 +139,8 @@ def plot_reliability(
     bounds = [*(bars or ()), *(whiskers or ())]
     full, score, share = _means(table)
     heights = [] if deviation else [each[full] for each in (table.mean_label, *bounds)]
-    limits = padded(range_of(zoom, score, share, *heights), axes.get_xlim() if index else None)
+    before = axes.get_xlim() if index else None
+    limits = limits_of(zoom, score, share, *heights, before=before)
     axes.set_xlim(limits)
     within = (limits[0] <= score) & (score <= limits[1])
     room.not_drawn.append(float(np.sum(share[~within])))

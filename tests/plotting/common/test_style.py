@@ -97,7 +97,7 @@ def test_numbers_and_percentages() -> None:
     assert [style.number(v) for v in (0.0, 1.0, 0.00123456)] == ["0", "1", "0.00123"]
     ax = plain_axes()
     style.percent_axis(ax.yaxis)
-    assert ax.yaxis.get_major_formatter()(0.125, 0) == "12.5 %"
+    assert ax.yaxis.get_major_formatter()(0.125, 0) == "12.5%"
     style.number_axis(ax.xaxis)
     ax.set_xlim(0.99999, 1.00001)
     ax.figure.canvas.draw()

@@ -84,7 +84,7 @@ def test_percentages_along_the_sides_rise_towards_their_corner() -> None:
     ax = plot_simplex(table(3, tu.bins.SimplexGrid(2)))
     for j in range(3):
         mine = ax.texts[3 + 3 * j : 6 + 3 * j]
-        assert [text.get_text() for text in mine] == ["25 %", "50 %", "75 %"]
+        assert [text.get_text() for text in mine] == ["25%", "50%", "75%"]
         away = [np.linalg.norm(np.array(text.get_position()) - CORNERS[j]) for text in mine]
         assert away[0] > away[1] > away[2]
 

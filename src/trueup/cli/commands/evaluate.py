@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -110,7 +111,7 @@ def evaluate(
     if picture is not None:
         from trueup.cli.figures import save_figure
 
-        save_figure(found.plot(), picture)
+        save_figure(found.plot(name=None if file == "-" else Path(file).name), picture)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -1,16 +1,17 @@
-"""`trueup plot`: one picture of the predictions in a file."""
+"""`trueup plot`: one figure of the predictions in a file."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from trueup.cli.data_options import FILE, bins_option, data_options, read_found, seed_option
-from trueup.cli.figures import check_picture, save_figure
+from trueup.cli.figures import RESOLUTION, check_picture, save_figure, size_of, zoom_of
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
-from trueup.plotting.registry import KINDS
+from trueup.plotting.registry import KINDS, OVERVIEW
 
 __all__ = ["plot"]
 
@@ -19,10 +20,10 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 
 
 @command(
-    "Draw a reliability diagram, or another picture.",
+    "Plot a reliability diagram, or another figure.",
     "trueup plot p.csv -o reliability.png",
-    "trueup plot p.csv --kind deviation -o deviation.svg",
-    "trueup plot p.csv --kind classes -o classes.pdf",
+    "trueup plot p.csv --kind curve -o curve.svg",
+    "trueup plot p.csv --stats --title Validation --size 3.3x2.6 --dpi 300 -o paper.png",
 )
 @click.argument("file", type=FILE)
 @click.option(
@@ -30,29 +31,65 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     "--output",
     type=click.Path(dir_okay=False),
     required=True,
-    help="Where to draw: *.png, *.svg or *.pdf.",
+    help="File to write: *.png, *.svg or *.pdf.",
 )
 @click.option(
     "--kind",
     type=click.Choice(OF_ONE_MODEL),
     default="reliability",
     show_default=True,
-    help="Which picture; overview has several.",
+    help="Which figure; overview has several.",
 )
+@click.option("--title", default="", help="Title of the figure.")
+@click.option("--name", help="Name of the model, for the legend or the title.")
+@click.option("--size", metavar="WxH", help="Width and height in inches, such as 3.3x2.6.")
+@click.option(
+    "--dpi",
+    type=click.IntRange(10, 2400),
+    default=RESOLUTION,
+    show_default=True,
+    help="Resolution of *.png, in dots per inch.",
+)
+@click.option(
+    "--zoom", metavar="HOW", help="Range of scores shown: auto, none, or limits such as 0,0.2."
+)
+@click.option("--stats", is_flag=True, help="Write ECE, its interval and n above the diagram.")
 @bins_option
 @seed_option("all chance")
 @data_options()
-def plot(file: str, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]) -> None:
-    """Draw the reliability diagram of FILE, or another picture of it."""
+def plot(
+    file: str,
+    output: str,
+    kind: str,
+    title: str,
+    name: str | None,
+    size: str | None,
+    dpi: int,
+    zoom: str | None,
+    stats: bool,
+    bins: int,
+    seed: int,
+    columns: dict[str, Any],
+) -> None:
+    """Plot the reliability diagram of FILE, or another figure of it."""
     check_picture(output, file)
+    options = {"title": title, "size": size_of(size), "zoom": zoom_of(zoom), "stats": stats}
     read_from = read_found(file, columns)
-    with working("drawing"):
+    if kind == OVERVIEW and name is None and file != "-":
+        name = Path(file).name
+    with working("plotting"):
         from trueup.evaluation.on_demand import OnDemand
         from trueup.evaluation.settings import Settings
-        from trueup.plotting.overview import figure_of
+        from trueup.plotting.overview import figure_of, parts_of
 
-        asked = Settings.checked(n_bins=bins, rng=seed)
-        features = read_from.names.features
-        parts = OnDemand(read_from.forecasts, asked, feature_names=features)
-        save_figure(figure_of(parts, kind), output)
+        if kind == OVERVIEW:  # its headline is the verdict
+            from trueup.evaluation import evaluate
+
+            found = evaluate(read_from.forecasts, n_bins=bins, advice=False, rng=seed)
+            parts: Any = parts_of(found)
+        else:
+            asked = Settings.checked(n_bins=bins, rng=seed)
+            features = read_from.names.features
+            parts = OnDemand(read_from.forecasts, asked, feature_names=features)
+        save_figure(figure_of(parts, kind, name=name, **options), output, dpi)
     say(f"the picture is in {output}.")

@@ -33,8 +33,14 @@ def check_zoom(zoom: object) -> None:
         raise must_be("zoom", '"auto", "none" or two increasing numbers from 0 to 1', zoom)
 
 
-def range_of(zoom: Zoom, score: Floats, share: Floats, *heights: Floats) -> tuple[float, float]:
-    """Return the range of scores to show, so that what is drawn at them has room as well.
+def limits_of(
+    zoom: Zoom,
+    score: Floats,
+    share: Floats,
+    *heights: Floats,
+    before: tuple[float, float] | None = None,
+) -> tuple[float, float]:
+    """Return the limits of an axis of scores, so that what is drawn at them has room as well.
 
     Parameters
     ----------
@@ -44,20 +50,35 @@ def range_of(zoom: Zoom, score: Floats, share: Floats, *heights: Floats) -> tupl
         Points in increasing order of the score, and their shares of the rows.
     heights
         What else is drawn at each point, on the same scale as the score; NaN for nothing.
+    before
+        Limits that the axes have already, which are included.
     """
     if not isinstance(zoom, str):
-        return float(zoom[0]), float(zoom[1])
+        return _padded((float(zoom[0]), float(zoom[1])), before)
+    limits = _padded(FULL, before)
     if zoom == "none" or len(score) == 0:
-        return FULL
+        return limits
     kept = most_rows(share)
     if np.ptp(score[kept]) >= NARROW:
-        return FULL
-    drawn = np.concatenate([score[kept], *(height[kept] for height in heights)])
-    low, high = float(np.nanmin(drawn)), float(np.nanmax(drawn))
+        return limits
+    while True:
+        drawn = np.concatenate([score[kept], *(height[kept] for height in heights)])
+        closer = _closer(float(np.nanmin(drawn)), float(np.nanmax(drawn)))
+        if closer is None:
+            return limits
+        found = _padded(closer, before)
+        more = kept | ((score >= found[0]) & (score <= found[1]))
+        if (more == kept).all():
+            return found
+        kept = more  # a point among those shown is shown, with all that is drawn at it
+
+
+def _closer(low: float, high: float) -> tuple[float, float] | None:
+    """Return a range from round numbers near these ends; None if it is most of the axis."""
     if high - low < 1e-6:
         low, high = max(low - 0.05, 0.0), min(high + 0.05, 1.0)
     if high - low > WIDE:
-        return FULL
+        return None
     if low < 0.5 * (high - low):  # so near 0 that it may as well be seen
         low = 0.0
     if 1 - high < 0.5 * (high - low):
@@ -78,7 +99,7 @@ def most_rows(share: Floats) -> Flags:
     return np.asarray((place >= first) & (place <= last))
 
 
-def padded(limits: tuple[float, float], before: tuple[float, float] | None) -> tuple[float, float]:
+def _padded(limits: tuple[float, float], before: tuple[float, float] | None) -> tuple[float, float]:
     """Return limits with a margin; they include those that the axes had before."""
     pad = PAD * (limits[1] - limits[0])
     low, high = limits[0] - pad, limits[1] + pad

@@ -42,7 +42,7 @@ PLAIN = Kind("o", GREEN, "on the whole as\noften as it occurs")
 
 @dataclass(frozen=True)
 class Rows:
-    """What is drawn in each row, worst first; all columns in that order."""
+    """What is drawn in each row, in order; all columns in that order."""
 
     order: Indices  # of each row in the columns
     names: list[Any]
@@ -53,11 +53,21 @@ class Rows:
     pvalue: Floats
 
     @classmethod
-    def of(cls, columns: ResultTable, name: str, *, pvalue: str, worst_first: bool = True) -> Rows:
-        """Read and sort the columns; rows without a number are left out."""
+    def of(
+        cls,
+        columns: ResultTable,
+        name: str,
+        *,
+        pvalue: str,
+        worst_first: bool = True,
+        in_order: Sequence[int] | None = None,
+    ) -> Rows:
+        """Read and sort the columns, by error or as given; rows without a number are dropped."""
         check_columns("columns", columns, name, "error")
         value = numbers(columns, "error")
         order = np.argsort(-value if worst_first else value, kind="stable")
+        if in_order is not None:
+            order = np.asarray(in_order, np.intp)
         order = order[~np.isnan(value[order])]
         names = columns[name].tolist()
         low, high, gap, p = (numbers(columns, c)[order] for c in ("low", "high", "gap", pvalue))
