@@ -17,7 +17,7 @@ from trueup.inference.arguments import check_level
 from trueup.lens import Lens, check_lens, chosen_lens
 from trueup.tables import Curve
 
-SPAN, ROWS_OF_SPAN = 0.75, 500  # of the window, and the rows from which on it gets smaller
+SPAN, ROWS_OF_SPAN = 0.75, 500  # the window gets smaller from that many balanced rows on
 BY_RANK, BY_SCORE = 101, 61  # places of the curve: percentiles of the rows, and steps of the score
 TAIL = 0.005  # of the rows at either end, where a fit has neighbors on one side only
 FEW_SCORES = 20  # distinct ones: of no more, the tails are shown as well
@@ -60,9 +60,9 @@ def calibration_curve(
         Which part of the prediction is used; by default `Binary` for 1-D probabilities and
         `TopLabel` for a matrix.
     span : float, optional
-        Fraction of the rows in the window of each local fit. By default 0.75 up to 500 rows and
-        less for more, 0.75 (500/n)^(1/4): a fixed one would smooth away errors that many rows show.
-        R's ``loess`` and `CurveError` use 0.75.
+        Fraction of the rows in the window of each local fit. By default 0.75 up to m = 250 rows of
+        the rarer outcome and 0.75 (250/m)^(1/4) for more: a fixed span would smooth away errors
+        that many rows show. R's ``loess`` and `CurveError` use 0.75.
     monotone : bool
         Whether the curve and both ends of the band are made non-decreasing.
     confidence_level : float
@@ -114,9 +114,12 @@ def calibration_curve(
     if chosen.induces != "pairs":
         rule = "must yield one score per row, as TopLabel() or OneVsRest(0) does"
         raise InputError("lens", rule, chosen)
-    groups = TiedScores.of(chosen.problem(forecasts))
+    pairs = chosen.problem(forecasts)
+    groups = TiedScores.of(pairs)
     if span is None:
-        span = SPAN * min(1.0, (ROWS_OF_SPAN / forecasts.n) ** 0.25)
+        rate = float(pairs.means[1])
+        rarer = max(1.0, len(pairs) * min(rate, 1 - rate))
+        span = SPAN * min(1.0, (ROWS_OF_SPAN / (2 * rarer)) ** 0.25)
     at = _places(groups)
     value, sums = groups.value, groups.sums
     width = np.maximum(widths(groups, at, span), np.finfo(np.float64).tiny)
@@ -203,9 +206,9 @@ def _places(groups: TiedScores) -> Ints:
     """Where among the distinct scores the curve is fitted: evenly by rank and along the score."""
     value, end = groups.value, np.cumsum(groups.weight)
     tails = (TAIL, 1 - TAIL) if len(value) > FEW_SCORES else (0.0, 1.0)
-    by_rank = np.searchsorted(end, np.linspace(*tails, BY_RANK) * end[-1])
+    by_rank = np.searchsorted(end, np.linspace(tails[0], tails[1], BY_RANK) * end[-1])
     by_rank = np.minimum(by_rank, len(value) - 1)
-    by_score = np.searchsorted(value, np.linspace(*value[by_rank[[0, -1]]], BY_SCORE))
+    by_score = np.searchsorted(value, np.linspace(value[by_rank[0]], value[by_rank[-1]], BY_SCORE))
     return np.unique(np.concatenate([by_rank, by_score]))
 
 

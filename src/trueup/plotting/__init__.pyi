@@ -10,11 +10,11 @@ from trueup.plotting.local_errors import (
     plot_mlce as plot_mlce,
 )
 from trueup.plotting.null_distribution import plot_null as plot_null
+from trueup.plotting.one_call import reliability_diagram as reliability_diagram
 from trueup.plotting.overview import plot_overview as plot_overview
 from trueup.plotting.psce import plot_psce as plot_psce
 from trueup.plotting.recalibrations import plot_recalibrations as plot_recalibrations
 from trueup.plotting.reliability import plot_reliability as plot_reliability
-from trueup.plotting.one_call import reliability_diagram as reliability_diagram
 from trueup.plotting.rewards import plot_coverage as plot_coverage, plot_rewards as plot_rewards
 from trueup.plotting.row_charts.class_and_group_errors import (
     plot_class_errors as plot_class_errors,

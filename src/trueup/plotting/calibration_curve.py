@@ -12,6 +12,7 @@ from trueup.plotting.common.score_axes import (
     about_zoom,
     check_zoom,
     limits_of,
+    limits_of_heights,
     ticks_by_size,
 )
 from trueup.plotting.common.style import (
@@ -94,10 +95,12 @@ def plot_calibration_curve(
     share = weight / weight.sum()
     before = axes.get_xlim() if index else None
     limits = limits_of(zoom, score, share, label, low, high, before=before)
-    axes.set(xlim=limits, ylim=limits)
+    here = (limits[0] <= score) & (score <= limits[1])
+    heights = [each[here] for each in (label, low, high)]
+    of_heights = limits_of_heights(limits, heights, axes.get_ylim() if index else None)
+    axes.set(xlim=limits, ylim=of_heights)
     axes.set_aspect("equal", adjustable="box", anchor="NW")
     shown = look(index)
-    here = (limits[0] <= score) & (score <= limits[1])
     room.not_drawn.append(float(np.sum(share[~here])))
     marker = shown.marker if len(score) == 1 else None  # a single score has no line
     line = {"color": shown.colour, "linestyle": shown.dashes, "linewidth": 1.6, "marker": marker}

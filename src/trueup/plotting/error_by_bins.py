@@ -101,8 +101,8 @@ def _curve(axes: Axes, columns: ResultTable, rows: Indices, index: int, name: ob
     if "monotone" in columns:
         rising = columns["monotone"][rows].astype(bool)
     for part, face, what in (
-        (rising, shown.colour, "mean labels rise" if not rising.all() else None),
-        (~rising, "white", "mean labels fall\nsomewhere"),
+        (rising, shown.colour, "mean labels increase" if not rising.all() else None),
+        (~rising, "white", "mean labels\ndecrease somewhere"),
     ):
         if part.any():
             axes.scatter(

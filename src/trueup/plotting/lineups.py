@@ -13,7 +13,7 @@ from trueup.estimators import BinnedError
 from trueup.forecasts import Forecasts
 from trueup.inference import consistency_band
 from trueup.lens import Lens, binary_problem, chosen_lens
-from trueup.plotting.common.score_axes import Zoom, check_zoom, limits_of
+from trueup.plotting.common.score_axes import Zoom, check_zoom, limits_of, limits_of_heights
 from trueup.plotting.common.style import BLUE, DASHED, INK, MUTED, check_size, need_matplotlib, tidy
 from trueup.seeds import Seed, generator_of
 from trueup.tables import BinTable
@@ -133,6 +133,7 @@ def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
     score, share = tables[0].mean_score[full], tables[0].share[full]
     low, high = band["low"][full], band["high"][full]
     limits = limits_of(zoom, score, share, low, high, *labels)
+    of_heights = limits_of_heights(limits, labels, None)
     for number, axes in enumerate(all_axes, start=1):
         if number > len(tables):
             axes.remove()
@@ -140,7 +141,7 @@ def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
         axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=0.9)
         line: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 3, "linewidth": 1.0}
         axes.plot(score, labels[number - 1], gid="reliability", **line)
-        axes.set(xlim=limits, ylim=limits)
+        axes.set(xlim=limits, ylim=of_heights)
         axes.set_aspect("equal", adjustable="box")
         _tidy(axes, number)
 

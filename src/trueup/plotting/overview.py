@@ -53,7 +53,8 @@ def plot_overview(
     Examples
     --------
     >>> import trueup as tu
-    >>> found = tu.evaluate([0.2, 0.4, 0.7, 0.9] * 9, [0, 0, 1, 1] * 9, n_resamples=39, advice=False)
+    >>> probs, labels = [0.2, 0.4, 0.7, 0.9] * 9, [0, 0, 1, 1] * 9
+    >>> found = tu.evaluate(probs, labels, n_resamples=39, advice=False)
     >>> plot_overview(found, name="toy").get_suptitle().splitlines()[0]
     'toy'
     """
@@ -147,9 +148,7 @@ def _figure(
     return figure
 
 
-def _page(
-    parts: Parts, title: str, name: object, size: tuple[float, float] | None
-) -> Figure:
+def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | None) -> Figure:
     """Draw the panels of the overview that the parts of an evaluation allow, and its headline."""
     need_matplotlib()
     from trueup.plotting.common.figures import NotebookFigure
@@ -159,9 +158,9 @@ def _page(
     down = -(-len(panels) // ACROSS)
     headline = _headline(parts, title, name)
     inches = 0.3 * len(headline)
-    figure = NotebookFigure.of_size(
-        size or (ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1] + inches)
-    )
+    figure = NotebookFigure.of_size(size or (ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1] + inches))
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.12, h_pad=0.08)  # inches: labels keep away from the edge
     if headline:
         at: dict[str, Any] = {"x": 0.01, "ha": "left"}
         figure.suptitle("\n".join(headline), fontsize="large", fontweight="bold", **at)

@@ -39,9 +39,10 @@ def plot_psce(
     """Draw the accuracy near every score against the score (Nixon et al. 2019, §5.4).
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
-    how much data each point rests on. The curve ends at the lowest and the highest score, and is dotted
-    where it rests on fewer than 30 rows and on less than 5% of the most. Near 0 and 1 it leaves the diagonal
-    even for calibrated models, because all neighbours of a score lie on one side.
+    how much data each point rests on. The curve ends at the lowest and the highest score. It is
+    dotted where it rests on fewer than 30 rows and on less than 5% of the most. Near 0 and 1 it
+    leaves the diagonal even for calibrated models, because all neighbors of a score lie on one
+    side.
 
     Parameters
     ----------

@@ -80,7 +80,9 @@ FIGURES = (
         title="Reliability diagram (equal-width bins)",
         takes=OF_BINS,
     ),
-    Entry("deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION, takes=OF_BINS),
+    Entry(
+        "deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION, takes=OF_BINS
+    ),
     Entry(
         "equal-mass",
         "reliability.of_bins",

@@ -14,6 +14,7 @@ from trueup.plotting.common.score_axes import (
     about_zoom,
     check_zoom,
     limits_of,
+    limits_of_heights,
     ticks_by_size,
 )
 from trueup.plotting.common.style import (
@@ -50,6 +51,8 @@ STRIP = "share of rows"
 SERIES, SERIES_OF_FEW = "reliability", "reliability-few"
 CALIBRATED = "calibrated"
 ROUNDING = 1e-9
+LEGEND = (1.1, 0.5)  # width and height in inches of a legend inside
+OF_DATA = 0.65  # of the height of small axes, without strip and labels
 ROOM_FOR_LEGEND = 0.5  # inches by which a place must be wider than high
 
 
@@ -159,7 +162,8 @@ def plot_reliability(
     points = Points(score, label, outside, table.count[full] < FEW)
     _points(axes, points, shown, name, hollow=bars is not None, compact=compact)
     bottom = _strip(axes, table, shown, index, compact) if histogram else axes
-    bottom.set_xlabel(f"mean predicted probability{about_zoom(limits, max(room.not_drawn))}")
+    zoomed = about_zoom(limits, max(room.not_drawn), "; all rows shown")
+    bottom.set_xlabel(f"mean predicted probability{zoomed}")
     axes.set_ylabel("observed − predicted" if deviation else "observed frequency")
     ticks_by_size(axes, inches_of(axes))
     tidy(axes)
@@ -281,7 +285,7 @@ def _limit_heights(
 ) -> None:
     """Show all points and bands of the bins within the limits, and what was there before."""
     if not deviation:
-        axes.set_ylim(limits)
+        axes.set_ylim(limits_of_heights(limits, heights, None if first else axes.get_ylim()))
         axes.set_aspect("equal", adjustable="box", anchor="NW")
         return
     reach = 1.1 * float(np.nanmax(np.abs(np.concatenate(heights)), initial=0.01))
@@ -299,12 +303,18 @@ def _small_legend(axes: Axes, deviation: bool) -> None:
 
 
 def _empty_corner(axes: Axes) -> str:
-    """Return the corner, off the diagonal, that fewer points are in."""
+    """Return the corner, off the diagonal, in which a legend hides fewer points and bars."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    drawn = [line.get_xydata() for line in axes.lines if line.get_gid() == SERIES]
-    x, y = np.concatenate(drawn).T if drawn else np.zeros((2, 0))
+    drawn = [np.asarray(line.get_xydata()) for line in axes.lines if line.get_gid() == SERIES]
+    for bars in axes.collections:
+        if bars.get_gid() == "band":
+            drawn += [np.asarray(ends) for ends in bars.get_segments()]  # type: ignore[attr-defined]
+    x, y = np.concatenate([np.zeros((0, 2)), *drawn]).T
     x, y = (x - left) / (right - left), (y - low) / (high - low)
-    above, below = (x < 0.7) & (y > 0.65), (x > 0.3) & (y < 0.35)
+    side = OF_DATA * inches_of(axes)[1]
+    across = side if axes.get_aspect() != 1 else side * (right - left) / (high - low)
+    wide, tall = LEGEND[0] / across, LEGEND[1] / side
+    above, below = (x < wide) & (y > 1 - tall), (x > 1 - wide) & (y < tall)
     return "upper left" if np.sum(above) <= np.sum(below) else "lower right"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_study"]
 
 VALUES = {
-    "bias": "bias: mean less truth",
+    "bias": "bias: mean − true value",
     "rmse": "root mean squared distance from the truth",
 }
 
@@ -39,7 +39,7 @@ def plot_study(
     measures: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how far measures are from the truth in a world, against the rows of a data set.
+    """Draw how far measures are from the truth in a world, against the rows of a dataset.
 
     Bars are two Monte-Carlo standard errors either way. Measures without a known truth are left
     out.
@@ -85,7 +85,7 @@ def plot_study(
     if value == "rmse":
         ax.set_ylim(bottom=0)
     ax.set_title(words(chosen, 48), loc="left", fontsize="medium")
-    ax.set_xlabel("rows of a data set")
+    ax.set_xlabel("rows per dataset")
     ax.set_ylabel(VALUES[value])
     legend_of_series(ax)
     return ax

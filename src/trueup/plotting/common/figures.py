@@ -113,7 +113,7 @@ class Room:
             edge = self.axes.get_position(original=True).y0 * figure.bbox.height - EDGE
             return 0.0, max(under - edge, 0.0) if self._is_lowest() else 0.0, 0.0
         needed = (before, under, over)
-        return tuple(max(n - f, 0.0) for n, f in zip(needed, free, strict=True))  # type: ignore[return-value]
+        return tuple(max(n - f, 0.0) for n, f in zip(needed, free, strict=True))
 
     def _is_lowest(self) -> bool:
         spec = self.axes.get_subplotspec()
@@ -132,7 +132,7 @@ class Room:
         under = BELOW * (bottoms[last - 1] - tops[last]) if last < len(tops) else bottoms[-1]
         over = (1 - BELOW) * (bottoms[first - 1] - tops[first]) if first else 1 - tops[0]
         pixels = (left * width, under * height, over * height)
-        return tuple(min(free - EDGE, most) for free in pixels)  # type: ignore[return-value]
+        return tuple(min(free - EDGE, most) for free in pixels)
 
     def get_subplotspec(self) -> SubplotSpec | None:
         """Return the place in a grid, which matplotlib's tight layout asks for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -40,11 +39,18 @@ def distinct_words(names: Sequence[Any], longest: int) -> list[str]:
 
 def _without_common(texts: list[str]) -> list[str]:
     """Cut the start and the end that all texts share, at a border between words."""
-    start = _to_border(os.path.commonprefix(texts))
+    start = _to_border(_common_start(texts))
     texts = [text[len(start) :] for text in texts]
-    end = _to_border(os.path.commonprefix([text[::-1] for text in texts]))
+    end = _to_border(_common_start([text[::-1] for text in texts]))
     cut = [text[: len(text) - len(end)] for text in texts]
     return cut if all(cut) else texts
+
+
+def _common_start(texts: list[str]) -> str:
+    """Return what all texts start with: what the first and the last in order do."""
+    first, last = min(texts), max(texts)
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((k for k, (a, b) in pairs if a != b), min(len(first), len(last)))]
 
 
 def _to_border(common: str) -> str:
@@ -73,17 +79,19 @@ def order_of(names: Sequence[Any]) -> list[int] | None:
 
 def _around_digits(texts: list[str]) -> list[str]:
     """Cut the start and the end that all texts share, but no digits."""
-    start = os.path.commonprefix(texts).rstrip("0123456789-/.")
+    start = _common_start(texts).rstrip("0123456789-/.")
     texts = [text[len(start) :] for text in texts]
-    end = os.path.commonprefix([text[::-1] for text in texts])
+    end = _common_start([text[::-1] for text in texts])
     end = end[::-1].lstrip("0123456789-/")
     return [text[: len(text) - len(end)].strip(" -_/.") for text in texts]
 
 
 def _value(name: Any) -> Any:
     """Return a date or number that a name is; None if it is neither."""
-    if isinstance(name, date | np.datetime64):
-        return str(np.datetime64(name, "us"))
+    if isinstance(name, date):
+        return name.isoformat()
+    if isinstance(name, np.datetime64):
+        return str(name.astype("datetime64[us]"))
     if isinstance(name, bool | np.bool_):
         return None
     if isinstance(name, int | float | np.number):

@@ -58,19 +58,39 @@ def limits_of(
     limits = _padded(FULL, before)
     if zoom == "none" or len(score) == 0:
         return limits
-    kept = most_rows(share)
-    if np.ptp(score[kept]) >= NARROW:
+    kept = np.flatnonzero(most_rows(share))
+    first, last = kept[0], kept[-1]
+    if score[last] - score[first] >= NARROW:
         return limits
-    while True:
-        drawn = np.concatenate([score[kept], *(height[kept] for height in heights)])
-        closer = _closer(float(np.nanmin(drawn)), float(np.nanmax(drawn)))
-        if closer is None:
-            return limits
-        found = _padded(closer, before)
-        more = kept | ((score >= found[0]) & (score <= found[1]))
-        if (more == kept).all():
-            return found
-        kept = more  # a point among those shown is shown, with all that is drawn at it
+    drawn = np.concatenate([score[kept], *(height[kept] for height in heights)])
+    closer = _closer(float(np.nanmin(drawn)), float(np.nanmax(drawn)))
+    if closer is None:
+        return limits
+    low, high = _padded(closer, None)
+    # The heights may reach further than the scores: a point that is not shown is not in sight.
+    if first > 0:
+        low = max(low, float(score[first - 1] + score[first]) / 2)
+    if last + 1 < len(score):
+        high = min(high, float(score[last] + score[last + 1]) / 2)
+    return _with_those_before((low, high), before)
+
+
+def limits_of_heights(
+    limits: tuple[float, float], heights: list[Floats], before: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Return limits for heights on the same scale as the scores: those of the scores, or wider."""
+    drawn = np.concatenate([np.zeros(0), *heights])
+    low, high = (float(end(drawn, initial=limits[0])) for end in (np.nanmin, np.nanmax))
+    high = max(high, limits[1])
+    pad = PAD * (high - low)
+    low, high = low - pad * (low < limits[0]), high + pad * (high > limits[1])
+    return _with_those_before((low, high), before)
+
+
+def _with_those_before(
+    limits: tuple[float, float], before: tuple[float, float] | None
+) -> tuple[float, float]:
+    return limits if before is None else (min(before[0], limits[0]), max(before[1], limits[1]))
 
 
 def _closer(low: float, high: float) -> tuple[float, float] | None:
@@ -102,20 +122,19 @@ def most_rows(share: Floats) -> Flags:
 def _padded(limits: tuple[float, float], before: tuple[float, float] | None) -> tuple[float, float]:
     """Return limits with a margin; they include those that the axes had before."""
     pad = PAD * (limits[1] - limits[0])
-    low, high = limits[0] - pad, limits[1] + pad
-    return (low, high) if before is None else (min(before[0], low), max(before[1], high))
+    return _with_those_before((limits[0] - pad, limits[1] + pad), before)
 
 
-def about_zoom(limits: tuple[float, float], beyond: float) -> str:
+def about_zoom(limits: tuple[float, float], beyond: float, rest: str = "") -> str:
     """Return a line for below the label of the axis; nothing if it shows everything.
 
-    ``beyond`` is the share of the rows that is not drawn.
+    ``beyond`` is the share of the rows that is not drawn; if it is 0, ``rest`` is written.
     """
     if beyond > 0:
         shown = percent(float(f"{beyond:.2g}")) if beyond >= 0.0005 else "<0.1%"
         return f"\n(zoomed in; {shown} of rows beyond)"
     full = limits[0] <= 0 and limits[1] >= 1
-    return "" if full else "\n(zoomed in; all rows shown)"
+    return "" if full else f"\n(zoomed in{rest})"
 
 
 def ticks_by_size(axes: Axes, inches: tuple[float, float]) -> None:

@@ -219,10 +219,11 @@ def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend 
     by_label = {k: v for k, v in _by_label(ax, None).items() if k not in left_out}
     if not by_label:
         return None
-    return ax.legend(
+    where: Any = place
+    legend: Legend = ax.legend(
         list(by_label.values()),
         list(by_label),
-        loc=place,
+        loc=where,
         borderaxespad=0.2,
         borderpad=0.2,
         handlelength=1.2,
@@ -234,6 +235,7 @@ def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend 
         fontsize=small_print(TINY),
         alignment="left",
     )
+    return legend
 
 
 def _by_label(ax: Axes, handles: Sequence[Any] | None) -> dict[str, Any]:

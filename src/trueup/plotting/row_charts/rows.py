@@ -16,6 +16,7 @@ from trueup.plotting.common.style import (
     OVER_MARKER,
     UNDER,
     UNDER_MARKER,
+    inches_of,
     number_axis,
     tidy,
 )
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES_A_ROW = 0.23
+LINE = 1.35  # height of a line of text, in sizes of the text
+SMALLEST_NAME = 4.0  # points
 
 
 class Kind(NamedTuple):
@@ -89,6 +92,8 @@ def draw_rows(
 
     Points are hollow where the adjusted p-value is above ``alpha``; None fills all.
     """
+    from matplotlib import rcParams
+
     from trueup.plotting.common.figures import Room
 
     Room.of(axes)
@@ -105,6 +110,9 @@ def draw_rows(
                 at = (rows.value[:shown][part], place[part])
                 axes.scatter(*at, facecolor=face, linewidth=1.2, zorder=3, **look)
     axes.set_yticks(place, names)
+    points_a_row = 72 * inches_of(axes)[1] / max(shown, 1)
+    if points_a_row < LINE * rcParams["font.size"]:
+        axes.tick_params(axis="y", labelsize=max(points_a_row / LINE, SMALLEST_NAME))
     axes.set_ylim(max(shown, 1) - 0.4, -0.6)
     number_axis(axes.xaxis)
     axes.locator_params(axis="x", nbins=5)
