@@ -152,9 +152,9 @@ class Smoother(NamedTuple):
         """Derive the weights of fits at some places, with scores put together in cells."""
         sums = groups.merged(_cells(groups))
         score, x = sums.score / sums.weight, groups.value[at]
-        t = (score - x[:, None]) / width[:, None]
-        t = np.where(groups.value[at][:, None] == score, 0.0, t)
-        kernel = np.clip(1 - np.abs(t) ** 3, 0, None) ** 3
+        with np.errstate(over="ignore"):  # a window without a width holds the score itself alone
+            t = np.clip((score - x[:, None]) / width[:, None], -1, 1)
+        kernel = (1 - np.abs(t) ** 3) ** 3
         inside = kernel * sums.weight
         total = inside.sum(axis=1, keepdims=True)
         mean = (inside * t).sum(axis=1, keepdims=True) / total
