@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup.plotting.common.columns import Floats, check_columns, numbers
+from trueup.plotting.common.remarks import write_above
 from trueup.plotting.common.score_axes import (
     Zoom,
     about_zoom,
@@ -83,7 +84,7 @@ def plot_calibration_curve(
     check_columns("curve", curve, "score", "mean_label", "weight")
     check_zoom(zoom)
     axes = on(ax, SIZE)
-    from trueup.plotting.common.figures import Room, write_above
+    from trueup.plotting.common.figures import Room
 
     room, compact = Room.of(axes), is_compact(axes)
     index = len(room.not_drawn)

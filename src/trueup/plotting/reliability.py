@@ -9,6 +9,7 @@ import numpy as np
 from trueup.checks import check_choice, check_flag
 from trueup.errors import Verbatim, must_be
 from trueup.plotting.common.columns import Flags, Floats, Indices, check_columns, numbers
+from trueup.plotting.common.remarks import write_above
 from trueup.plotting.common.score_axes import (
     Zoom,
     about_zoom,
@@ -132,7 +133,7 @@ def plot_reliability(
     whiskers = None if confidence is None else _ends("confidence", confidence, table)
     deviation = form == "deviation"
     axes = on(ax, SIZE_OF_DEVIATIONS if deviation else SIZE)
-    from trueup.plotting.common.figures import Room, write_above
+    from trueup.plotting.common.figures import Room
 
     room, compact = Room.of(axes), is_compact(axes)
     index = len(room.not_drawn)

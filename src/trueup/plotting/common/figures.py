@@ -168,26 +168,6 @@ def strip_below(axes: Axes, kind: str, *, share: float, gap: float, shared_x: bo
     return strip
 
 
-def write_above(axes: Axes, title: str, remark: str) -> None:
-    """Write a title above the axes, and below it a remark in small print."""
-    from trueup.plotting.common.style import INK, LABEL, TICK, is_compact, small_print
-
-    small, room = is_compact(axes), Room.of(axes)
-    lines = remark.count("\n") + 1 if remark else 0
-    size = small_print(TICK if small else LABEL + 0.5)
-    if remark:
-        offset: dict[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
-        at: dict[str, Any] = {"xycoords": "axes fraction", "ha": "left", "va": "bottom"}
-        room.above.append(
-            axes.annotate(remark, (0, 1), fontsize=size, color=INK, **offset, **at, gid="remark")
-        )
-    if title:
-        pad = 4 + 1.25 * lines * size
-        large = small_print(LABEL + 1) if small else "medium"
-        style: dict[str, Any] = {"fontsize": large, "fontweight": "bold", "pad": pad}
-        room.above.append(axes.set_title(title, loc="left", **style))
-
-
 class LineupFigure(NotebookFigure):
     """The figure of a lineup, which knows in which of its panels the data are."""
 
