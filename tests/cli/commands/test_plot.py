@@ -140,8 +140,8 @@ def test_title_name_size_resolution_and_zoom(run, files) -> None:
     run("plot", "wrong.csv", "-o", "p.svg", "--kind", "curve", "--zoom", "none", "--size", "3,3")
     assert (files / "p.svg").read_bytes().startswith(b"<?xml")
     for option, value, said in (
-        ("--size", "large", "`--size` must be width and height in inches; got 'large'"),
-        ("--zoom", "near", "`--zoom` must be auto, none, or two numbers"),
+        ("--size", "large", "--size must be width and height in inches; got 'large'"),
+        ("--zoom", "near", "--zoom must be auto, none, or two numbers"),
         ("--zoom", "0.5,0.2", "two increasing numbers"),
         ("--dpi", "1", "--dpi"),
     ):
