@@ -21,7 +21,8 @@ SPAN, ROWS_OF_SPAN = 0.75, 500  # the window gets smaller from that many balance
 BY_RANK, BY_SCORE = 101, 61  # places of the curve: percentiles of the rows, and steps of the score
 TAIL = 0.005  # of the rows at either end, where a fit has neighbors on one side only
 FEW_SCORES = 20  # distinct ones: of no more, the tails are shown as well
-CELLS = 800  # scores are put together in twice as many cells at most, for the variance alone
+SCORES = 2000  # of more than twice as many distinct scores, the nearest are put together
+CELLS = 300  # scores are put together in twice as many cells at most, for the variance alone
 STEPS = 40  # of a bisection: shifts are exact to 1e-10
 FLAT_SHARE = 1e-24  # of the weight of a window: what is bent less is a line
 FARTHEST = 40.0  # shift of the logit
@@ -41,7 +42,8 @@ def calibration_curve(
     r"""Fit the observed rate as a smooth function of the predicted probability.
 
     The curve is the loess fit of `CurveError` (degree 2, tricube weights) at about 160 scores from
-    the 0.5th to the 99.5th percentile, clipped to [0, 1] and, with ``monotone``, replaced by the
+    the 0.5th to the 99.5th percentile (of more than 4,000 distinct scores, neighbors less than
+    1/2000 apart are put together), clipped to [0, 1] and, with ``monotone``, replaced by the
     closest non-decreasing curve.
 
     The band is pointwise: at one score chosen beforehand it covers the true rate, as far as the
@@ -102,7 +104,7 @@ def calibration_curve(
     >>> curve = calibration_curve(probs, rng.random(2000) < probs**2)
     >>> middle = np.argmin(abs(curve["score"] - 0.5))
     >>> print(round(curve["low"][middle], 2), round(curve["high"][middle], 2))
-    0.21 0.3
+    0.21 0.29
     """
     if span is not None and (not is_number(span) or not 0 < span <= 1):
         raise must_be("span", "a number above 0 and up to 1, or None", span)
@@ -115,7 +117,7 @@ def calibration_curve(
         rule = "must yield one score per row, as TopLabel() or OneVsRest(0) does"
         raise InputError("lens", rule, chosen)
     pairs = chosen.problem(forecasts)
-    groups = TiedScores.of(pairs)
+    groups = _coarser(TiedScores.of(pairs))
     if span is None:
         rate = float(pairs.means[1])
         rarer = max(1.0, len(pairs) * min(rate, 1 - rate))
@@ -150,7 +152,7 @@ class Smoother(NamedTuple):
     @classmethod
     def of(cls, groups: TiedScores, at: Ints, width: Floats) -> Smoother:
         """Derive the weights of fits at some places, with scores put together in cells."""
-        sums = groups.merged(_cells(groups))
+        sums = groups.merged(_cells(groups, CELLS))
         score, x = sums.score / sums.weight, groups.value[at]
         with np.errstate(over="ignore"):  # a window without a width holds the score itself alone
             t = np.clip((score - x[:, None]) / width[:, None], -1, 1)
@@ -219,14 +221,25 @@ def _nearest_weight(groups: TiedScores, at: Ints) -> Floats:
     return np.add.reduceat(np.asarray(groups.weight, np.float64), np.r_[0, start])
 
 
-def _cells(groups: TiedScores) -> Ints:
-    """First score of each cell: few enough rows, and near enough scores, are put together."""
+def _coarser(groups: TiedScores) -> TiedScores:
+    """Put the nearest of very many distinct scores together, at their mean; others are kept."""
+    starts = _cells(groups, SCORES)
+    if len(starts) == len(groups):
+        return groups
+    sums = groups.merged(starts)
+    rank, hits = (np.add.reduceat(each, starts) for each in (groups.rank, groups.hits))
+    weighted = None if groups.weighted is None else sums
+    return TiedScores(sums.score / sums.weight, rank, hits, weighted)
+
+
+def _cells(groups: TiedScores, many: int) -> Ints:
+    """First score of each cell, at most 2 ``many``: cells have few rows and near scores."""
     value = groups.value
-    if len(value) <= 2 * CELLS:
+    if len(value) <= 2 * many:
         return np.arange(len(value))
     before = np.cumsum(groups.weight) - groups.weight
-    by_rank = np.floor(before / before[-1] * CELLS)
-    by_score = np.floor((value - value[0]) / (value[-1] - value[0]) * CELLS)
+    by_rank = np.floor(before / before[-1] * many)
+    by_score = np.floor((value - value[0]) / (value[-1] - value[0]) * many)
     return np.flatnonzero(np.r_[True, (np.diff(by_rank) > 0) | (np.diff(by_score) > 0)])
 
 
