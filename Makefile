@@ -70,6 +70,7 @@ studies: $(VENV)/base.done $(VENV)/native.done
 	$(PY) -m studies.verdict
 	$(PY) -m studies.omnibus
 	$(PY) -m studies.clinical
+	$(PY) -m studies.curve_coverage
 	$(PY) -m studies.power
 	$(PY) -m studies.tails
 	$(PY) -m studies.cluster_tests

@@ -15,12 +15,13 @@ import numpy as np
 
 import trueup as tu
 from trueup import plotting
-from trueup.inference import class_tests, consistency_band, trade_off
+from trueup.inference import calibration_curve, class_tests, consistency_band, trade_off
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.local import mlce_over_bandwidths
 from trueup.simulate import PUBLISHED, Beta, Power, World, study
 
 DOTS_PER_INCH = 80
+DOTS_IN_PAPER = 150  # text is small there
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 
 
@@ -71,6 +72,30 @@ def reliability(form: str = "classical", binning: Any = None) -> Any:
     return plotting.plot_reliability(table, band=consistency_band(table), form=form)  # type: ignore[arg-type]
 
 
+def clinic(n: int = 6000, seed: int = 0) -> tuple[Any, Any]:
+    """Risks of a rare outcome, about 3%: low ones are too low and high ones too high."""
+    rng = np.random.default_rng(seed)
+    logit = rng.normal(-4.0, 1.1, n)
+    return 1 / (1 + np.exp(-logit)), rng.random(n) < 1 / (1 + np.exp(0.61 - 0.76 * logit))
+
+
+def paper() -> Any:
+    """Two panels of a figure in a paper, 5.5 by 2.6 inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.5, 2.6))
+    rows = over_confident()
+    models = {"Network": (rows, None), "Clinic": clinic()}
+    for ax, (name, data) in zip(figure.subplots(1, 2), models.items(), strict=True):
+        tu.reliability_diagram(*data, ax=ax, title=name, stats=True)
+    return figure
+
+
+def curve() -> Any:
+    """The smooth calibration curve of the risks."""
+    return plotting.plot_calibration_curve(calibration_curve(*clinic()))
+
+
 def simplex(n_classes: int) -> Any:
     """Three or four classes at once."""
     grid = tu.bins.SimplexGrid({3: 7, 4: 4}[n_classes])
@@ -116,7 +141,7 @@ def decisions(picture: str) -> Any:
     fitted, new = over_confident(seed=1), over_confident(seed=2)
     temperature = tu.TemperatureScaling().fit(fitted.rows(slice(0, fitted.n)), fitted.labels)
     before = new.rows(slice(0, new.n))
-    models = {"as they are": before, "temperature scaling": temperature.predict_proba(before)}
+    models = {"original": before, "temperature scaling": temperature.predict_proba(before)}
     if picture == "rewards":
         tables = {k: tu.decisions.abstention_rewards(p, new.labels) for k, p in models.items()}
         return plotting.plot_rewards(tables)
@@ -186,6 +211,9 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "reliability": reliability,
     "reliability_deviation": lambda: reliability("deviation", tu.EqualMass(15)),
     "reliability_tree": lambda: reliability("classical", tu.bins.VarianceTree()),
+    "paper": paper,
+    "curve": curve,
+    "lineup": lambda: tu.lineup(*clinic(), rng=0),
     "simplex": lambda: simplex(3),
     "tetrahedron": lambda: simplex(4),
     "classes": lambda: plotting.plot_class_errors(class_tests(over_confident(), rng=0)),
@@ -209,7 +237,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "rewards": lambda: decisions("rewards"),
     "coverage": lambda: decisions("coverage"),
     "study": of_study,
-    "overview": lambda: tu.evaluate(over_confident()).plot(),
+    "overview": lambda: tu.evaluate(over_confident()).plot(name="network.npz"),
 }
 
 
@@ -218,7 +246,8 @@ def main(names: list[str]) -> None:
     for name in names or PICTURES:
         result = PICTURES[name]()
         figure = result if hasattr(result, "savefig") else result.figure
-        figure.savefig(FOLDER / f"{name}.png", dpi=DOTS_PER_INCH)
+        dpi = DOTS_IN_PAPER if name == "paper" else DOTS_PER_INCH
+        figure.savefig(FOLDER / f"{name}.png", dpi=dpi)
         print(f"docs/figures/{name}.png")
 
 

@@ -52,6 +52,7 @@ from trueup.inference import (
 from trueup.io import read as read
 from trueup.local import LocalError as LocalError, lce as lce, mlce as mlce
 from trueup.metrics import *
+from trueup.plotting import lineup as lineup, reliability_diagram as reliability_diagram
 from trueup.recalibrate import (
     AutoCalibration as AutoCalibration,
     BayesianBinning as BayesianBinning,

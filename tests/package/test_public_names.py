@@ -78,6 +78,8 @@ PUBLIC = [
     "evaluate",
     "read",
     "plotting",
+    "reliability_diagram",
+    "lineup",
     # the rest
     "CapabilityError",
     "InputError",

@@ -26,7 +26,7 @@ def solid(ax):
     return [line for line in ax.lines if line.get_gid() == "psce"]
 
 
-def test_the_curve_is_that_of_the_estimator_and_dotted_beyond_the_scores() -> None:
+def test_the_curve_is_that_of_the_estimator_and_ends_at_the_scores() -> None:
     p, y = scores()
     curve = tu.PointwiseError().table(p, y)
     ax = plot_psce(curve)
@@ -36,10 +36,12 @@ def test_the_curve_is_that_of_the_estimator_and_dotted_beyond_the_scores() -> No
     assert np.array_equal(x, curve["score"])
     assert np.array_equal(accuracy[firm], curve["mean_label"][firm])
     assert np.array_equal(firm, (x > p.min() - 0.01) & (x < p.max() + 0.01))
-    dotted = next(
-        other for other in ax.lines if np.array_equal(other.get_ydata(), curve["mean_label"])
-    )
+    calibrated, dotted, _ = ax.lines
+    assert len(calibrated.get_xdata()) == 2
     assert dotted.get_linestyle() != line.get_linestyle()
+    drawn = np.isfinite(dotted.get_ydata())
+    assert np.array_equal(drawn, (x > p.min() - 0.01) & (x < p.max() + 0.01))
+    assert np.array_equal(dotted.get_ydata()[drawn], curve["mean_label"][drawn])
     (nearby,) = ax.child_axes[0].collections
     assert np.isclose(nearby.get_paths()[0].vertices[:, 1].max(), curve["weight"].max())
     assert cropped(ax.figure) == []
@@ -132,11 +134,20 @@ def test_bars_are_the_counts_and_the_observed_value_is_marked(value) -> None:
     if abs(value) < 1:
         assert np.allclose([bar.get_x() for bar in ax.patches], NULL["low"], atol=0.002)
     (mark,) = ax.lines
-    assert mark.get_xdata()[0] == value
-    (line,) = ax.collections
-    assert set(line.get_segments()[0][:, 0]) == {value}
     (text,) = ax.texts
     assert text.get_text().endswith("p = 0.01")
+    if value in (-0.5, 3.0):  # further away than twice the spread of the bars
+        left, right = ax.get_xlim()
+        assert left < mark.get_xdata()[0] < right
+        assert mark.get_marker() == (">" if value > 0 else "<")
+        assert not ax.collections
+        assert f"observed: {value:g}, beyond the axis".replace("-", "−") in text.get_text()
+        bars = max(spans(ax))[1] - min(spans(ax))[0]
+        assert bars > 0.5 * (right - left)
+    else:
+        assert mark.get_xdata()[0] == value
+        (line,) = ax.collections
+        assert set(line.get_segments()[0][:, 0]) == {value}
     assert cropped(ax.figure) == []
     ax.figure.canvas.draw()
     top = ax.transData.transform([[0, 50]])[0, 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from matplotlib.figure import Figure
 
 import trueup as tu
 from support.drawn import cropped, saved
+from trueup.errors import InputError
 from trueup.plotting.overview import plot_overview
 from trueup.plotting.row_charts.comparison import errors_of, models_of
 
@@ -74,3 +77,60 @@ def test_numbers_drawn_are_those_reported(evaluation) -> None:
     assert models["model"].tolist() == list(evaluation.models)
     for k, model in enumerate(evaluation.models.values()):
         assert models["error"][k] == model.estimates[0].value
+
+
+def filled(figure) -> bool:
+    """Whether the panels fill their grid: every row reaches the right side."""
+    panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    grid = panels[0].get_subplotspec().get_gridspec()
+    cells = {
+        (row, column)
+        for ax in panels
+        for row in ax.get_subplotspec().rowspan
+        for column in ax.get_subplotspec().colspan
+    }
+    return len(cells) == grid.nrows * grid.ncols
+
+
+def test_the_page_has_the_verdict_as_headline_and_no_empty_cell(evaluation) -> None:
+    figure = evaluation.plot(name="file $1.csv")
+    name, *sentence = figure.get_suptitle().splitlines()
+    assert name == r"file \$1.csv"
+    first = " ".join(sentence).replace(r"\$", "$")
+    assert evaluation.verdict.startswith(first)
+    assert first
+    assert filled(figure)
+
+
+@pytest.fixture(scope="module")
+def binary() -> tu.Evaluation:
+    given, options = CASES["binary"]
+    return tu.evaluate(*given, **(FAST | options))
+
+
+def test_recalibrators_are_on_the_page_if_the_verdict_recommends_one(binary) -> None:
+    assert binary.recalibration is not None
+    for gain, advised in (("", False), ("This lowers the log loss.", True)):
+        found = replace(binary, answers={**binary.answers, "expected_gain": gain})
+        titles = [ax.get_title(loc="left") for ax in found.plot().axes]
+        assert any("Recalibrators" in title for title in titles) == advised
+
+
+def test_figures_take_a_title_a_name_a_size_and_what_else_they_have(binary) -> None:
+    found = binary
+    figure = found.plot("reliability", title="T $1", name="mine", size=(3.3, 2.6), stats=True)
+    (ax,) = figure.axes[:1]
+    assert figure.get_size_inches().tolist() == [3.3, 2.6]
+    assert ax.get_title(loc="left") == r"T \$1"
+    assert "mine" in [text.get_text() for text in ax.get_legend().get_texts()]
+    (remark,) = (text.get_text() for text in ax.texts if text.get_gid() == "remark")
+    ece = found.estimate("ece")
+    assert f"ECE {ece.value:.3f} (95% CI {ece.interval.low:.3f} to" in remark
+    assert remark.endswith("n = 200")
+    null = found.plot("null", name="mine", size=(4, 3))
+    assert null.axes[0].get_title(loc="left") == "mine"
+    assert null.get_size_inches().tolist() == [4, 3]
+    with pytest.raises(InputError, match=r"`zoom` is an option of reliability, .*, not of null"):
+        found.plot("null", zoom="none")
+    with pytest.raises(InputError, match="`stats` is an option of reliability, deviation, not of"):
+        found.plot("curve", stats=True)

@@ -16,6 +16,7 @@ from trueup.tables import BinTable
 
 WIDTH = tu.BinnedError(binning=tu.EqualWidth(10))
 MASS = tu.BinnedError(binning=tu.EqualMass(8))
+GIDS = ("reliability", "reliability-few")
 TREE = tu.BinnedError(binning=tu.bins.VarianceTree())
 
 
@@ -26,8 +27,10 @@ def sample(n: int = 600, power: float = 2.0):
 
 
 def observed(ax):
-    (line,) = (line for line in ax.lines if line.get_gid() == "reliability")
-    return points_of(line)
+    """Points of all bins, in order: those on the line, and those of bins of few rows."""
+    found = [points_of(line) for line in ax.lines if line.get_gid() in GIDS]
+    points = np.concatenate(found)
+    return points[np.argsort(points[:, 0])]
 
 
 def diamonds(ax):
@@ -111,7 +114,7 @@ def test_the_classical_form_is_a_unit_square_unless_zoomed() -> None:
     rng = np.random.default_rng(1)
     p = 0.008 * rng.random(5000)
     table = MASS.table(p, (rng.random(5000) < p).astype(int))
-    wide, close = plot_reliability(table), plot_reliability(table, zoom="auto")
+    wide, close = plot_reliability(table, zoom="none"), plot_reliability(table)
     assert wide.get_aspect() == 1
     assert wide.get_xlim() == wide.get_ylim() == (-0.03, 1.03)
     assert close.get_xlim() == close.get_ylim()
@@ -121,7 +124,7 @@ def test_the_classical_form_is_a_unit_square_unless_zoomed() -> None:
     assert plot_reliability(spread, zoom="auto").get_xlim() == (-0.03, 1.03)
 
 
-def test_several_models_are_told_apart_and_share_one_strip() -> None:
+def test_several_models_are_told_apart_and_have_a_strip_each() -> None:
     tables = {name: WIDTH.table(*sample(power=power)) for name, power in (("a", 1.0), ("b", 3.0))}
     ax = None
     for name, table in tables.items():
@@ -134,7 +137,14 @@ def test_several_models_are_told_apart_and_share_one_strip() -> None:
     entries = [text.get_text() for text in ax.get_legend().get_texts()]
     assert {"a", "b", "calibrated"} <= set(entries)
     assert len(entries) == len(set(entries))
-    assert len(ax.child_axes) == 1
+    assert len(ax.child_axes) == 2
+    for strip, table in zip(ax.child_axes, tables.values(), strict=True):
+        heights = [bar.get_height() for bar in strip.patches]
+        assert np.allclose(heights, table.share[table.count > 0])
+    assert [strip.get_xlabel() for strip in ax.child_axes] == ["", "mean predicted probability"]
+    ax.figure.canvas.draw()
+    upper, lower = (strip.bbox for strip in ax.child_axes)
+    assert ax.bbox.y0 > upper.y1 > upper.y0 > lower.y1
     assert cropped(ax.figure) == []
 
 

@@ -71,3 +71,33 @@ def saved(figure: Figure, kind: str) -> bytes:
 def points_of(line) -> np.ndarray:
     """Where a line was drawn."""
     return np.column_stack([line.get_xdata(), line.get_ydata()])
+
+
+def overlapping(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of visible texts whose boxes overlap."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = [(text.get_text(), _box(text, renderer)) for text in _visible_texts(figure)]
+    return [
+        (name, other)
+        for k, (name, box) in enumerate(boxes)
+        for other, against in boxes[:k]
+        if min(box.x1, against.x1) - max(box.x0, against.x0) > SLACK
+        and min(box.y1, against.y1) - max(box.y0, against.y0) > SLACK
+    ]
+
+
+def _visible_texts(figure: Figure) -> list[Text]:
+    """Texts that are drawn: of the labels of an axis, those within its limits."""
+    axes = figure.findobj(Axis)
+    of_axes = {text for axis in axes for text in axis.findobj(Text)}
+    found = [text for text in figure.findobj(Text) if text not in of_axes]
+    for axis in axes:
+        if not axis.get_visible() or not axis.axes.get_visible() or not axis.axes.axison:
+            continue
+        low, high = sorted(axis.get_view_interval())
+        found.append(axis.label)
+        for tick in axis.get_major_ticks():
+            if low <= tick.get_loc() <= high:
+                found += [tick.label1, tick.label2]
+    return [text for text in found if text.get_visible() and text.get_text().strip()]

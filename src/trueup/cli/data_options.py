@@ -40,6 +40,7 @@ __all__ = [
     "read_found",
     "seed_option",
     "shown_files",
+    "shown_name",
     "typed_files",
 ]
 
@@ -220,6 +221,11 @@ def about_data_of(path: Files) -> Iterator[None]:
 def shown_files(path: Files) -> str:
     """Return what messages call one file or several."""
     return path if isinstance(path, str) else f"{len(path)} files"
+
+
+def shown_name(path: Files) -> str | None:
+    """Return the name of a file or folder for a figure; None if there is none, or several."""
+    return Path(path).name if isinstance(path, str) and path != "-" else None
 
 
 def typed_files(path: Files) -> str:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from trueup.cli.data_options import Files, check_output
 from trueup.cli.program import say
-from trueup.errors import InputError
+from trueup.errors import InputError, must_be
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_figure_file", "save_figure"]
+__all__ = ["RESOLUTION", "check_figure_file", "save_figure", "size_of", "zoom_of"]
 
 FORMATS = ("png", "svg", "pdf")
 RESOLUTION = 150
@@ -41,7 +41,31 @@ def check_figure_file(path: str, *inputs: Files, option: str = "--output") -> No
     need_matplotlib()
 
 
-def save_figure(figure: Figure, path: str) -> None:
+def size_of(text: str | None) -> tuple[float, float] | None:
+    """Return the width and height that were typed as 3.3x2.6; None if nothing was typed."""
+    if text is None:
+        return None
+    width, _, height = text.lower().replace(",", "x").partition("x")
+    try:
+        return float(width), float(height)
+    except ValueError:
+        rule = "width and height in inches"
+        raise must_be("--size", rule, text, hint="type --size 3.3x2.6") from None
+
+
+def zoom_of(text: str | None) -> Any:
+    """Return the zoom that was typed: auto, none, or limits such as 0,0.2."""
+    if text in (None, "auto", "none"):
+        return text
+    low, _, high = str(text).partition(",")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        rule = "auto, none, or two numbers from 0 to 1"
+        raise must_be("--zoom", rule, text, hint="type --zoom 0,0.2") from None
+
+
+def save_figure(figure: Figure, path: str, dpi: int = RESOLUTION) -> None:
     """Write a figure to a file atomically."""
     import matplotlib
 
@@ -51,7 +75,7 @@ def save_figure(figure: Figure, path: str) -> None:
     file = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "trueup"}), _missing_signs_told():
         # Without a date and with fixed names, the same figure is the same file.
-        figure.savefig(file, format=suffix, dpi=RESOLUTION, metadata=NO_DATE[suffix])
+        figure.savefig(file, format=suffix, dpi=dpi, metadata=NO_DATE[suffix])
     write_atomically(path, file.getvalue())
 
 

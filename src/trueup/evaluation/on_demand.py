@@ -37,9 +37,17 @@ from trueup.evaluation.verdict.frequencies import frequencies_of_groups
 from trueup.evaluation.verdict.halves import halves_of
 from trueup.forecasts import Forecasts
 from trueup.forecasts.sample_data import rows_of_groups
-from trueup.inference import GroupErrors, consistency_band, group_errors, trade_off
+from trueup.inference import (
+    GroupErrors,
+    calibration_curve,
+    consistency_band,
+    group_errors,
+    interval,
+    trade_off,
+)
 from trueup.inference.hypothesis_tests.sensitivity import sensitivity
 from trueup.lens import Canonical
+from trueup.results import Interval
 from trueup.tables import ResultTable
 
 SIMPLEX_GRID = {3: 6, 4: 4}
@@ -185,6 +193,16 @@ def _band(name: str) -> Callable[[OnDemand], ResultTable]:
     return lambda of: consistency_band(of.get(name), confidence_level=of.asked.confidence_level)
 
 
+def _curve(of: OnDemand) -> ResultTable:
+    return calibration_curve(of.forecasts, confidence_level=of.asked.confidence_level)
+
+
+def _ece(of: OnDemand) -> Interval:
+    """The error of the bins of the reliability diagram."""
+    error = BinnedError(binning=EqualWidth(of.asked.n_bins))
+    return interval(error, of.forecasts, **of.asked.of_intervals)
+
+
 def _simplex(of: OnDemand) -> Any:
     grid = SimplexGrid(SIMPLEX_GRID[of.forecasts.n_classes])
     return BinnedError(lens=Canonical(), binning=grid).table(of.forecasts)
@@ -240,6 +258,7 @@ TABLES: dict[str, Part] = {
     "band_tree": Part(
         _band("reliability_tree"), lambda of: _few_enough_for_a_tree(of) and _independent(of)
     ),
+    "curve": Part(_curve),
     "bins": Part(lambda of: error_by_bins(of.forecasts)),
     "psce": Part(lambda of: PointwiseError().table(of.forecasts)),
     "simplex": Part(_simplex, _on_simplex(3, 4)),
@@ -252,6 +271,7 @@ TABLES: dict[str, Part] = {
 """The parts that are tables, in the order in which an evaluation holds them."""
 
 PARTS: dict[str, Part] = TABLES | {
+    "ece": Part(_ece),
     "overview": Part(lambda of: overview_of(of.forecasts)),
     "omnibus": Part(lambda of: omnibus_test(of.forecasts, of.asked)),
     "omnibus_of_possible": Part(lambda of: test_of_possible(of.forecasts, of.asked), _hard),

@@ -253,24 +253,49 @@ class Evaluation:
             raise must_be("path", "JSON of an evaluation", Verbatim(str(error))) from error
         return cls.from_dict(data)
 
-    def plot(self, kind: str = "overview") -> Any:
-        """Return a matplotlib figure.
+    def plot(
+        self,
+        kind: str = "overview",
+        *,
+        title: str = "",
+        name: object = None,
+        size: tuple[float, float] | None = None,
+        zoom: Any = None,
+        stats: bool = False,
+    ) -> Any:
+        """Plot one kind of figure, by default an overview of those that say most.
 
         Parameters
         ----------
-        kind : str, default "overview"
-            Kind of figure, as for ``trueup plot --kind``: ``"reliability"``, ``"null"``,
-            ``"classes"`` and others. ``"errors"`` shows all metrics, and ``"models"`` compares
-            several models.
+        kind : str
+            One of those of ``trueup plot --kind``, such as ``"reliability"``, ``"curve"`` or
+            ``"classes"``; ``"models"`` compares several models.
+        title : str
+            Text above the figure; by default of the overview the first answer of the verdict.
+        name : object, optional
+            Name of the model, for the legend or the title.
+        size : (float, float), optional
+            Width and height in inches.
+        zoom : {"auto", "none"} or (float, float), optional
+            Of reliability diagrams and curves: how much of the axis is shown.
+        stats : bool
+            Whether a reliability diagram of equal-width bins states its ECE and number of rows.
 
         Returns
         -------
-        matplotlib.figure.Figure
-            The figure.
+        Figure
+            A matplotlib figure.
+
+        Examples
+        --------
+        >>> import trueup as tu
+        >>> found = tu.evaluate([0.2, 0.4, 0.7, 0.9] * 9, [0, 0, 1, 1] * 9, advice=False)
+        >>> figure = found.plot("reliability", name="toy model", size=(3.3, 2.6))
         """
         from trueup.plotting.overview import figure_of, parts_of
 
-        return figure_of(parts_of(self), kind)
+        options: dict[str, Any] = {"title": title, "name": name, "size": size}
+        return figure_of(parts_of(self), kind, **options, zoom=zoom, stats=stats)
 
     def __str__(self) -> str:
         """Print the verdict, then the table."""

@@ -1,6 +1,7 @@
 """Confidence intervals, tests, comparisons, certificates, groups and bands."""
 
 from trueup.inference.bands import confidence_band, consistency_band
+from trueup.inference.calibration_curve import calibration_curve
 from trueup.inference.certification.certify import certify, trade_off
 from trueup.inference.comparison import compare, compare_many
 from trueup.inference.confidence_intervals.interval import interval
@@ -16,6 +17,7 @@ __all__ = [
     "MetricInference",
     "benjamini_hochberg",
     "bin_tests",
+    "calibration_curve",
     "calibration_test",
     "certify",
     "class_tests",

@@ -1,13 +1,16 @@
 # What `from trueup import plotting` offers: `__init__.py` imports it on first use.
 
+from trueup.plotting.calibration_curve import plot_calibration_curve as plot_calibration_curve
 from trueup.plotting.decomposition import plot_decomposition as plot_decomposition
 from trueup.plotting.error_by_bins import plot_error_by_bins as plot_error_by_bins
+from trueup.plotting.lineups import lineup as lineup
 from trueup.plotting.local_errors import (
     plot_lce_cdf as plot_lce_cdf,
     plot_lce_landscape as plot_lce_landscape,
     plot_mlce as plot_mlce,
 )
 from trueup.plotting.null_distribution import plot_null as plot_null
+from trueup.plotting.one_call import reliability_diagram as reliability_diagram
 from trueup.plotting.overview import plot_overview as plot_overview
 from trueup.plotting.psce import plot_psce as plot_psce
 from trueup.plotting.recalibrations import plot_recalibrations as plot_recalibrations

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (6.0, 3.6)
+FAR = 2.0  # times the spread of the bars: what is further away is marked at the edge
 HEADROOM = 1.3  # height of the axes over that of the bars: words stand above them
 
 
@@ -28,7 +29,9 @@ def plot_null(
     measure: str = "calibration error",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how a statistic is distributed for calibrated models, and where the model is.
+    """Plot how a statistic is distributed for calibrated models, and where the model is.
+
+    An observed value beyond twice the spread of the bars is an arrow at the edge of the axis.
 
     Parameters
     ----------
@@ -54,17 +57,27 @@ def plot_null(
         raise must_be("observed", "a finite number", observed)
     low, high, count = (numbers(columns, name) for name in ("low", "high", "count"))
     axes = on(ax, SIZE)
-    span = max(high.max(), observed) - min(low.min(), observed) or 0.02
+    left, right = float(low.min()), float(high.max())
+    spread = right - left or 0.02
+    # An observed value that is far away would press all bars into a corner.
+    far = max(left - observed, observed - right) > FAR * spread
+    shown = float(np.clip(observed, left - 0.6 * spread, right + 0.6 * spread)) if far else observed
+    span = max(right, shown) - min(left, shown) or 0.02
     # A statistic that is the same in all resamples is a bar without width: make it visible.
     width = np.maximum(high - low, 0.004 * span)
     middle = (low + high) / 2
     axes.bar(middle, count, width, facecolor=FAINT, edgecolor=MUTED, linewidth=0.8)
     top = float(np.nanmax(count, initial=0)) or 1.0
     axes.set_ylim(0, HEADROOM * top)
-    axes.set_xlim(min(low.min(), observed) - 0.05 * span, max(high.max(), observed) + 0.05 * span)
-    axes.vlines(observed, 0, 1.04 * top, color=VERMILION, linewidth=2.2)
-    axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
-    _say(axes, observed, 1.09 * top, pvalue)
+    axes.set_xlim(min(left, shown) - 0.05 * span, max(right, shown) + 0.05 * span)
+    if far:
+        side = ">" if observed > right else "<"
+        axes.plot([shown], [0.5 * top], marker=side, color=VERMILION, markersize=11, clip_on=False)
+        _say(axes, observed, shown, 1.09 * top, pvalue, ", beyond the axis")
+    else:
+        axes.vlines(observed, 0, 1.04 * top, color=VERMILION, linewidth=2.2)
+        axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
+        _say(axes, observed, shown, 1.09 * top, pvalue)
     axes.set_xlabel(measure)
     axes.set_ylabel("resamples under\ncalibration")
     axes.locator_params(axis="x", nbins=7)
@@ -75,16 +88,18 @@ def plot_null(
 
 def of_test(columns: ResultTable, test: CalibrationTestResult, *, ax: Axes | None = None) -> Axes:
     """Draw the statistic of an evaluation's headline and what calibrated models have."""
-    measure = "debiased squared error"
+    measure = "debiased squared error (tested on its own)"
     return plot_null(columns, test.statistic, test.pvalue, measure=measure, ax=ax)
 
 
-def _say(axes: Axes, observed: float, height: float, pvalue: float | None) -> None:
+def _say(
+    axes: Axes, observed: float, at: float, height: float, pvalue: float | None, where: str = ""
+) -> None:
     """Write the observed value above its line, on the side where there is more room."""
     left, right = axes.get_xlim()
-    place = (observed - left) / (right - left)
+    place = (at - left) / (right - left)
     side = "left" if place < 0.35 else "right" if place > 0.65 else "center"
-    text = f"observed: {number(observed)}"
+    text = f"observed: {number(observed)}{where}"
     if pvalue is not None:
         text += f"   p = {number(pvalue)}"
-    axes.text(observed, height, text, ha=side, va="bottom", color=INK)
+    axes.text(at, height, text, ha=side, va="bottom", color=INK)

@@ -2,40 +2,88 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from trueup.errors import InputError, must_be
 from trueup.evaluation import Evaluation
-from trueup.plotting.common.style import need_matplotlib, words
-from trueup.plotting.registry import FIGURES, KINDS, OVERVIEW, Parts
+from trueup.plotting.common.remarks import about_error
+from trueup.plotting.common.style import check_size, need_matplotlib, on, plain, small_axes, words
+from trueup.plotting.registry import FIGURES, KINDS, OVERVIEW, Entry, Parts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACROSS = 2
 PANEL_SIZE = (6.6, 4.6)
+LINE = 118  # letters of the headline
+LEAST_PANEL = "bins"  # left out where it would stand alone in its row
+ADVICE = "recalibration"  # shown where the verdict recommends it
 
 
-def plot_overview(evaluation: Evaluation) -> Figure:
-    """Draw the diagrams that say most about some predictions, on a new figure.
+def plot_overview(
+    evaluation: Evaluation,
+    *,
+    title: str = "",
+    name: object = None,
+    size: tuple[float, float] | None = None,
+) -> Figure:
+    """Plot the diagrams that say most about some predictions, on a new figure.
 
-    Reliability in both forms, the errors with their intervals, the distribution of the statistic
-    for calibrated models; and where there are: classes, groups, recalibrators, models.
+    The headline is the first answer of the verdict. Below it: the reliability diagram, deviations,
+    errors with their intervals and the error expected of a calibrated model; and where there are:
+    classes, groups and models, and recalibrators if the verdict recommends one.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        From `evaluate`.
+    title : str
+        Headline, in place of the verdict.
+    name : object, optional
+        Name of the model or of its file, written above the headline.
+    size : (float, float), optional
+        Width and height in inches.
+
+    Returns
+    -------
+    Figure
+        A matplotlib figure.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels = [0.2, 0.4, 0.7, 0.9] * 9, [0, 0, 1, 1] * 9
+    >>> found = tu.evaluate(probs, labels, n_resamples=39, advice=False)
+    >>> plot_overview(found, name="toy").get_suptitle().splitlines()[0]
+    'toy'
     """
-    return _page(parts_of(evaluation))
+    return figure_of(parts_of(evaluation), OVERVIEW, title=title, name=name, size=size)
 
 
-def figure_of(parts: Parts, kind: str) -> Figure:
+def figure_of(
+    parts: Parts,
+    kind: str,
+    *,
+    title: str = "",
+    name: object = None,
+    size: tuple[float, float] | None = None,
+    zoom: Any = None,
+    stats: bool = False,
+) -> Figure:
     """Draw one kind of figure from the parts of an evaluation."""
+    check_size(size)
     if kind == OVERVIEW:
-        return _page(parts)
+        _check_options(kind, (), zoom, stats)
+        return _page(parts, title, name, size)
     entries = [entry for entry in FIGURES if entry.kind == kind]
     if not entries:
         raise must_be("kind", f"one of {', '.join(map(repr, KINDS))}", kind)
     for entry in entries:
+        if entry.possible(parts):
+            _check_options(kind, entry.takes, zoom, stats)
         if entry.present(parts):
-            figure: Figure = entry.draw(parts).get_figure(root=True)  # type: ignore[assignment]
-            return figure
+            return _figure(entry, parts, title, name, size, zoom, stats)
     there = [OVERVIEW, *dict.fromkeys(each.kind for each in FIGURES if each.possible(parts))]
     others = ", ".join(name for name in there if name != kind)
     rule = f"{kind!r} is not available for these data; there are: {others}"
@@ -45,6 +93,8 @@ def figure_of(parts: Parts, kind: str) -> Figure:
 def parts_of(found: Evaluation) -> dict[str, Any]:
     """Return the parts of an evaluation that figures are drawn from, by name."""
     simplex = {3: "triangle", 4: "tetrahedron"}.get(found.overview.n_classes, "simplex")
+    several = len(found.models) > 1
+    ece = next((each.interval for each in found.estimates if each.metric == "ece"), None)
     parts = {
         **found.tables,
         simplex: found.tables.get("simplex"),
@@ -52,29 +102,94 @@ def parts_of(found: Evaluation) -> dict[str, Any]:
         "estimates": found.estimates,
         "headline": found.estimates[0],
         "test": found.estimates[0].test,
+        "ece": ece,
         "groups": found.groups,
         "local": found.local,
         "recalibration": found.recalibration,
         "brier": found.scores[0].decomposition,
-        "models": found.models if len(found.models) > 1 else None,
+        "models": found.models if several else None,
+        "sentence": found.verdict.partition(" Verdict for ")[0]
+        if several
+        else found.answers.get("calibrated"),
+        "advised": found.answers.get("expected_gain") or None,
     }
     return {name: part for name, part in parts.items() if part is not None}
 
 
-def _page(parts: Parts) -> Figure:
-    """Draw the panels of the overview that the parts of an evaluation allow."""
+def _check_options(kind: str, takes: tuple[str, ...], zoom: Any, stats: bool) -> None:
+    """Raise InputError for an option that this kind of figure does not have."""
+    for option, given in (("zoom", zoom is not None), ("stats", stats)):
+        if given and option not in takes:
+            having = dict.fromkeys(entry.kind for entry in FIGURES if option in entry.takes)
+            raise InputError(option, f"is an option of {', '.join(having)}, not of {kind}")
+
+
+def _figure(
+    entry: Entry,
+    parts: Parts,
+    title: str,
+    name: object,
+    size: tuple[float, float] | None,
+    zoom: Any,
+    stats: bool,
+) -> Figure:
+    ax = None
+    if size is not None:
+        ax = small_axes(size) if entry.takes else on(None, size, entry.projection)
+    options = {"zoom": zoom, "name": name, "title": plain(title)} if entry.takes else {}
+    options = {option: given for option, given in options.items() if given not in (None, "")}
+    if stats and "ece" in parts:
+        options["remark"] = about_error("ECE", parts.get("ece"), parts.get("overview").n)
+    axes = entry.draw(parts, ax, **options)
+    above = plain(title) if title else words(name) if name is not None else ""
+    if above and not entry.takes:
+        axes.set_title(above, loc="left", fontsize="medium", fontweight="bold")
+    figure: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
+    return figure
+
+
+def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | None) -> Figure:
+    """Draw the panels of the overview that the parts of an evaluation allow, and its headline."""
     need_matplotlib()
     from trueup.plotting.common.figures import NotebookFigure
 
-    panels = [each for each in FIGURES if each.title and each.present(parts)]
+    panels = _panels(parts)
     first = f" ({words(next(iter(parts.get('models'))))})" if "models" in parts else ""
     down = -(-len(panels) // ACROSS)
-    figure = NotebookFigure.of_size((ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1]))
-    for place, panel in enumerate(panels, start=1):
-        axes = figure.add_subplot(down, ACROSS, place)
+    headline = _headline(parts, title, name)
+    inches = 0.3 * len(headline)
+    figure = NotebookFigure.of_size(size or (ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1] + inches))
+    layout: Any = figure.get_layout_engine()
+    layout.set(w_pad=0.12, h_pad=0.08)  # inches: labels keep away from the edge
+    if headline:
+        at: dict[str, Any] = {"x": 0.01, "ha": "left"}
+        figure.suptitle("\n".join(headline), fontsize="large", fontweight="bold", **at)
+    grid = figure.add_gridspec(down, ACROSS)
+    for place, panel in enumerate(panels):
+        alone = place == len(panels) - 1 and place % ACROSS == 0
+        column = slice(None) if alone else place % ACROSS
+        axes = figure.add_subplot(grid[place // ACROSS, column])
         panel.draw(parts, axes)
-        title = panel.title + first * (panel.kind != "models")
-        axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        heading = panel.title + first * (panel.kind != "models")
+        axes.set_title(heading, loc="left", fontsize="medium", fontweight="bold")
         if not panel.labelled:
             axes.set_ylabel("")
     return figure
+
+
+def _panels(parts: Parts) -> list[Entry]:
+    """Return the figures of the page, in their order; an even number of them if possible."""
+    panels = [each for each in FIGURES if each.title and each.kind != ADVICE]
+    panels = [each for each in panels if each.present(parts)]
+    if "advised" in parts:
+        panels += [each for each in FIGURES if each.kind == ADVICE and each.present(parts)]
+    if len(panels) % ACROSS:
+        panels = [each for each in panels if each.kind != LEAST_PANEL]
+    return panels
+
+
+def _headline(parts: Parts, title: str, name: object) -> list[str]:
+    """Return the lines above all panels: the name, and the title or else the first answer."""
+    sentence = title or (parts.get("sentence") if "sentence" in parts else "")
+    lines = [words(name, LINE)] if name is not None else []
+    return [*lines, *(plain(line) for line in wrap(sentence or "", LINE))]

@@ -39,9 +39,10 @@ def plot_psce(
     """Draw the accuracy near every score against the score (Nixon et al. 2019, §5.4).
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
-    how much data each point rests on. The curve is dotted beyond the lowest and the highest score,
-    and where it rests on less than 30 rows and 5% of the most. Near 0 and 1 it leaves the diagonal
-    even for calibrated models, because all neighbors of a score lie on one side.
+    how much data each point rests on. The curve ends at the lowest and the highest score. It is
+    dotted where it rests on fewer than 30 rows and on less than 5% of the most. Near 0 and 1 it
+    leaves the diagonal even for calibrated models, because all neighbors of a score lie on one
+    side.
 
     Parameters
     ----------
@@ -72,7 +73,9 @@ def plot_psce(
         score, accuracy, weight = (
             numbers(curve, column)[rows] for column in ("score", "mean_label", "weight")
         )
-        firm = _firm(weight)
+        reached = ~_beyond(weight) & ~_beyond(weight[::-1])[::-1]
+        accuracy = np.where(reached, accuracy, np.nan)
+        firm = reached & _enough(weight)
         if len(classes) == 1:
             _gap(axes, score, np.where(firm, accuracy, np.nan))
         label = "local accuracy" if name is None else words(name)
@@ -112,10 +115,9 @@ def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) ->
     axes.add_collection(LineCollection(lines, colors=INK, label=label, **thin))
 
 
-def _firm(weight: Floats) -> Flags:
-    """Return where the curve rests on enough nearby data."""
-    enough = weight >= min(ENOUGH_ROWS, ENOUGH_SHARE * float(np.nanmax(weight, initial=0)))
-    return enough & ~_beyond(weight) & ~_beyond(weight[::-1])[::-1]
+def _enough(weight: Floats) -> Flags:
+    """Where the curve rests on enough rows."""
+    return weight >= min(ENOUGH_ROWS, ENOUGH_SHARE * float(np.nanmax(weight, initial=0)))
 
 
 def _beyond(weight: Floats) -> Flags:

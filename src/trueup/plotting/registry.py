@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     ``draws`` is a file of this package and a function in it. The function gets the parts that the
     figure needs, then those that are drawn where they exist (else None), and by name ``ax`` and the
     options. Figures with a title are panels of the overview; ``labelled`` is False if that title
-    makes the label of the y axis superfluous.
+    makes the label of the y axis superfluous. ``takes`` are options that the caller may set.
     """
 
     kind: str
@@ -44,6 +44,8 @@ class Entry(NamedTuple):
     title: str = ""
     labelled: bool = True
     hint: Text = ""
+    takes: tuple[str, ...] = ()
+    projection: str | None = None
 
     def possible(self, parts: Parts) -> bool:
         """Whether these data can have all parts, as far as that is known without computing them."""
@@ -53,16 +55,18 @@ class Entry(NamedTuple):
         """Whether these data have all parts; computes those that are still to be computed."""
         return self.possible(parts) and all(parts.get(part) is not None for part in self.needs)
 
-    def draw(self, parts: Parts, ax: Axes | None = None) -> Axes:
-        """Draw on these axes, or on those of a new figure."""
+    def draw(self, parts: Parts, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw on these axes, or on those of a new figure, with options that the figure takes."""
         file, _, function = self.draws.rpartition(".")
         drawing = getattr(import_module(f"trueup.plotting.{file}"), function)
         given = [parts.get(part) if part in parts else None for part in self.needs + self.uses]
-        axes: Axes = drawing(*given, ax=ax, **self.options)
+        axes: Axes = drawing(*given, ax=ax, **self.options, **options)
         return axes
 
 
 DEVIATION = {"form": "deviation"}
+OF_DIAGRAM = ("zoom", "name", "title", "remark")
+OF_BINS = (*OF_DIAGRAM, "stats")
 CORNERS = "it needs three or four classes"
 
 # In the order of the panels of the overview.
@@ -74,9 +78,18 @@ FIGURES = (
         ("reliability",),
         ("band",),
         title="Reliability diagram (equal-width bins)",
+        takes=OF_BINS,
     ),
-    Entry("deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION),
-    Entry("equal-mass", "reliability.of_bins", ("reliability_mass",), ("band_mass",)),
+    Entry(
+        "deviation", "reliability.of_bins", ("reliability",), ("band",), DEVIATION, takes=OF_BINS
+    ),
+    Entry(
+        "equal-mass",
+        "reliability.of_bins",
+        ("reliability_mass",),
+        ("band_mass",),
+        takes=OF_DIAGRAM,
+    ),
     Entry(
         "equal-mass-deviation",
         "reliability.of_bins",
@@ -84,8 +97,10 @@ FIGURES = (
         ("band_mass",),
         DEVIATION,
         title="Observed − predicted (equal-mass bins)",
+        takes=OF_DIAGRAM,
     ),
-    Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",)),
+    Entry("curve", "calibration_curve.plot_calibration_curve", ("curve",), takes=OF_DIAGRAM),
+    Entry("tree", "reliability.of_bins", ("reliability_tree",), ("band_tree",), takes=OF_DIAGRAM),
     Entry(
         "errors",
         "row_charts.comparison.of_estimates",
@@ -122,7 +137,13 @@ FIGURES = (
         title="Full predicted distributions",
         hint=CORNERS,
     ),
-    Entry("simplex", "simplex.tetrahedron.of_cells", ("tetrahedron", "overview"), hint=CORNERS),
+    Entry(
+        "simplex",
+        "simplex.tetrahedron.of_cells",
+        ("tetrahedron", "overview"),
+        hint=CORNERS,
+        projection="3d",
+    ),
     Entry("psce", "psce.plot_psce", ("psce",)),
     Entry("rewards", "rewards.plot_rewards", ("rewards",)),
     Entry("coverage", "rewards.plot_coverage", ("coverage",)),

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from trueup.checks import check_choice, check_flag
 from trueup.errors import Verbatim, must_be
-from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers
+from trueup.plotting.common.columns import Flags, Floats, Indices, check_columns, numbers
+from trueup.plotting.common.remarks import write_above
+from trueup.plotting.common.score_axes import (
+    Zoom,
+    about_zoom,
+    check_zoom,
+    limits_of,
+    limits_of_heights,
+    ticks_by_size,
+)
 from trueup.plotting.common.style import (
     DASHED,
     FAINT,
     MUTED,
+    TICK,
+    TINY,
     VERMILION,
     Look,
+    inches_of,
+    is_compact,
     legend_beside,
+    legend_inside,
     look,
-    number_axis,
     on,
     percent_axis,
+    shrink,
+    small_print,
     tidy,
     words,
 )
@@ -28,14 +43,27 @@ from trueup.tables import BinTable, ResultTable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Form = Literal["classical", "deviation"]
+
 SIZE = (6.4, 5.4)
 SIZE_OF_DEVIATIONS = (6.8, 4.4)
-PAD = 0.03  # beyond the outermost points, as a share of the range
-SMALL_RANGE = 0.5  # of scores and labels, for zoom="auto" to look closer
-POINTS_ACROSS = 300.0  # about the width of the axes
+FEW = 5  # rows: the mean of fewer says little
 STRIP = "fraction of rows"
-SERIES = "reliability"
+SERIES, SERIES_OF_FEW = "reliability", "reliability-few"
+CALIBRATED = "calibrated"
 ROUNDING = 1e-9
+LEGEND = (1.1, 0.5)  # width and height in inches of a legend inside
+OF_DATA = 0.65  # of the height of small axes, without strip and labels
+ROOM_FOR_LEGEND = 0.5  # inches by which a place must be wider than high
+
+
+class Points(NamedTuple):
+    """What is drawn at each bin that holds rows."""
+
+    score: Floats
+    height: Floats  # mean label, or its distance from the score
+    outside: Flags  # of the consistency band
+    few: Flags  # fewer than 5 rows
 
 
 def plot_reliability(
@@ -43,72 +71,110 @@ def plot_reliability(
     *,
     band: ResultTable | None = None,
     confidence: ResultTable | None = None,
-    form: Literal["classical", "deviation"] = "classical",
+    form: Form = "classical",
     histogram: bool = True,
-    zoom: Literal["none", "auto"] = "none",
+    zoom: Zoom = "auto",
     name: object = None,
+    title: str = "",
+    remark: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a reliability diagram (Vaicenavicius et al. 2019, Fig. 4, after Bröcker & Smith 2007).
+    """Plot a reliability diagram (Vaicenavicius et al. 2019, Fig. 4, after Bröcker & Smith 2007).
+
+    Bins of fewer than 5 rows are small hollow points, and no line goes through them. On axes as
+    small as those of a figure in a paper (less than 3.4 inches wide), text is smaller and the
+    legend is inside. `trueup.reliability_diagram` computes the tables and calls this function.
 
     Parameters
     ----------
-    table
-        Bins, as of ``estimator.table(probs, labels)``. Empty ones are not drawn.
-    band
-        Where a calibrated model would be, from ``inference.consistency_band(table)``: a bar
-        behind each point. Points outside theirs are filled diamonds.
-    confidence
-        Where the truth may be, from ``inference.confidence_band(table)``: a whisker on each point.
-    form
+    table : BinTable
+        Bins, from ``estimator.table(probs, labels)``. Empty bins are not drawn.
+    band : ResultTable, optional
+        Where the points of a calibrated model would be, from ``inference.consistency_band(table)``:
+        a bar behind each point. Points outside their bar are filled diamonds.
+    confidence : ResultTable, optional
+        Where the observed rate may be, from ``inference.confidence_band(table)``: a whisker on each
+        point.
+    form : {"classical", "deviation"}
         ``"classical"``: mean label against mean score, with the diagonal. ``"deviation"``: mean
         label − mean score against mean score, with the zero line; points below are overconfident.
-    histogram
+    histogram : bool
         Whether a strip below shows the share of rows: a bar for each bin where all are equally
-        wide, otherwise a stem at the mean score of each bin.
-    zoom
-        ``"none"``: axes from 0 to 1. ``"auto"``: closer, where all points lie in a small range.
-    name
-        Of the model, for the legend. Draw several by calling again with the axes returned.
-    ax
+        wide, otherwise a stem at the mean score of each bin. Each model has its own strip.
+    zoom : {"auto", "none"} or (float, float)
+        ``"auto"``: closer where 99% of the rows take less than a third of the axis, which the label
+        of the axis then says. ``"none"``: from 0 to 1. Two numbers: from the first to the second.
+    name : object, optional
+        Name of the model for the legend. Plot several by calling again with the axes returned.
+    title : str
+        Text above the axes.
+    remark : str
+        Small text below the title, such as the error and the number of rows.
+    ax : Axes, optional
         Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     Axes
         The axes drawn on.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.BinnedError().table([0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1])
+    >>> plot_reliability(table, name="my model").get_ylabel()
+    'observed frequency'
     """
     BinTable.expect(table, "table")
     check_choice("form", form, "classical", "deviation")
-    check_choice("zoom", zoom, "none", "auto")
+    check_zoom(zoom)
     check_flag("histogram", histogram)
     bars = None if band is None else _ends("band", band, table)
     whiskers = None if confidence is None else _ends("confidence", confidence, table)
     deviation = form == "deviation"
     axes = on(ax, SIZE_OF_DEVIATIONS if deviation else SIZE)
-    index = sum(line.get_gid() == SERIES for line in axes.lines)
+    from trueup.plotting.common.figures import Room
+
+    room, compact = Room.of(axes), is_compact(axes)
+    index = len(room.not_drawn)
     shown = look(index)
-    full = np.flatnonzero(table.count)
-    score, label = table.mean_score[full], table.mean_label[full]
-    base = score if deviation else np.zeros(len(full))
-    ends = [e[full] - base for pair in (bars, whiskers) if pair is not None for e in pair]
     if index == 0:
         _reference(axes, deviation)
-    _limits(axes, score, label, ends, deviation=deviation, close=zoom == "auto", first=index == 0)
+    bounds = [*(bars or ()), *(whiskers or ())]
+    full, score, share = _means(table)
+    heights = [] if deviation else [each[full] for each in (table.mean_label, *bounds)]
+    before = axes.get_xlim() if index else None
+    limits = limits_of(zoom, score, share, *heights, before=before)
+    axes.set_xlim(limits)
+    within = (limits[0] <= score) & (score <= limits[1])
+    room.not_drawn.append(float(np.sum(share[~within])))
+    full, score = full[within], score[within]
+    base = score if deviation else np.zeros(len(full))
+    label, *ends = (each[full] - base for each in (table.mean_label, *bounds))
+    _limit_heights(axes, limits, [label, *ends], deviation=deviation, first=index == 0)
     outside = np.zeros(len(full), bool)
     if bars is not None:
-        low, high = bars[0][full], bars[1][full]
-        _bars(axes, score, low - base, high - base)
+        low, high = ends[:2]
+        _bars(axes, score, low, high)
         outside = (label < low - ROUNDING) | (label > high + ROUNDING)
     if whiskers is not None:
         low, high = ends[-2:]
         axes.vlines(score, low, high, color=shown.colour, linewidth=1, label="confidence interval")
-    _points(axes, score, label - base, outside, shown, name, hollow=bars is not None)
-    bottom = _strip(axes, table, shown, index) if histogram else axes
-    bottom.set_xlabel("mean predicted probability")
+    points = Points(score, label, outside, table.count[full] < FEW)
+    _points(axes, points, shown, name, hollow=bars is not None, compact=compact)
+    bottom = _strip(axes, table, shown, index, compact) if histogram else axes
+    zoomed = about_zoom(limits, max(room.not_drawn), "; all rows shown")
+    bottom.set_xlabel(f"mean predicted probability{zoomed}")
     axes.set_ylabel("observed − predicted" if deviation else "observed frequency")
+    ticks_by_size(axes, inches_of(axes))
     tidy(axes)
-    legend_beside(axes)
+    write_above(axes, title, remark)
+    if compact:
+        for each in (axes, bottom):
+            shrink(each)
+        _small_legend(axes, deviation)
+    else:
+        legend_beside(axes)
     return axes
 
 
@@ -116,11 +182,18 @@ def of_bins(
     table: BinTable,
     band: ResultTable | None,
     *,
-    form: Literal["classical", "deviation"] = "classical",
+    form: Form = "classical",
     ax: Axes | None = None,
+    **options: Any,
 ) -> Axes:
     """Draw the bins of an evaluation, with their consistency band where there is one."""
-    return plot_reliability(table, band=band, form=form, ax=ax)
+    return plot_reliability(table, band=band, form=form, ax=ax, **options)
+
+
+def _means(table: BinTable) -> tuple[Indices, Floats, Floats]:
+    """Places, mean scores and shares of the bins that hold rows."""
+    full = np.flatnonzero(table.count)
+    return full, table.mean_score[full], table.share[full] if len(full) else np.zeros(0)
 
 
 def _ends(argument: str, band: ResultTable, table: BinTable) -> tuple[Floats, Floats]:
@@ -135,144 +208,140 @@ def _ends(argument: str, band: ResultTable, table: BinTable) -> tuple[Floats, Fl
 def _reference(axes: Axes, deviation: bool) -> None:
     ends = (0, 0) if deviation else (0, 1)
     line: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": DASHED}
-    axes.plot((0, 1), ends, label="calibrated", zorder=1.5, **line)
+    axes.plot((0, 1), ends, label=CALIBRATED, zorder=1.5, **line)
 
 
 def _bars(axes: Axes, score: Floats, low: Floats, high: Floats) -> None:
     """Bars as wide as their neighbors leave room for."""
     left, right = axes.get_xlim()
+    points_across = 0.85 * 72 * inches_of(axes)[0]
     gap = np.diff(score, prepend=-np.inf, append=np.inf)
     nearest = np.minimum(gap[:-1], gap[1:]) / (right - left)
-    width = np.clip(0.7 * POINTS_ACROSS * nearest, 1.2, 7.0)
-    what = "consistency band\n(calibrated model)"
+    width = np.clip(0.7 * points_across * nearest, 1.2, 7.0)
     axes.vlines(score, low, high, color=FAINT, linewidth=width, gid="band", zorder=1)
-    axes.fill_between([], [], color=FAINT, linewidth=0, label=what)  # for the legend
+    # For the legend.
+    axes.fill_between([], [], color=FAINT, linewidth=0, label="consistency band")
 
 
 def _points(
-    axes: Axes,
-    score: Floats,
-    height: Floats,
-    outside: Flags,
-    shown: Look,
-    name: object,
-    *,
-    hollow: bool,
+    axes: Axes, points: Points, shown: Look, name: object, *, hollow: bool, compact: bool
 ) -> None:
     """Points joined by a line; hollow where chance explains them, diamonds where it does not."""
+    firm = ~points.few
+    size = (3.5 if len(points.score) > 60 else 5.5) * (0.75 if compact else 1.0)
+    label = "observed" if name is None else words(name)
+    line: dict[str, Any] = {"color": shown.colour, "markeredgewidth": 0.9 if compact else 1.3}
     axes.plot(
-        score,
-        height,
-        color=shown.colour,
+        points.score[firm],
+        points.height[firm],
         linestyle=shown.dashes,
         linewidth=1.2,
         marker=shown.marker,
-        markersize=5.5 if len(score) <= 60 else 3.5,
+        markersize=size,
         markerfacecolor="white" if hollow else shown.colour,
-        markeredgewidth=1.3,
-        label="observed" if name is None else words(name),
+        label=label,
         gid=SERIES,
         zorder=3,
+        **line,
     )
-    if outside.any():
+    if points.few.any():
         axes.plot(
-            score[outside],
-            height[outside],
+            points.score[points.few],
+            points.height[points.few],
             linestyle="none",
-            marker="D",
-            markersize=7 if len(score) <= 60 else 4.5,
-            markerfacecolor=VERMILION,
-            markeredgecolor=shown.colour,
-            markeredgewidth=1.0,
-            label="outside the band",
-            zorder=4,
+            marker=shown.marker,
+            markersize=0.5 * size,
+            markerfacecolor="white",
+            label=f"fewer than {FEW} rows",
+            gid=SERIES_OF_FEW,
+            zorder=3,
+            **line,
         )
+    for here, much, face in (
+        (firm & points.outside, 1.27, VERMILION),
+        (points.few & points.outside, 0.7, "white"),
+    ):
+        if here.any():
+            axes.plot(
+                points.score[here],
+                points.height[here],
+                linestyle="none",
+                marker="D",
+                markersize=much * size,
+                markerfacecolor=face,
+                markeredgecolor=shown.colour if face == VERMILION else VERMILION,
+                markeredgewidth=0.7 if compact else 1.0,
+                label="outside the band",
+                zorder=4,
+            )
 
 
-def _limits(
+def _limit_heights(
     axes: Axes,
-    score: Floats,
-    label: Floats,
-    ends: list[Floats],
+    limits: tuple[float, float],
+    heights: list[Floats],
     *,
     deviation: bool,
-    close: bool,
     first: bool,
 ) -> None:
-    """Show all points, and what was there before."""
-    from matplotlib.ticker import MaxNLocator
-
-    points = score if deviation else np.concatenate([score, label])
-    low, high = _range(points) if close else (0.0, 1.0)
-    low, high = _wider(axes.get_xlim(), low, high, first)
-    axes.set_xlim(low, high)
-    for axis in (axes.xaxis, axes.yaxis):
-        number_axis(axis)
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    if deviation:
-        heights = np.abs(np.concatenate([label - score, *ends]))
-        reach = 1.1 * float(np.nanmax(heights, initial=0.01))
-        reach = reach if first else max(reach, axes.get_ylim()[1])
-        axes.set_ylim(-reach, reach)
-    else:
-        axes.set_ylim(low, high)
+    """Show all points and bands of the bins within the limits, and what was there before."""
+    if not deviation:
+        axes.set_ylim(limits_of_heights(limits, heights, None if first else axes.get_ylim()))
         axes.set_aspect("equal", adjustable="box", anchor="NW")
+        return
+    reach = 1.1 * float(np.nanmax(np.abs(np.concatenate(heights)), initial=0.01))
+    reach = reach if first else max(reach, axes.get_ylim()[1])
+    axes.set_ylim(-reach, reach)
 
 
-def _range(points: Floats) -> tuple[float, float]:
-    """The range of the points if it is small; in any case not a single point."""
-    if len(points) == 0 or np.ptp(points) > SMALL_RANGE:
-        return 0.0, 1.0
-    low, high = float(points.min()), float(points.max())
-    if high - low < 1e-6:
-        return max(low - 0.05, 0.0), min(high + 0.05, 1.0)
-    if low < 0.5 * (high - low):  # so near 0 that it may as well be seen
-        low = 0.0
-    return low, high
+def _small_legend(axes: Axes, deviation: bool) -> None:
+    """Put the legend where small axes have room: beside a square, or in its emptier corner."""
+    width, height = inches_of(axes)
+    if not deviation and width - height > ROOM_FOR_LEGEND:
+        legend_beside(axes, size=small_print(TINY))
+    else:
+        legend_inside(axes, _empty_corner(axes), left_out=[CALIBRATED])
 
 
-def _wider(now: tuple[float, float], low: float, high: float, first: bool) -> tuple[float, float]:
-    pad = PAD * (high - low)
-    low, high = low - pad, high + pad
-    return (low, high) if first else (min(now[0], low), max(now[1], high))
+def _empty_corner(axes: Axes) -> str:
+    """Return the corner, off the diagonal, in which a legend hides fewer points and bars."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    drawn = [np.asarray(line.get_xydata()) for line in axes.lines if line.get_gid() == SERIES]
+    for bars in axes.collections:
+        if bars.get_gid() == "band":
+            drawn += [np.asarray(ends) for ends in bars.get_segments()]  # type: ignore[attr-defined]
+    x, y = np.concatenate([np.zeros((0, 2)), *drawn]).T
+    x, y = (x - left) / (right - left), (y - low) / (high - low)
+    side = OF_DATA * inches_of(axes)[1]
+    across = side if axes.get_aspect() != 1 else side * (right - left) / (high - low)
+    wide, tall = LEGEND[0] / across, LEGEND[1] / side
+    above, below = (x < wide) & (y > 1 - tall), (x > 1 - wide) & (y < tall)
+    return "upper left" if np.sum(above) <= np.sum(below) else "lower right"
 
 
-def _strip(axes: Axes, table: BinTable, shown: Look, index: int) -> Axes:
-    """Draw the share of rows in each bin below; return the strip."""
+def _strip(axes: Axes, table: BinTable, shown: Look, index: int, compact: bool) -> Axes:
+    """Draw the share of rows in each bin in a strip of this model's own; return the strip."""
     from trueup.plotting.common.figures import strip_below
 
-    strip = strip_below(axes, STRIP, share=0.16, gap=0.04, shared_x=True)
-    full = np.flatnonzero(table.count)
-    share = table.share[full] if len(full) else np.zeros(0)
+    height = 0.16 if index == 0 else 0.1
+    kind = f"{STRIP} {index + 1}"
+    strip = strip_below(axes, kind, share=height, gap=0.05, shared_x=True)
+    full, score, share = _means(table)
     widths = np.diff(table.edges)
     if np.ptp(widths) > 1e-6 * widths.mean() or table.n_bins == 1:
-        width = 2.5 if len(full) <= 60 else 1.0
-        strip.vlines(
-            table.mean_score[full],
-            0,
-            share,
-            color=shown.colour,
-            linestyle=shown.dashes,
-            linewidth=width,
-        )
-    elif index == 0:
-        strip.bar(
-            table.edges[full],
-            share,
-            widths[full],
-            align="edge",
-            facecolor=FAINT,
-            edgecolor=shown.colour,
-            linewidth=0.8,
-        )
+        stem: dict[str, Any] = {"color": shown.colour, "linestyle": shown.dashes}
+        strip.vlines(score, 0, share, linewidth=2.5 if len(score) <= 60 else 1.0, **stem)
     else:
-        heights = np.where(table.count > 0, table.share, 0)
-        dashed: dict[str, Any] = {"color": shown.colour, "linestyle": shown.dashes}
-        strip.stairs(heights, table.edges, linewidth=1.2, **dashed)
-    top = max([0.0 if index == 0 else strip.get_ylim()[1], *(1.1 * share)], default=0.0) or 1.0
+        bar: dict[str, Any] = {"facecolor": FAINT, "edgecolor": shown.colour, "linewidth": 0.8}
+        strip.bar(table.edges[full], share, widths[full], align="edge", **bar)
+    top = 1.1 * float(max(share, default=0.0)) or 1.0
     strip.set_ylim(0, top)
-    strip.set_yticks([0, top / 1.1])
+    strip.set_yticks([top / 1.1] if compact or index else [0, top / 1.1])
     percent_axis(strip.yaxis)
-    strip.set_ylabel("rows")
+    if index == 0:
+        strip.set_ylabel("rows")
     tidy(strip, grid="x")
+    if compact:
+        shrink(strip)
+        strip.tick_params(axis="y", labelsize=small_print(TICK) - 0.5)
     return strip

@@ -88,6 +88,7 @@ def plot_trade_off(
         _write(ax, n_bins, where)
     number_axis(ax.xaxis)
     number_axis(ax.yaxis)
+    ax.locator_params(axis="x", nbins=5)
     ax.set_xlabel("upper bound on the calibration error")
     ax.set_ylabel(words(score, longest=60))
     legend_of_series(ax)

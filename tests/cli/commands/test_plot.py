@@ -129,3 +129,25 @@ def test_the_command(run, files) -> None:
 @pytest.mark.parametrize(("path", "said"), [("picture", ".png"), ("no/p.png", "no directory")])
 def test_refused_before_the_file_is_read(run, files, path, said) -> None:
     assert said in run("plot", "missing.csv", "-o", path, code=2).stderr
+
+
+def test_title_name_size_resolution_and_zoom(run, files) -> None:
+    from matplotlib.image import imread
+
+    options = ("--title", "Mine", "--name", "model", "--size", "3.3x2.6", "--dpi", "100")
+    run("plot", "wrong.csv", "-o", "p.png", *options, "--zoom", "0,0.5", "--stats")
+    assert imread(files / "p.png").shape[:2] == (260, 330)
+    run("plot", "wrong.csv", "-o", "p.svg", "--kind", "curve", "--zoom", "none", "--size", "3,3")
+    assert (files / "p.svg").read_bytes().startswith(b"<?xml")
+    for option, value, said in (
+        ("--size", "large", "--size must be width and height in inches; got 'large'"),
+        ("--zoom", "near", "--zoom must be auto, none, or two numbers"),
+        ("--zoom", "0.5,0.2", "two increasing numbers"),
+        ("--dpi", "1", "--dpi"),
+    ):
+        assert said in run("plot", "wrong.csv", "-o", "p.png", option, value, code=2).stderr
+
+
+def test_the_overview_names_its_file(run, files) -> None:
+    run("plot", "wrong.csv", "-o", "p.svg", "--kind", "overview")
+    assert b"wrong.csv" in (files / "p.svg").read_bytes()

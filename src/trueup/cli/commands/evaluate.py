@@ -21,6 +21,7 @@ from trueup.cli.data_options import (
     metric_named,
     read,
     seed_option,
+    shown_name,
     typed_files,
 )
 from trueup.cli.group_output import is_table, refuse_without_groups, write_groups
@@ -136,7 +137,7 @@ def evaluate(
     if figure_file is not None:
         from trueup.cli.figures import save_figure
 
-        save_figure(found.plot(), figure_file)
+        save_figure(found.plot(name=shown_name(file)), figure_file)
     if as_json:
         print_json(found.to_dict())
     else:

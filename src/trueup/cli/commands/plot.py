@@ -13,11 +13,12 @@ from trueup.cli.data_options import (
     files_argument,
     read_found,
     seed_option,
+    shown_name,
 )
-from trueup.cli.figures import check_figure_file, save_figure
+from trueup.cli.figures import RESOLUTION, check_figure_file, save_figure, size_of, zoom_of
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
-from trueup.plotting.registry import KINDS
+from trueup.plotting.registry import KINDS, OVERVIEW
 
 __all__ = ["plot"]
 
@@ -28,8 +29,8 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 @command(
     "Plot a reliability diagram or another figure.",
     "trueup plot p.csv -o reliability.png",
-    "trueup plot p.csv --kind deviation -o deviation.svg",
-    "trueup plot p.csv --kind classes -o classes.pdf",
+    "trueup plot p.csv --kind curve -o curve.svg",
+    "trueup plot p.csv --stats --title Validation --size 3.3x2.6 --dpi 300 -o paper.png",
 )
 @files_argument
 @click.option(
@@ -46,22 +47,56 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     show_default=True,
     help="Type of figure; overview has several.",
 )
+@click.option("--title", default="", help="Title of the figure.")
+@click.option("--name", help="Name of the model, for the legend or the title.")
+@click.option("--size", metavar="WxH", help="Width and height in inches, such as 3.3x2.6.")
+@click.option(
+    "--dpi",
+    type=click.IntRange(10, 2400),
+    default=RESOLUTION,
+    show_default=True,
+    help="Resolution of *.png, in dots per inch.",
+)
+@click.option(
+    "--zoom", metavar="HOW", help="Range of scores shown: auto, none, or limits such as 0,0.2."
+)
+@click.option("--stats", is_flag=True, help="Write ECE, its interval and n above the diagram.")
 @bins_option
 @seed_option
 @data_options()
 def plot(
-    file: Files, output: str, kind: str, bins: int, seed: int, columns: dict[str, Any]
+    file: Files,
+    output: str,
+    kind: str,
+    title: str,
+    name: str | None,
+    size: str | None,
+    dpi: int,
+    zoom: str | None,
+    stats: bool,
+    bins: int,
+    seed: int,
+    columns: dict[str, Any],
 ) -> None:
     """Plot the reliability diagram of FILE, or another figure."""
     check_figure_file(output, file)
+    options = {"title": title, "size": size_of(size), "zoom": zoom_of(zoom), "stats": stats}
     read_from = read_found(file, columns)
-    with working("drawing"):
+    if kind == OVERVIEW and name is None:
+        name = shown_name(file)
+    with working("plotting"):
         from trueup.evaluation.on_demand import OnDemand
         from trueup.evaluation.settings import Settings
-        from trueup.plotting.overview import figure_of
+        from trueup.plotting.overview import figure_of, parts_of
 
-        asked = Settings.checked(n_bins=bins, rng=seed)
-        features = read_from.names.features
-        parts = OnDemand(read_from.forecasts, asked, feature_names=features)
-        save_figure(figure_of(parts, kind), output)
+        if kind == OVERVIEW:  # its headline is the verdict
+            from trueup.evaluation import evaluate
+
+            found = evaluate(read_from.forecasts, n_bins=bins, advice=False, rng=seed)
+            parts: Any = parts_of(found)
+        else:
+            asked = Settings.checked(n_bins=bins, rng=seed)
+            features = read_from.names.features
+            parts = OnDemand(read_from.forecasts, asked, feature_names=features)
+        save_figure(figure_of(parts, kind, name=name, **options), output, dpi)
     say(f"saved the figure to {output}.")

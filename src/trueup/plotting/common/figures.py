@@ -12,11 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 LEGEND_GAP = 0.02  # between axes and legend, as a share of the axes' width
 LABEL_INCHES = 0.5  # what figures leave for the labels of axes, to the left and below
 LEAST = 0.3  # of the place, however long names are
+BELOW = 0.7  # of the space between rows of axes is for labels of the upper row
+MARGIN = 0.06  # inches around axes that make room themselves
+EDGE = 3.0  # pixels between labels and what is next to them
 
 
 class NotebookFigure(Figure):
@@ -27,6 +31,15 @@ class NotebookFigure(Figure):
         """Return an empty figure of a size in inches that makes room for all text."""
         figure = cls(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
+        return figure
+
+    @classmethod
+    def without_layout(cls, size: tuple[float, float]) -> Self:
+        """Return an empty figure for axes that make `Room` for their text themselves."""
+        figure = cls(figsize=size)
+        FigureCanvasAgg(figure)
+        width, height = MARGIN / size[0], MARGIN / size[1]
+        figure.subplots_adjust(left=width, right=1 - width, bottom=height, top=1 - height)
         return figure
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
@@ -44,14 +57,18 @@ class NotebookFigure(Figure):
 class Room:
     """Where axes lie inside the place they were given: space next to them is kept free.
 
-    ``strip`` is the share of the height that is kept below them, for a strip of other axes. To
-    the right the width of the legend is kept. So is what long labels need to the left and below, in
-    a figure without a layout engine, which would make room itself.
+    Strips of other axes below take a part of the height, and a legend to the right a part of the
+    width. So does what labels need to the left, below and above, in a figure without a layout
+    engine, which would make room itself.
     """
 
     def __init__(self, axes: Axes) -> None:
         self.axes = axes
-        self.strip = 0.0
+        self.strips: list[Axes] = []
+        self.below = 0.0  # heights of strips and of the spaces above them, as shares of the axes'
+        self.above: list[Text] = []  # title and remark
+        self.has_legend_beside = False
+        self.not_drawn: list[float] = []  # of each model on these axes, the share of rows beyond
 
     @classmethod
     def of(cls, axes: Axes) -> Room:
@@ -69,25 +86,53 @@ class Room:
         figure = axes.get_figure(root=True)
         assert figure is not None
         least = LEAST * place.width
-        left, right, bottom = place.x0, place.x1, place.y0 + self.strip * place.height
-        if figure.get_layout_engine() is None:
-            before, below = self._labels(renderer, LABEL_INCHES * figure.dpi)
-            left += min(before / figure.bbox.width, place.width - least)
-            bottom += min(below / figure.bbox.height, (1 - LEAST) * (place.y1 - bottom))
+        left, right, bottom, top = place.x0, place.x1, place.y0, place.y1
+        before, under, over = self._missing(renderer, figure)
+        left += min(before / figure.bbox.width, place.width - least)
+        top -= min(over / figure.bbox.height, LEAST * place.height)
+        bottom += min(under / figure.bbox.height, (1 - LEAST) * (top - bottom))
+        bottom += self.below / (1 + self.below) * (top - bottom)
         legend = axes.get_legend()
-        if legend is not None:
+        if legend is not None and self.has_legend_beside:
             after = legend.get_window_extent(renderer).width / figure.bbox.width
             right = max(left + (right - left - after) / (1 + LEGEND_GAP), left + least)
-        return Bbox.from_extents(left, bottom, right, place.y1)
+        return Bbox.from_extents(left, bottom, right, top)
 
-    def _labels(self, renderer: Any, left: float) -> tuple[float, float]:
-        """Pixels that labels need to the left and below, beyond those that are left for them."""
-        beside = self.axes.yaxis.get_tightbbox(renderer)
-        below = self.axes.xaxis.get_tightbbox(renderer)
-        now = self.axes.bbox
-        width = 0.0 if beside is None else float(now.x0 - beside.x0)
-        height = 0.0 if below is None or self.strip else float(now.y0 - below.y0)
-        return max(width - left, 0.0), max(height - left, 0.0)
+    def _missing(self, renderer: Any, figure: Figure) -> tuple[float, float, float]:
+        """Pixels that labels need to the left, below and above, beyond those that are free."""
+        all_axes = [self.axes, *self.strips]
+        sides = [(axes, axes.yaxis.get_tightbbox(renderer)) for axes in all_axes]
+        before = max((float(axes.bbox.x0 - box.x0) for axes, box in sides if box), default=0.0)
+        bottom = all_axes[-1].xaxis.get_tightbbox(renderer)
+        under = float(all_axes[-1].bbox.y0 - bottom.y0) if bottom else 0.0
+        tops = [text.get_window_extent(renderer).y1 for text in self.above]
+        over = max(tops, default=self.axes.bbox.y1) - float(self.axes.bbox.y1)
+        free = self._free(figure)
+        if figure.get_layout_engine() is not None:
+            # It makes room, but may take a square's empty place for room below.
+            edge = self.axes.get_position(original=True).y0 * figure.bbox.height - EDGE
+            return 0.0, max(under - edge, 0.0) if self._is_lowest() else 0.0, 0.0
+        needed = (before, under, over)
+        return tuple(max(n - f, 0.0) for n, f in zip(needed, free, strict=True))
+
+    def _is_lowest(self) -> bool:
+        spec = self.axes.get_subplotspec()
+        return spec is None or spec.is_last_row()
+
+    def _free(self, figure: Figure) -> tuple[float, float, float]:
+        """Pixels for labels to the left, below and above, up to other axes or the edge."""
+        most = LABEL_INCHES * figure.dpi
+        width, height = figure.bbox.width, figure.bbox.height
+        spec = self.axes.get_subplotspec()
+        if spec is None:
+            return most, most, most
+        bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(figure)
+        column, first, last = spec.colspan.start, spec.rowspan.start, spec.rowspan.stop
+        left = lefts[column] - rights[column - 1] if column else lefts[0]
+        under = BELOW * (bottoms[last - 1] - tops[last]) if last < len(tops) else bottoms[-1]
+        over = (1 - BELOW) * (bottoms[first - 1] - tops[first]) if first else 1 - tops[0]
+        pixels = (left * width, under * height, over * height)
+        return tuple(min(free - EDGE, most) for free in pixels)
 
     def get_subplotspec(self) -> SubplotSpec | None:
         """Return the place in a grid, which matplotlib's tight layout asks for."""
@@ -111,9 +156,19 @@ def strip_below(axes: Axes, kind: str, *, share: float, gap: float, shared_x: bo
     for child in axes.child_axes:
         if isinstance(child, Axes) and child.get_label() == kind:
             return child
-    below = (0.0, -gap - share, 1.0, share)
-    strip = axes.inset_axes(below, sharex=axes if shared_x else None, label=kind)
-    Room.of(axes).strip = (share + gap) / (1 + share + gap)
+    room = Room.of(axes)
+    bounds = (0.0, -room.below - gap - share, 1.0, share)
+    strip = axes.inset_axes(bounds, sharex=axes if shared_x else None, label=kind)
     if shared_x:
-        axes.tick_params(axis="x", labelbottom=False)
+        for upper in (axes, *room.strips):
+            upper.tick_params(axis="x", labelbottom=False)
+            upper.set_xlabel("")
+    room.strips.append(strip)
+    room.below += share + gap
     return strip
+
+
+class LineupFigure(NotebookFigure):
+    """The figure of a lineup, which knows in which of its panels the data are."""
+
+    place: int = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trueup.checks import is_number
 from trueup.errors import CapabilityError, must_be, printable
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ DASHED = (0, (4, 2))  # lines to compare with
 
 SMALL = "small"  # size of remarks and legends, relative to the reader's own setting
 LONGEST_NAME = 28
+
+SMALLEST, LARGEST = 1.0, 100.0  # sides of a figure, in inches
+COMPACT_WIDTH, COMPACT_HEIGHT = 3.4, 2.4  # in inches: smaller axes have their legend inside
+LABEL, TICK, TINY = 8.0, 7.0, 6.5  # sizes of text there, in points
 
 
 class Look(NamedTuple):
@@ -98,6 +103,14 @@ def on(ax: object, size: tuple[float, float], projection: str | None = None) -> 
     return ax
 
 
+def small_axes(size: tuple[float, float]) -> Axes:
+    """Return axes of a new figure of this size, for a diagram that makes room for its text."""
+    from trueup.plotting.common.figures import NotebookFigure
+
+    axes: Axes = NotebookFigure.without_layout(size).add_subplot()
+    return axes
+
+
 def tidy(ax: Axes, *, grid: str | None = "both") -> None:
     """Take away the frame's upper and right side, put a faint grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -118,9 +131,23 @@ def words(name: object, longest: int = LONGEST_NAME) -> str:
     if len(text) > longest:
         tail = longest // 3
         text = f"{text[: longest - 1 - tail]}…{text[-tail:]}"
-    # matplotlib reads $…$ as a formula and keeps labels that begin with _ out of legends.
-    text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
+    text = plain(text)
+    return f" {text}" if text.startswith("_") else text  # else it would not be in legends
+
+
+def plain(text: str) -> str:
+    """Return text that matplotlib does not read as a formula."""
+    return text.replace("$", r"\$")
+
+
+def check_size(size: object) -> None:
+    """Raise InputError unless this is None or the width and height of a figure in inches."""
+    if size is None:
+        return
+    pair = isinstance(size, tuple | list) and len(size) == 2 and all(map(is_number, size))
+    if not pair or not all(SMALLEST <= inches <= LARGEST for inches in size):  # type: ignore[attr-defined]
+        rule = f"two numbers of inches from {SMALLEST:g} to {LARGEST:g}, width and height"
+        raise must_be("size", rule, size)
 
 
 def number(value: float) -> str:
@@ -160,7 +187,9 @@ def number_axis(axis: Axis) -> None:
     axis.set_major_formatter(ScalarFormatter(useOffset=False))
 
 
-def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | None:
+def legend_beside(
+    ax: Axes, handles: Sequence[Any] | None = None, *, size: float | str = SMALL
+) -> Legend | None:
     """Put the legend to the right of the data, where it covers none; None without entries.
 
     By default of everything on the axes with a label, each label once. The axes give up as much of
@@ -168,10 +197,7 @@ def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | No
     """
     from trueup.plotting.common.figures import Room
 
-    given = ax.get_legend_handles_labels()[0] if handles is None else handles
-    by_label: dict[str, Any] = {}
-    for handle in given:
-        by_label.setdefault(str(handle.get_label()), handle)
+    by_label = _by_label(ax, handles)
     if not by_label:
         return None
     legend = ax.legend(
@@ -181,8 +207,70 @@ def legend_beside(ax: Axes, handles: Sequence[Any] | None = None) -> Legend | No
         bbox_to_anchor=(1.02, 1),
         borderaxespad=0,
         frameon=False,
-        fontsize=SMALL,
+        fontsize=size,
         alignment="left",
     )
-    Room.of(ax)
+    Room.of(ax).has_legend_beside = True
     return legend
+
+
+def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend | None:
+    """Put a small legend into a corner of axes that have no room beside them."""
+    by_label = {k: v for k, v in _by_label(ax, None).items() if k not in left_out}
+    if not by_label:
+        return None
+    where: Any = place
+    legend: Legend = ax.legend(
+        list(by_label.values()),
+        list(by_label),
+        loc=where,
+        borderaxespad=0.2,
+        borderpad=0.2,
+        handlelength=1.2,
+        handletextpad=0.4,
+        labelspacing=0.25,
+        frameon=True,
+        framealpha=0.7,
+        edgecolor="none",
+        fontsize=small_print(TINY),
+        alignment="left",
+    )
+    return legend
+
+
+def _by_label(ax: Axes, handles: Sequence[Any] | None) -> dict[str, Any]:
+    """What the legend shows, each label once."""
+    given = ax.get_legend_handles_labels()[0] if handles is None else handles
+    by_label: dict[str, Any] = {}
+    for handle in given:
+        by_label.setdefault(str(handle.get_label()), handle)
+    return by_label
+
+
+def inches_of(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the place that axes were given, in inches."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    place, size = ax.get_position(original=True), figure.get_size_inches()
+    return float(place.width * size[0]), float(place.height * size[1])
+
+
+def is_compact(ax: Axes) -> bool:
+    """Whether axes are as small as those of a figure in a column of a paper."""
+    width, height = inches_of(ax)
+    return width < COMPACT_WIDTH or height < COMPACT_HEIGHT
+
+
+def small_print(points: float) -> float:
+    """Return a size in points: that of the reader's own setting where it is smaller."""
+    from matplotlib import rcParams
+
+    return min(points, float(rcParams["font.size"]))
+
+
+def shrink(ax: Axes) -> None:
+    """Make labels and numbers of small axes as small as the text of a figure in a paper."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_fontsize(small_print(LABEL))
+        axis.labelpad = 2.0
+    ax.tick_params(labelsize=small_print(TICK), pad=2, length=2.5)

@@ -10,6 +10,7 @@ import numpy as np
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.plotting.common.columns import numbers
+from trueup.plotting.common.names import distinct_words, order_of
 from trueup.plotting.common.style import (
     DASHED,
     FAINT,
@@ -22,7 +23,6 @@ from trueup.plotting.common.style import (
     on,
     percent,
     tidy,
-    words,
 )
 from trueup.plotting.row_charts.rows import (
     INCHES_A_ROW,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 WIDTH = 6.8
 MOST_NAMED = 40  # rows that still have names one can read
+MOST_ORDERED = 31  # groups, such as the days of a month
 WORST_NAMED = 20
 LABEL_INCHES = 0.75  # below an axis: numbers, and two lines of label
 OVERVIEW = "all of them"
@@ -97,10 +98,12 @@ def plot_group_errors(
     alpha: float | None = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the error of every group, the largest first, with its interval.
+    """Plot the error of every group with its interval.
 
-    With more than 40 groups, the 20 worst are plotted with their names, and all of them as a curve
-    in a strip below.
+    Up to 31 dates or numbers stay in their order; other groups are sorted by their error, the
+    largest first. With more than 40 groups, the 20 worst are plotted with their names, and all
+    of them as a curve in a strip below. Long names lose what all share, and never become the
+    same.
 
     Parameters
     ----------
@@ -140,12 +143,15 @@ def _drawn(
 ) -> tuple[Axes, Rows]:
     """Draw all classes or groups: the worst by name, very many in a strip below."""
     _check_alpha(alpha)
-    rows = Rows.of(columns, one, pvalue="adjusted_pvalue")
+    in_order = None
+    if one == "group" and "group" in columns and len(columns) <= MOST_ORDERED:
+        in_order = order_of(columns["group"].tolist())
+    rows = Rows.of(columns, one, pvalue="adjusted_pvalue", in_order=in_order)
     shown = _named(len(rows))
     strip_inches = 1.4 if shown < len(rows) else 0.0
     axes = on(ax, (WIDTH, 1.1 + INCHES_A_ROW * max(shown, 3) + strip_inches))
     kinds = rows.kinds()
-    names = _names(columns, rows) if one == "group" else [words(name) for name in rows.names]
+    names = _names(columns, rows) if one == "group" else distinct_words(rows.names, LONGEST_NAME)
     draw_rows(axes, rows, kinds, names[:shown], alpha)
     limit_errors(axes, rows)
     axes.set_xlabel(measure)
@@ -164,12 +170,10 @@ def _named(count: int) -> int:
 def _names(columns: ResultTable, rows: Rows) -> list[str]:
     """Names with the number of rows, where that is known."""
     if "n" not in columns:
-        return [words(name) for name in rows.names]
+        return distinct_words(rows.names, LONGEST_NAME)
     sizes = numbers(columns, "n")[rows.order]
-    return [
-        f"{words(name, LONGEST_NAME - 8)} (n = {size:.0f})"
-        for name, size in zip(rows.names, sizes, strict=True)
-    ]
+    names = distinct_words(rows.names, LONGEST_NAME - 8)
+    return [f"{name} (n = {size:,.0f})" for name, size in zip(names, sizes, strict=True)]
 
 
 def _strip(axes: Axes, rows: Rows, what: str) -> None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueup.plotting.common.style import BLUE, DASHED, INK, MUTED, SMALL, number, on, words
+from trueup.plotting.common.names import distinct_words
+from trueup.plotting.common.style import (
+    BLUE,
+    DASHED,
+    INK,
+    LONGEST_NAME,
+    MUTED,
+    SMALL,
+    number,
+    on,
+)
 from trueup.plotting.row_charts.rows import INCHES_A_ROW, Kind, Rows, draw_rows, limit_errors
 from trueup.tables import ResultTable
 
@@ -53,7 +63,8 @@ def plot_comparison(
     """
     rows = Rows.of(columns, "model", pvalue="pvalue", worst_first=False)
     axes = on(ax, (WIDTH, 1.2 + 1.4 * INCHES_A_ROW * max(len(rows), 2)))
-    draw_rows(axes, rows, [MODEL] * len(rows), [words(name) for name in rows.names], None)
+    names = distinct_words(rows.names, LONGEST_NAME)
+    draw_rows(axes, rows, [MODEL] * len(rows), names, None)
     axes.set_xlabel(measure)
     line = float(rows.value[0]) if reference is None and len(rows) else reference
     limit_errors(axes, rows, *([] if line is None else [line]))

@@ -16,6 +16,7 @@ from trueup.plotting.common.style import (
     OVER_MARKER,
     UNDER,
     UNDER_MARKER,
+    inches_of,
     number_axis,
     tidy,
 )
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES_A_ROW = 0.23
+LINE = 1.35  # height of a line of text, in sizes of the text
+SMALLEST_NAME = 4.0  # points
 
 
 class Kind(NamedTuple):
@@ -42,7 +45,7 @@ PLAIN = Kind("o", GREEN, "predicted as often\nas it occurs")
 
 @dataclass(frozen=True)
 class Rows:
-    """What is drawn in each row, worst first; all columns in that order."""
+    """What is drawn in each row, in order; all columns in that order."""
 
     order: Indices  # of each row in the columns
     names: list[Any]
@@ -53,11 +56,21 @@ class Rows:
     pvalue: Floats
 
     @classmethod
-    def of(cls, columns: ResultTable, name: str, *, pvalue: str, worst_first: bool = True) -> Rows:
-        """Read and sort the columns; rows without a number are left out."""
+    def of(
+        cls,
+        columns: ResultTable,
+        name: str,
+        *,
+        pvalue: str,
+        worst_first: bool = True,
+        in_order: Sequence[int] | None = None,
+    ) -> Rows:
+        """Read and sort the columns, by error or as given; rows without a number are dropped."""
         check_columns("columns", columns, name, "error")
         value = numbers(columns, "error")
         order = np.argsort(-value if worst_first else value, kind="stable")
+        if in_order is not None:
+            order = np.asarray(in_order, np.intp)
         order = order[~np.isnan(value[order])]
         names = columns[name].tolist()
         low, high, gap, p = (numbers(columns, c)[order] for c in ("low", "high", "gap", pvalue))
@@ -79,6 +92,8 @@ def draw_rows(
 
     Points are hollow where the adjusted p-value is above ``alpha``; None fills all.
     """
+    from matplotlib import rcParams
+
     from trueup.plotting.common.figures import Room
 
     Room.of(axes)
@@ -95,6 +110,9 @@ def draw_rows(
                 at = (rows.value[:shown][part], place[part])
                 axes.scatter(*at, facecolor=face, linewidth=1.2, zorder=3, **look)
     axes.set_yticks(place, names)
+    points_a_row = 72 * inches_of(axes)[1] / max(shown, 1)
+    if points_a_row < LINE * rcParams["font.size"]:
+        axes.tick_params(axis="y", labelsize=max(points_a_row / LINE, SMALLEST_NAME))
     axes.set_ylim(max(shown, 1) - 0.4, -0.6)
     number_axis(axes.xaxis)
     axes.locator_params(axis="x", nbins=5)
