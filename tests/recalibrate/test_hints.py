@@ -110,6 +110,8 @@ def test_a_metric_makes_a_scorer():
 def test_one_row_and_one_class_are_noted(kind):
     one_row, only_class = "the fit data are a single row", "the labels contain only class 1"
     assert kind().fit([[0.7, 0.3]], [1]).notes_[-2:] == [one_row, only_class]
+    twice = kind().fit([[0.7, 0.3]], [1], sample_weight=[2.0])
+    assert twice.notes_ == kind().fit([[0.7, 0.3]] * 2, [1, 1]).notes_
     ones = kind().fit([0.2, 0.4, 0.7], [1, 1, 1]).notes_
     assert ones[-1] == only_class
     assert one_row not in ones

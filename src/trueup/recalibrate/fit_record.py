@@ -21,7 +21,9 @@ HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 def notes_of_data(data: FitData, classes: NDArray[Any]) -> list[str]:
     """Return what a user should know of the data, whatever was fitted to them."""
     missing = note_of_missing_classes(data, classes)
-    return [ONE_ROW] * (data.n == 1) + [missing] * bool(missing)
+    # A row of weight 2 counts as two equal rows.
+    one_row = data.n == 1 and float(data.weight()[0]) <= 1
+    return [ONE_ROW] * one_row + [missing] * bool(missing)
 
 
 def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
