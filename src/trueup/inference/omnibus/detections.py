@@ -127,7 +127,7 @@ class NullPool:
         return cls(ordered, scale, n_resamples, threshold)
 
     def combined(self, values: Floats, *, itself: bool = False) -> Floats:
-        """Return Σ weight/p of each row, with p-values as large as those among ``n_resamples`` draws.
+        """Return Σ weight/p of each row, with the p-values that ``n_resamples`` draws would give.
 
         ``itself`` says that the values are those of the pool.
         """

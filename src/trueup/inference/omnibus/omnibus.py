@@ -51,9 +51,9 @@ def omnibus(
       likelihood ratio if errors of logits form a smooth curve;
     * the largest :math:`|R|/\sqrt{V}` of a run of merged cells.
 
-    Each has a p-value among
-    all draws, :math:`h = \sum a/p` combines them with the weights a = 1½, 1½, ½, ½, 1½, 1 (the
-    weighted harmonic mean), and h is ranked among the draws again. The data are treated as one more draw throughout, so no step costs validity.
+    Each has a p-value among all draws. :math:`h = \sum a/p` combines them with the weights
+    a = 1½, 1½, ½, ½, 1½ and 1 (the weighted harmonic mean), and h is ranked among the draws again.
+    The data are treated as one more draw throughout, so no step costs validity.
 
     For a matrix three such h are combined with weights 3, ¼ and 2: that of the top labels, that
     of the six statistics summed over classes, and that of all statistics of every class.
