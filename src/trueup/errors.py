@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import Any, Self
 
 # A rule that begins with one of these follows "must": "must sum to 1". Others follow "must be".
@@ -321,6 +322,8 @@ def short(got: object) -> str:
         return str(got)
     if isinstance(got, type):
         return f"the class {got.__name__}"
+    if isfunction(got) and not got.__name__.startswith("<"):
+        return f"the function {got.__name__}"  # its repr has an address, which means nothing
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
         # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
         dtype = getattr(got, "dtype", None)

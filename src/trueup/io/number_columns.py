@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Argument, Verbatim
-from trueup.forecasts.percentages import PERCENT, RULE, MixedError, as_fractions
+from trueup.forecasts.percentages import PERCENT, PercentageError, as_fractions
 from trueup.io.file_errors import Place, bad_column
 
 # What programs write where a number is missing. Compared in lower case, without spaces.
@@ -120,6 +120,9 @@ def _number(table: Place, name: str, row: int, item: Any) -> float:
     except OverflowError:
         raise bad_column(table, name, "must fit into 64-bit floats", item, row=row) from None
     except (TypeError, ValueError):
+        if _is_list(item):
+            rule = "must hold a number or a list of numbers per row"
+            raise bad_column(table, name, rule, Verbatim("lists of lists"), row=row) from None
         raise not_a_number(table, name, row, item) from None
 
 
@@ -146,13 +149,13 @@ def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] |
         return None
     try:
         return as_fractions(array)
-    except MixedError as mixed:
+    except PercentageError as wrong:
         missing = [_is_missing_text(item) for item in array.tolist()]
         if any(missing):
             present = array.astype(object)
             present[missing] = None  # which is not read as a text
             return fractions_in(table, name, present)
-        raise bad_column(table, name, f"must hold {RULE}", mixed.item, row=mixed.row) from None
+        raise bad_column(table, name, f"must {wrong.rule}", wrong.item, row=wrong.row) from None
 
 
 def fractions_by_name(
