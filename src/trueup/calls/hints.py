@@ -136,7 +136,7 @@ def misfit(
         return _too_many(shown, parameters, placed, args)
     twice = [key for key in placed[: len(args)] if key in options]
     if twice:
-        frame = hasattr(args[0], "columns") and isinstance(options[twice[0]], str)
+        frame = type(args[0]).__name__ == "DataFrame" and isinstance(options[twice[0]], str)
         hint = "pass it once, by place or by name"
         if frame:
             hint = f"pass columns: {shown}(frame[{options[twice[0]]!r}], ...)"
@@ -168,7 +168,8 @@ def _instead_of(name: str, known: list[str], options: Mapping[str, Any]) -> Text
         )
     if name in OF_DATA and known[:2] == ["probs", "labels"]:
         value = "True" if name in ("normalize", "soft_labels") else "..."
-        return f"pass Forecasts.from_arrays(probs, labels, {name}={value}) in place of probs and labels"
+        data = f"Forecasts.from_arrays(probs, labels, {name}={value})"
+        return f"pass {data} in place of probs and labels"
     if name == "groups" and known[:2] == ["probs", "labels"]:
         return "call group_errors(probs, labels, groups), or evaluate with groups="
     if name == "weights" and "probs" not in known and "classifier" not in known:
@@ -204,7 +205,8 @@ def _too_many(
         if "metrics" in others:
             hint = f"pass metrics by name: {shown}({', '.join(names)}, metrics=[...])"
     elif others:
-        hint = f"name {'the others' if names else 'them'}: {', '.join(f'{key}=...' for key in others[:3])}"
+        them = "the others" if names else "them"
+        hint = f"name {them}: {', '.join(f'{key}=...' for key in others[:3])}"
     got = Verbatim(f"{len(args) - (len(placed) - len(names))}")
     return CallError(None, rule, got, hint=hint)
 

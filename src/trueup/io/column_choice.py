@@ -243,7 +243,9 @@ class _Guess:
 
     def _about_indicators(self, names: list[str]) -> Text:
         """What to do with labels that have a column for each class; nothing if there are none."""
-        found = [] if self.table is None else column_guesses.indicators(names, self.table)
+        if self.table is None:
+            return ""
+        found = column_guesses.indicators(names, self.table)
         if not found:
             return ""
         if not column_guesses.one_each(found, self.table):
