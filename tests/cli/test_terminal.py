@@ -86,7 +86,7 @@ def test_numbers() -> None:
     assert number(0.5) == "0.5000"
     assert number(-3e-5) == "-3.0e-05"
     assert number(float("nan")) == "–"
-    assert span(0.1, 0.2) == "0.1000 … 0.2000"
+    assert span(0.1, 0.2) == "[0.1000, 0.2000]"
     assert span(None, 0.2) == "–"
     assert pvalue(float("nan")) == "–"
 
