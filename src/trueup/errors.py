@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import isfunction
@@ -193,6 +193,20 @@ class InputError(ValueError):
             A new error.
         """
         return type(self)(**{**self._fields(), **fields})
+
+    def propose_own(self, arguments: Collection[str]) -> None:
+        """Let the hint propose arguments of the function that was called as its own.
+
+        Parameters
+        ----------
+        arguments : collection of str
+            Names of the arguments of that function.
+        """
+        self.hint = tuple(
+            replace(part, to="") if isinstance(part, Argument) and part.name in arguments else part
+            for part in self.hint
+        )
+        self.args = tuple(self._fields().values())  # what pickle keeps
 
     def _fields(self) -> dict[str, Any]:
         names = ("argument", "rule", "got", "row", "column", "file", "hint")

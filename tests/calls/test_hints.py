@@ -42,6 +42,7 @@ UNKNOWN: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.PlattScaling(input="probs"), "`input` is not an .* Hint: leave it out"),
     (lambda: tu.HistogramBinning(bins=10), "of HistogramBinning. Hint: call it `n_bins`"),
     (lambda: tu.HistogramBinning(10), "takes 0 arguments by position; got 1. Hint: name them: n_b"),
+    (lambda: tu.Forecasts(P, Y), "required. Hint: call Forecasts.from_arrays\\(probs, labels\\)"),
     (lambda: tu.CalibratedModel(), "`classifier` is required. Hint: call CalibratedModel\\(class"),
     (lambda: tu.evaluate(P, Y, quick=True), "Hint: pass recalibrate=False and advice=False"),
     (
@@ -162,6 +163,7 @@ NOT_DATA: list[tuple[Callable[[], Any], str]] = [
         lambda: tu.ece(["10%", "Bay"], [0, 1]),
         "must hold numbers or percentages; got 'Bay' in row 1",
     ),
+    (lambda: tu.explain("ece", "x.csv"), "got a str. Hint: read a file first"),
     (lambda: tu.interval("ece", P, Y), "got 'ece'. Hint: pass the function, trueup.ece, not its n"),
     (lambda: tu.interval(P, Y), "got an array of shape \\(60,\\). Hint: pass the metric first"),
     (lambda: tu.class_errors(ROWS, CLASSES), "got an array .* Hint: pass the metric first"),
@@ -192,6 +194,20 @@ NOT_DATA: list[tuple[Callable[[], Any], str]] = [
 def test_what_is_no_data(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(tu.InputError, match=words):
         call()
+
+
+def test_hints_propose_own_arguments_of_the_function_that_was_called() -> None:
+    for call, words in (
+        (lambda: tu.ece(P * 9 - 4, Y), "Hint: pass logits=True if these are raw scores."),
+        (lambda: tu.evaluate(ROWS * 2, CLASSES), "Hint: pass normalize=True if the table is round"),
+        (lambda: tu.ece(ROWS * 2, CLASSES), "normalize=True to Forecasts.from_arrays if the table"),
+        (lambda: tu.evaluate(P, ["a", "b"] * 30), "Hint: pass `classes`, the names in the order"),
+        (lambda: tu.ece(P, ["a", "b"] * 30), "Hint: pass `classes` to Forecasts.from_arrays, the"),
+    ):
+        with pytest.raises(tu.InputError) as caught:
+            call()
+        assert words in str(caught.value)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_a_frame_is_not_read() -> None:

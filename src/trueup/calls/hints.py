@@ -76,8 +76,11 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
             args, options = _metric_in_place(metric, first, args, options)  # type: ignore[assignment]
         try:
             return function(*args, **options)
+        except InputError as error:
+            error.propose_own(signature(call).parameters)
+            raise
         except TypeError as error:
-            better = None if isinstance(error, InputError) else misfit(call, args, options)
+            better = misfit(call, args, options)
             if better is None:
                 raise
             raise better from error
@@ -154,6 +157,8 @@ def misfit(
     by_place = [key for key in placed if key != "self"]
     by_name = [f"{key}=..." for key in missing if key not in placed]
     example = f"call {shown}({', '.join(by_place + by_name)})"
+    if name == "Forecasts":
+        example = "call Forecasts.from_arrays(probs, labels), which checks them"
     return CallError(missing[0], "is required", hint=example)
 
 
