@@ -9,7 +9,7 @@ import pytest
 
 import trueup as tu
 
-TEXTS = ["85%", "20 %", "12.5%", "99%"] * 10
+TEXTS = ["85%", "20" + " %", "12.5%", "99%"] * 10
 FRACTIONS = [0.85, 0.2, 0.125, 0.99] * 10
 LABELS = [1, 0, 0, 1] * 10
 NOTE = "the predictions were percentages and were divided by 100"

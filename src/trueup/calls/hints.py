@@ -217,7 +217,7 @@ def _too_many(
 
 
 def no_metric(name: str, rule: Text, value: object) -> InputError:
-    """Return the error to raise where a value is passed as a metric and is none.
+    """Return the error to raise where something else is passed as a metric.
 
     >>> print(no_metric("estimator", "a metric", "ece"))
     `estimator` must be a metric; got 'ece'. Hint: pass the function, trueup.ece, not its name.

@@ -13,6 +13,7 @@ from trueup.calls.progress import told
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
 from trueup.metrics import brier, log_loss, rmsce_debiased
+from trueup.readable import percent
 from trueup.recalibrate.auto.auto_calibration import stratified_folds
 from trueup.seeds import seed_of
 
@@ -61,7 +62,7 @@ class Gain:
 def _known_error(found: Interval) -> str:
     """Return an estimate; one of 0 is only known to be below the end of its interval."""
     if found.estimate == 0:
-        return f"below {found.high:.4f} ({100 * found.confidence_level:g}% confidence)"
+        return f"below {found.high:.4f} ({percent(found.confidence_level)} confidence)"
     return f"{found.estimate:.4f}"
 
 
