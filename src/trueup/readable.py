@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+SMALLEST_PVALUE = 1e-300
+"""Smaller p-values have no digits that are known."""
 LARGE, TINY = 1_000, 1e-6
 """From here on a number has no decimals; below, it is a power of ten."""
 
@@ -89,6 +91,17 @@ def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
     n_resamples = notes.get("n_resamples")
     least = isinstance(n_resamples, int) and pvalue * (1 + n_resamples) <= 1 + 1e-9
     return f"p {'≤' if least else '='} {pvalue:.3g}"
+
+
+def pvalue_cell(pvalue: float, digits: int = 3) -> str:
+    """Return a p-value for a table; one without known digits is only below a bound.
+
+    >>> pvalue_cell(0.34567), pvalue_cell(2.2e-308), pvalue_cell(0.034567, 2)
+    ('0.346', '< 1e-300', '0.035')
+    """
+    if pvalue < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE:g}"
+    return f"{pvalue:.{digits}g}"
 
 
 def clipped_rows(notes: Mapping[str, Any]) -> str:

@@ -162,7 +162,9 @@ def test_different_samples_are_refused():
         compare(a, b, labels, estimator="ece")
     with pytest.raises(InputError, match="`models` must be two models or more"):
         compare_many({"a": a}, labels)
-    with pytest.raises(InputError, match="same samples as `a`"):
+    with pytest.raises(InputError, match="cannot be compared if labels say whether each one's own"):
+        compare(Forecasts.from_arrays(a, labels), Forecasts.from_arrays(b, 1 - labels))
+    with pytest.raises(InputError, match="same samples as `a`; got 99 rows instead of 100"):
         compare_many(
             {"a": Forecasts.from_arrays(a, labels), "b": Forecasts.from_arrays(b[1:], labels[1:])}
         )

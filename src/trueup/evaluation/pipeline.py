@@ -18,6 +18,7 @@ from trueup.evaluation.deciding_test import untestable
 from trueup.evaluation.findings import ALL_CLASSES, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
+from trueup.evaluation.overview import notes_of
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
@@ -293,7 +294,7 @@ def _all_parts(
         fingerprint=fingerprint,
         reproduce=call_of(forecasts, settings, estimates, of, fingerprint),
         internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
-        notes=forecasts.remarks,
+        notes=notes_of(forecasts),
     )
 
 

@@ -318,7 +318,6 @@ def same_samples(
     }
     name, first = next(iter(given.items()))
     rule = ("predictions for the same samples as ", Argument(name))
-    hint = "all models must have the same rows in the same order"
     for other, forecasts in given.items():
         if _shape(forecasts) != _shape(first):
             shape = (f"{_shape(first)}, as ", Argument(name), " is")
@@ -327,8 +326,19 @@ def same_samples(
             ours, theirs = getattr(first, what), getattr(forecasts, what)
             both = ours is not None and theirs is not None
             if (ours is None) != (theirs is None) or (both and not np.array_equal(ours, theirs)):
-                raise must_be(other, rule, Verbatim(f"other {what}"), hint=hint)
+                got, hint = _other(what, first, forecasts)
+                raise must_be(other, rule, Verbatim(got), hint=hint)
     return list(given.values())
+
+
+def _other(what: str, first: Forecasts, second: Forecasts) -> tuple[str, str]:
+    """Return what differs, and what to do."""
+    hint = "all models must have the same rows in the same order"
+    if first.n != second.n:
+        return f"{second.n:,} rows instead of {first.n:,}", hint
+    if what == "labels" and not first.is_matrix:
+        hint += "; models cannot be compared if labels say whether each one's own answer is right"
+    return f"other {what}", hint
 
 
 def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:

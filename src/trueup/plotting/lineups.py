@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.calls.hints import hinted
 from trueup.checks import check_whole
 from trueup.errors import InputError
 from trueup.estimators import BinnedError
@@ -27,6 +28,7 @@ SIZE = (9.0, 7.8)
 ACROSS = 5
 
 
+@hinted
 def lineup(
     probs: object,
     labels: object = None,

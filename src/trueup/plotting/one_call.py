@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trueup.bins import Binning, EqualMass, EqualWidth
+from trueup.calls.hints import hinted
 from trueup.checks import check_flag
 from trueup.errors import InputError, must_be
 from trueup.estimators import BinnedError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 BINNINGS: dict[str, Any] = {"equal-width": EqualWidth, "equal-mass": EqualMass}
 
 
+@hinted
 def reliability_diagram(
     probs: object,
     labels: object = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.checks import check_choice, check_flag
 from trueup.errors import Verbatim, must_be
 from trueup.plotting.common.columns import Flags, Floats, Indices, check_columns, numbers
@@ -66,6 +67,7 @@ class Points(NamedTuple):
     few: Flags  # fewer than 5 rows
 
 
+@hinted
 def plot_reliability(
     table: BinTable,
     *,

@@ -76,7 +76,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        message = "Figures need matplotlib. Hint: pip install trueup[plot]."
+        message = "Figures need matplotlib. Hint: pip install matplotlib."
         raise CapabilityError(message) from None
 
 

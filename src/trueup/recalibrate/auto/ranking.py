@@ -161,4 +161,6 @@ def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
 
 def _shown(trial: Trial) -> str:
     found = trial.errors["error"]
+    if found.estimate == 0:
+        return f"below {found.high:.4f} (95% confidence)"
     return f"{found.estimate:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"
