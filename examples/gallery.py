@@ -242,6 +242,9 @@ PICTURES: dict[str, Callable[[], Any]] = {
 
 
 def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in PICTURES]
+    if unknown:
+        sys.exit(f"There is no figure {unknown[0]!r}; there are: {', '.join(PICTURES)}.")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in names or PICTURES:
         result = PICTURES[name]()

@@ -41,7 +41,7 @@ def test_candidates_stand_at_their_errors() -> None:
     places, chosen = dots(ax)
     assert np.array_equal(places, np.column_stack([RANKING["error"], np.arange(4)]))
     assert chosen.tolist() == [[0.0, 1]]
-    (before,) = (line for line in ax.lines if line.get_label() == "before")
+    (before,) = (line for line in ax.lines if line.get_label() == "no recalibration")
     assert set(before.get_xdata()) == {0.08}
     assert [label.get_text() for label in ax.get_yticklabels()] == list(RANKING["candidate"])
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the best on top

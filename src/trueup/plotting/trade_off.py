@@ -118,6 +118,7 @@ def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
             va="top",
             size=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
         )
 
 
