@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axis import Axis, XAxis
@@ -118,7 +119,7 @@ def ticks_that_touch(figure: Figure, gap: float = 2.0) -> list[tuple[str, str]]:
         ]
         shown = [label for label in labels if label.get_text().strip()]
         boxes = sorted((label.get_window_extent().x0, label) for label in shown)
-        for (_, label), (start, other) in zip(boxes, boxes[1:], strict=False):
+        for (_, label), (start, other) in pairwise(boxes):
             if start - label.get_window_extent().x1 < gap:
                 found.append((label.get_text(), other.get_text()))
     return found

@@ -143,7 +143,9 @@ def _beside(axes: Axes, found: Mapping[str, Decomposition], score: str) -> Axes:
             _bar(axes, at, 0, value, term, 0.92 * thick, label=row == 0)
             _write(axes, at, max(value, 0.0), value, largest)
             ends.append(value)
-    names = [f"{words(name, 20)}\n{score} {_text(one.score, largest)}" for name, one in found.items()]
+    names = [
+        f"{words(name, 20)}\n{score} {_text(one.score, largest)}" for name, one in found.items()
+    ]
     axes.set_yticks(range(len(found)), names)
     _frame(axes, ends, len(found))
     axes.set_xlabel(f"{score} = uncertainty − discrimination + miscalibration")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (6.4, 5.4)
-FULL_AXIS = (-0.02, 1.02)
+FULL_AXIS = (-0.03, 1.03)
 TINY_SUM = 1e-300
 MOST_TOLD_APART = 7
 ENOUGH_ROWS, ENOUGH_SHARE = 30.0, 0.05  # of the largest: with less than both a point is dotted

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FEWEST_LETTERS = 8  # of a line of a label
 FEWEST_POINTS = 4.0  # size of the names of very many rows
+WIDE_LABEL = 0.6  # of the width of the figure, for a label below narrower axes
 LINE = 1.25  # height of a line of text, in sizes of the text
 ROOM_FOR_TICK = 1.35  # distance of numbers along an axis, in lengths of the longest
 MOST_COLUMNS = 3  # of a legend
@@ -83,17 +84,22 @@ def _legend_below(axes: Axes) -> None:
         below.remove()
 
 
+def _runs_across(axes: Axes, axis: Axis) -> bool:
+    return axis is axes.xaxis
+
+
 def _length(axes: Axes, axis: Axis) -> float:
     """Pixels along an axis."""
-    return float(axes.bbox.width if axis.axis_name == "x" else axes.bbox.height)
+    return float(axes.bbox.width if _runs_across(axes, axis) else axes.bbox.height)
 
 
 def _wrap_label(axes: Axes, axis: Axis) -> None:
     """Break the label of an axis into lines that are not longer than the axis."""
+    across = _runs_across(axes, axis)
     box = axis.label.get_window_extent()
-    extent = box.width if axis.axis_name == "x" else box.height
+    extent = box.width if across else box.height
     figure: Any = axes.get_figure(root=True)
-    room = max(_length(axes, axis), 0.6 * figure.bbox.width if axis.axis_name == "x" else 0.0)
+    room = max(_length(axes, axis), WIDE_LABEL * figure.bbox.width if across else 0.0)
     text = axis.label.get_text()
     if extent <= room or not text:
         return
@@ -113,11 +119,11 @@ def _fewer_ticks(axes: Axes, axis: Axis) -> None:
     ]
     if not boxes:
         return
-    across = axis.axis_name == "x"
+    across = _runs_across(axes, axis)
     each = ROOM_FOR_TICK * max(box.width if across else box.height for box in boxes)
     most = max(2, int(_length(axes, axis) / each)) if each else 2
     if isinstance(locator, MaxNLocator):
-        axes.locator_params(axis=axis.axis_name, nbins=min(most, 5))  # type: ignore[arg-type]
+        axes.locator_params(axis="x" if across else "y", nbins=min(most, 5))
     elif isinstance(locator, LogLocator) and len(boxes) > most:
         axis.set_major_locator(LogLocator(subs=(1,)))
 
@@ -126,11 +132,10 @@ def _names_by_height(axes: Axes) -> None:
     """Make the names of rows as small as the height of a row."""
     from matplotlib.ticker import FixedLocator
 
-    locator = axes.yaxis.get_major_locator()
-    if not isinstance(locator, FixedLocator):
+    if not isinstance(axes.yaxis.get_major_locator(), FixedLocator):
         return
     figure: Any = axes.get_figure(root=True)
-    points = 72 * axes.bbox.height / figure.dpi / max(len(locator.locs), 1) / LINE
+    points = 72 * axes.bbox.height / figure.dpi / max(len(axes.get_yticks()), 1) / LINE
     size = min(small_print(TICK), max(points, FEWEST_POINTS))
     axes.tick_params(axis="y", labelsize=size)
     for text in axes.texts:

@@ -160,7 +160,7 @@ def number(value: float) -> str:
     """
     size = abs(value)
     if SMALLEST_IN_FULL <= size < 1e-4:
-        text = f"{value:.{2 - math.floor(math.log10(size))}f}"
+        text = f"{value:.{2 - math.floor(math.log10(size))}f}".rstrip("0")
     else:
         text = f"{value:.0f}" if size >= 1000 else f"{value:.3g}"
     return text.replace("-", "−")

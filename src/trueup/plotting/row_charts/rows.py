@@ -120,9 +120,9 @@ def draw_rows(
                 at = (rows.value[:shown][part], place[part])
                 axes.scatter(*at, facecolor=face, linewidth=1.2, zorder=3, **look)
     for row in np.flatnonzero(rows.is_bound()[:shown]):
-        at = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        after: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
         text = f"below {number(float(rows.high[row]))}"
-        axes.annotate(text, (rows.high[row], row), fontsize=SMALL, color=INK, gid=BOUND, **at)
+        axes.annotate(text, (rows.high[row], row), fontsize=SMALL, color=INK, gid=BOUND, **after)
     axes.set_yticks(place, names)
     points_a_row = 72 * inches_of(axes)[1] / max(shown, 1)
     if points_a_row < LINE * rcParams["font.size"]:

@@ -192,7 +192,10 @@ class Study(FieldsShown):
         many = f"{len(self.rows)} row{'s' * (len(self.rows) != 1)}"
         of = f" of {rounded_digits(worlds.pop())}" if len(worlds) == 1 else ""
         lines = [f"Study{of}, {many}:"]
-        lines += [_printed(row, "" if of else f"{rounded_digits(row.world)}, ") for row in self.rows[:SHOWN]]
+        lines += [
+            _printed(row, "" if of else f"{rounded_digits(row.world)}, ")
+            for row in self.rows[:SHOWN]
+        ]
         if len(self.rows) > SHOWN:
             lines.append(f"  … and {len(self.rows) - SHOWN} more")
         return "\n".join(lines)
