@@ -220,7 +220,7 @@ def test_small_statistics_are_written_in_full() -> None:
     assert ax.texts[0].get_text() == "observed: 0.000015"
     ax.figure.canvas.draw()
     assert ax.xaxis.get_offset_text().get_text() == ""
-    assert "0.00001" in [label.get_text() for label in ax.get_xticklabels()]
+    assert "0.000010" in [label.get_text() for label in ax.get_xticklabels()]
 
 
 def test_a_curve_is_zoomed_like_a_diagram_and_a_single_score_is_a_point() -> None:

@@ -30,7 +30,10 @@ def _cases():
         "binary": ((p, y), {"recalibrate": True}),
         "names": ((g, np.array(names)[z]), {"classes": names, "groups": groups}),
         "many classes": ((wide, rng.integers(0, 60, 200)), {"metrics": ["ece"]}),
-        "models": ((), {"labels": y, "models": {"raw": p, "$squared": p**2}}),
+        "models": (
+            (),
+            {"labels": y, "models": {"raw with a very long name of its own": p, "$squared": p**2}},
+        ),
         "clusters": ((p, y), {"clusters": np.arange(200) // 4}),
         "soft": ((soft,), {}),
         "certain": ((np.ones(20), np.ones(20, int)), {}),

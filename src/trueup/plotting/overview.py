@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ACROSS = 2
 PANEL_SIZE = (6.6, 4.6)
+NAME_IN_TITLE = 16  # letters of the model in titles of panels
 LINE = 118  # letters of the headline
 LEAST_PANEL = "bins"  # left out where it would stand alone in its row
 NARROW_BINS = ("reliability", "equal-mass")  # one of them is shown: where rows crowd, the second
@@ -164,7 +165,9 @@ def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | No
     from trueup.plotting.common.figures import NotebookFigure
 
     panels = _panels(parts)
-    first = f" ({words(next(iter(parts.get('models'))))})" if "models" in parts else ""
+    first = (
+        f" ({words(next(iter(parts.get('models'))), NAME_IN_TITLE)})" if "models" in parts else ""
+    )
     down = -(-len(panels) // ACROSS)
     if size is not None and (size[0] < LEAST_SIZE[0] or size[1] < LEAST_SIZE[1] * down):
         rule = f"at least {LEAST_SIZE[0]:g} by {LEAST_SIZE[1] * down:g} inches for an overview"

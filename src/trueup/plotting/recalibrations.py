@@ -134,6 +134,7 @@ def _edge(ax: Axes, value: Floats, far: Flags) -> None:
             va="center",
             size=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )
 
 

@@ -17,6 +17,7 @@ from trueup.plotting.common.style import (
     MUTED,
     SMALL,
     in_words,
+    inches_of,
     number,
     on,
 )
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 WIDTH = 6.4
 MODEL = Kind("o", BLUE, "model")
-WITH_PVALUES = 1.24  # how much wider the axes are than the data, with p-values next to them
+PVALUE_INCHES = 0.8  # which p-values take next to the data
+DATA_SHARE = 0.65  # of the width of the figure, next to the names of models
 
 
 def plot_comparison(
@@ -138,7 +140,8 @@ def _named_errors(found: Mapping[str, Finding]) -> ResultTable:
 def _pvalues(axes: Axes, rows: Rows, n_resamples: Floats) -> None:
     """Write p-values along the right side, next to the data."""
     left, right = axes.get_xlim()
-    axes.set_xlim(left, left + WITH_PVALUES * (right - left))
+    room = 1 - min(PVALUE_INCHES / (DATA_SHARE * inches_of(axes)[0]), 0.5)
+    axes.set_xlim(left, left + (right - left) / room)
     resamples = np.where(np.isnan(n_resamples), np.inf, n_resamples)
     for place, pvalue in enumerate(rows.pvalue):
         if not np.isnan(pvalue):
