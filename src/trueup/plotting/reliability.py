@@ -304,7 +304,7 @@ def _limit_heights(
 
 
 def _small_legend(axes: Axes, deviation: bool) -> None:
-    """Put the legend where small axes have room: beside a square, or in its emptier corner."""
+    """Put the legend where small axes have room: next to a square, or in its emptier corner."""
     if not deviation and has_room_beside(axes):
         legend_beside(axes, size=small_print(TINY))
     else:
