@@ -28,8 +28,7 @@ from trueup.evaluation.verdict.frequencies import frequency_of_scores
 from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
-from trueup.inference.comparison import enough_resamples
-from trueup.inference.comparison import checked_model, same_samples
+from trueup.inference.comparison import checked_model, enough_resamples, same_samples
 from trueup.lens.induced import forget
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed

@@ -154,7 +154,7 @@ def inches_of_square(axes: Axes) -> tuple[float, float]:
 
 
 def has_room_beside(axes: Axes) -> bool:
-    """Whether small axes with a diagonal at 45 degrees leave room for a legend beside them."""
+    """Whether small axes with a diagonal at 45 degrees leave room for a legend to the right."""
     width, height = inches_of(axes)
     return width - height > ROOM_FOR_LEGEND
 

@@ -167,7 +167,7 @@ def number(value: float) -> str:
 
 
 def in_words(pvalue: float, resamples: float = math.inf) -> str:
-    """Return a p-value; the smallest that so many resamples can give is a bound.
+    """Return a p-value; the smallest that `resamples` can give is a bound.
 
     >>> in_words(0.0123), in_words(0.001, 999)
     ('p = 0.0123', 'p ≤ 0.001')
