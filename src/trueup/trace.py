@@ -226,7 +226,7 @@ class Trace:
 
     def __repr__(self) -> str:
         """Say what is followed and how far it has come."""
-        return f"Trace of {', '.join(self._metrics)} over {len(self)} steps"
+        return f"Trace of {', '.join(self._metrics)} over {len(self)} step{'s' * (len(self) != 1)}"
 
 
 def _named(metrics: object) -> dict[str, Callable[..., float]]:

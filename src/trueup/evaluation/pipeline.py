@@ -29,7 +29,7 @@ from trueup.evaluation.verdict.frequencies import frequency_of_scores
 from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
-from trueup.inference.comparison import checked_model, same_samples
+from trueup.inference.comparison import checked_model, enough_resamples, same_samples
 from trueup.lens.induced import forget
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
@@ -189,7 +189,11 @@ def _of_models(
     first = next(iter(found.values()))
     if len(found) == 1:
         return replace(first, models=found, reproduce=_of_each(found))
-    comparison = compare_many(checked, estimator=headline(asked.n_bins), **asked.of_intervals)
+    options = asked.of_intervals
+    options["n_resamples"] = max(
+        options["n_resamples"], enough_resamples(len(checked), asked.confidence_level)
+    )
+    comparison = compare_many(checked, estimator=headline(asked.n_bins), **options)
     verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
     return replace(
         first, verdict=verdict, models=found, comparison=comparison, reproduce=_of_each(found)

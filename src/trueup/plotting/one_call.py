@@ -64,7 +64,8 @@ def reliability_diagram(
     n_bins : int
         Number of bins.
     binning : {"equal-width", "equal-mass"} or Binning
-        Which bins; a `Binning`, such as ``tu.bins.VarianceTree()``, in place of ``n_bins``.
+        Which bins. Equal-mass bins show more where most scores are close together, as for rare
+        outcomes. A `Binning`, such as ``tu.bins.VarianceTree()``, in place of ``n_bins``.
     lens : Lens, optional
         Which part of a matrix is shown, such as ``tu.lens.OneVsRest(2)`` for class 2.
     form : {"classical", "deviation"}
