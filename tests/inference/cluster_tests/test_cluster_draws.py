@@ -61,7 +61,7 @@ def test_labels_by_hand() -> None:
         number[c] < score if shares else mine
         for c, score, shares, mine in zip(cluster, p, sharing, own, strict=True)
     ]
-    assert draws.labels(keys).tolist() == [int(label) for label in expected]
+    assert draws.labels(keys[None])[0].tolist() == [int(label) for label in expected]
 
 
 def test_classes_by_hand() -> None:
@@ -77,14 +77,14 @@ def test_classes_by_hand() -> None:
     sharing = draw_labels(limits_of(np.full(60, draws.share)), keys[1])
     number = mixed(keys[2] + np.arange(6, dtype=np.uint64) * STEP) / 2.0**64
     inside = (np.cumsum(rows, axis=1)[:, :-1] <= number[cluster, None]).sum(axis=1)
-    assert draws.labels(keys).tolist() == np.where(sharing, inside, own).tolist()
+    assert draws.labels(keys[None])[0].tolist() == np.where(sharing, inside, own).tolist()
 
 
 def test_labels_follow_their_scores_whatever_is_shared() -> None:
     f = shared_labels(5, 0.8, 6, 20)
     draws = SharedDraws.from_forecasts(f)
     keys = keys_of(1, 3 * 4000).reshape(-1, 3)
-    mean = np.mean([draws.labels(key) for key in keys], axis=0)
+    mean = draws.labels(keys).mean(axis=0)
     assert np.abs(mean - f.scores[draws.order]).max() < 5 * np.sqrt(0.25 / 4000)
 
 
@@ -122,7 +122,7 @@ def test_the_pvalue_of_few_clusters_by_hand(weighted: bool) -> None:
     drawn = []
     for key in keys_of(seed, 4 * 59)[59:].reshape(-1, 3):
         labels = np.empty(f.n)
-        labels[draws.order] = draws.labels(key)
+        labels[draws.order] = draws.labels(key[None])[0]
         drawn.append(relative(labels))
     by_signs = (1 + np.sum(np.array(signed) >= power(residual) - 1e-12)) / 60
     by_labels = (1 + np.sum(np.array(drawn) >= relative(f.labels) - 1e-12)) / 60

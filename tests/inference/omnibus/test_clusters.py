@@ -42,7 +42,7 @@ def drawn(f: Forecasts) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     labels = []
     for key in keys[DRAWS:].reshape(-1, 3):
         as_given = np.empty(f.n, np.int64)
-        as_given[shared.order] = shared.labels(key)
+        as_given[shared.order] = shared.labels(key[None])[0]
         labels.append(as_given)
     return cluster, signs, labels if cluster.max() + 1 < FEW_CLUSTERS else []
 

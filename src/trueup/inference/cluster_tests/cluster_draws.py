@@ -102,17 +102,20 @@ class SharedDraws:
         return 1 + LENIENT / self.inflation if self.n_clusters >= ROUGH else 1.0
 
     def labels(self, keys: Bits) -> Ints:
-        """Draw a label for every row in order, by three keys: own, who shares, and shared."""
-        numbers = mixed(keys[2] + np.arange(self.n_clusters, dtype=np.uint64) * STEP)
-        number = numbers[self.cluster]
-        sharing = engine.draws.draw_labels(self._sharing, keys[1])
+        """Draw labels of the rows in order, (draws, n), a draw for every three keys.
+
+        The keys are for own numbers, for who shares, and for shared numbers.
+        """
+        first = np.arange(self.n_clusters, dtype=np.uint64) * STEP
+        number = mixed(keys[:, 2:] + first)[:, self.cluster]
+        sharing = np.stack([engine.draws.draw_labels(self._sharing, key) for key in keys[:, 1]])
         if self.binary:
             limit = self.limits[:, 0]
-            own = engine.draws.draw_labels(limit, keys[0])
+            own = np.stack([engine.draws.draw_labels(limit, key) for key in keys[:, 0]])
             return np.where(sharing, number < limit, own).astype(np.int64)
-        labels = engine.draws.draw_classes(self.limits, keys[0])
-        some = np.flatnonzero(sharing)
-        labels[some] = (self.limits[some] <= number[some, None]).sum(axis=1)
+        labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
+        draw, row = np.nonzero(sharing)
+        labels[draw, row] = (self.limits[row] <= number[draw, row][:, None]).sum(axis=1)
         return np.asarray(labels)
 
     @cached_property

@@ -125,8 +125,7 @@ def _of_drawn_labels(
     powers = _powers_of_labels(statistic, forecasts, shared)
 
     def some(first: int, last: int) -> list[float]:
-        labels = [shared.labels(key) for key in keys[first:last]]
-        return [float(value) for value in values(np.stack(labels))]
+        return [float(value) for value in values(shared.labels(keys[first:last]))]
 
     def values(labels: Ints) -> Floats:
         return relative(powers(labels), spread(labels) ** (degree / 2))
