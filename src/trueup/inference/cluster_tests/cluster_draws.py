@@ -108,10 +108,10 @@ class SharedDraws:
         """
         first = np.arange(self.n_clusters, dtype=np.uint64) * STEP
         number = mixed(keys[:, 2:] + first)[:, self.cluster]
-        sharing = np.stack([engine.draws.draw_labels(self._sharing, key) for key in keys[:, 1]])
+        sharing = engine.draws.draw_label_rows(self._sharing, keys[:, 1])
         if self.binary:
             limit = self.limits[:, 0]
-            own = np.stack([engine.draws.draw_labels(limit, key) for key in keys[:, 0]])
+            own = engine.draws.draw_label_rows(limit, keys[:, 0])
             return np.where(sharing, number < limit, own).astype(np.int64)
         labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
         draw, row = np.nonzero(sharing)
@@ -126,7 +126,7 @@ class SharedDraws:
 def drawn_signs(n_clusters: int, keys: Bits) -> Floats:
     """Draw +1 or −1 for every cluster, a row per key."""
     even = np.full(n_clusters, 1 << 63, np.uint64)
-    return np.stack([np.where(engine.draws.draw_labels(even, key), 1.0, -1.0) for key in keys])
+    return np.where(engine.draws.draw_label_rows(even, keys), 1.0, -1.0)
 
 
 def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
