@@ -27,11 +27,20 @@ too often where scores are near 0 or 1. Labels drawn by `SharedDraws` have the r
 are right for any number of clusters, if their dependence is like that of the data.
 """
 
+FEW_EFFECTIVE = 50.0
+"""Labels are also drawn if fewer clusters than this have most of the variance of all labels."""
+
 ROUGH = 10
 """With fewer clusters, a p-value is rough: there are not many patterns of their signs."""
 
 LENIENT = 2.0
-"""How much more of the p-value of signs than of drawn labels counts: see `SharedDraws.lenience`."""
+"""How much larger than that of labels the p-value of signs may be: see `SharedDraws.lenience`."""
+
+WEAK = 6.0
+"""Design effect up to which labels are right whatever the form of dependence."""
+
+SOME_CLUSTERS = 30
+"""With more clusters, signs are more nearly right and count more."""
 
 SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
 NUMBERS = 200  # shared numbers over which the likelihood is averaged
@@ -94,12 +103,16 @@ class SharedDraws:
     def lenience(self) -> float:
         """Factor by which the p-value of signs may be larger than that of drawn labels.
 
-        The larger of the two is too cautious: they differ by chance where both are right. Where
-        dependence matters little, drawn labels are right, so the factor is 3; where it matters
-        much, they depend on its form, and the factor is near 1. Signs of very few clusters are
-        few, and the larger p-value counts. docs/cluster-tests.md has the error rates.
+        The larger of the two is too cautious: they differ by chance where both are right. Up to a
+        design effect of 6, drawn labels are right for all forms of dependence that were tried, so
+        the factor is 3. Beyond, they depend on that form, and the factor decreases to 1. It also
+        does so with more than 30 clusters. Signs of very few clusters are few, and the larger
+        p-value counts. docs/cluster-tests.md has the error rates.
         """
-        return 1 + LENIENT / self.inflation if self.n_clusters >= ROUGH else 1.0
+        if self.n_clusters < ROUGH:
+            return 1.0
+        weak = min(1.0, WEAK / self.inflation) ** 2
+        return 1 + LENIENT * weak * min(1.0, SOME_CLUSTERS / self.n_clusters)
 
     def labels(self, keys: Bits) -> Ints:
         """Draw labels of the rows in order, (draws, n), a draw for every three keys.
@@ -121,6 +134,30 @@ class SharedDraws:
     @cached_property
     def _sharing(self) -> Bits:
         return limits_of(np.full(len(self.cluster), self.share))
+
+
+def few_clusters(forecasts: Forecasts) -> bool:
+    """Whether a test by signs of clusters also draws labels."""
+    assert forecasts.clusters is not None
+    cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+    if int(cluster.max()) + 1 < FEW_CLUSTERS:
+        return True
+    if forecasts.is_matrix:
+        variance = np.concatenate(
+            [1 - np.square(forecasts.rows(block)).sum(axis=1) for block in forecasts.blocks()]
+        )
+    else:
+        p = forecasts.scores.astype(np.float64)
+        variance = p * (1 - p)
+    if forecasts.weights is not None:
+        variance = variance * np.square(forecasts.weights)
+    return effective_number(np.bincount(cluster, variance)) < FEW_EFFECTIVE
+
+
+def effective_number(variance: Floats) -> float:
+    """Return how many clusters of equal variance would vary as much: (Σ V)²/Σ V²."""
+    squares = float(np.square(variance).sum())
+    return float(variance.sum()) ** 2 / squares if squares > 0 else float(len(variance))
 
 
 def drawn_signs(n_clusters: int, keys: Bits) -> Floats:

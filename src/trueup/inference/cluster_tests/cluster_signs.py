@@ -23,10 +23,10 @@ from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
 from trueup.inference.cluster_tests.cluster_draws import (
-    FEW_CLUSTERS,
     SharedDraws,
     about_clusters,
     drawn_signs,
+    few_clusters,
     joint_pvalue,
     relative,
 )
@@ -70,7 +70,7 @@ def cluster_signs(
         observed, *drawn = signed(estimator, forecasts, seed, n_resamples, lambda e: e.pth_power)
     pvalue = resampled_pvalue(observed, np.array(drawn))
     about = about_clusters(len(np.unique(forecasts.clusters)))
-    if about["clusters"] < FEW_CLUSTERS:
+    if few_clusters(forecasts):
         shared = SharedDraws.from_forecasts(forecasts)
         first, *others = _of_drawn_labels(estimator, forecasts, shared, seed, n_resamples)
         pvalue = joint_pvalue(pvalue, resampled_pvalue(first, np.array(others)), shared)

@@ -21,6 +21,7 @@ from trueup.inference.cluster_tests.cluster_draws import (
     SharedDraws,
     about_clusters,
     drawn_signs,
+    few_clusters,
     relative,
 )
 from trueup.inference.omnibus.columns import Column
@@ -77,7 +78,7 @@ class ClusterColumns:
         """
         keys = keys_of(seed, 4 * n_resamples)
         pools = [self._of_signs(keys[:n_resamples])]
-        if self.n_clusters < FEW_CLUSTERS:
+        if few_clusters(self.forecasts):
             pools.append(self._of_labels(keys[n_resamples:].reshape(-1, 3)))
         return pools
 
