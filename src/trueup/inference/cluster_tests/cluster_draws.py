@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
 from trueup.engines.draw_keys import STEP, class_limits, limits_of, mixed
@@ -43,6 +44,7 @@ SOME_CLUSTERS = 30
 """With more clusters, signs are more nearly right and count more."""
 
 SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
+AT_ONCE = 1 << 14  # labels that are drawn together: their sums stay in a cache
 NUMBERS = 200  # shared numbers over which the likelihood is averaged
 SMALLEST = 1e-300  # a likelihood whose logarithm is finite
 
@@ -114,7 +116,7 @@ class SharedDraws:
         weak = min(1.0, WEAK / self.inflation) ** 2
         return 1 + LENIENT * weak * min(1.0, SOME_CLUSTERS / self.n_clusters)
 
-    def labels(self, keys: Bits) -> Ints:
+    def labels(self, keys: Bits) -> NDArray[Any]:
         """Draw labels of the rows in order, (draws, n), a draw for every three keys.
 
         The keys are for own numbers, for who shares, and for shared numbers.
@@ -125,7 +127,7 @@ class SharedDraws:
         if self.binary:
             limit = self.limits[:, 0]
             own = engine.draws.draw_label_rows(limit, keys[:, 0])
-            return np.where(sharing, number < limit, own).astype(np.int64)
+            return np.where(sharing, number < limit, own).view(np.uint8)
         labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
         draw, row = np.nonzero(sharing)
         labels[draw, row] = (self.limits[row] <= number[draw, row][:, None]).sum(axis=1)

@@ -23,6 +23,7 @@ from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
 from trueup.inference.cluster_tests.cluster_draws import (
+    AT_ONCE,
     SharedDraws,
     about_clusters,
     drawn_signs,
@@ -130,8 +131,8 @@ def _of_drawn_labels(
     def values(labels: Ints) -> Floats:
         return relative(powers(labels), spread(labels) ** (degree / 2))
 
-    observed = values(forecasts.labels[shared.order].astype(np.int64)[None])
-    parts = run(some, steps(n_resamples, max(1, ENTRIES // _entries(forecasts))), tell=True)
+    observed = values(forecasts.labels[shared.order][None])
+    parts = run(some, steps(n_resamples, max(1, AT_ONCE // _entries(forecasts))), tell=True)
     return [float(observed[0]), *(number for part in parts for number in part)]
 
 

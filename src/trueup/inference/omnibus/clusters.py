@@ -17,6 +17,7 @@ from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_tests.cluster_draws import (
+    AT_ONCE,
     FEW_CLUSTERS,
     SharedDraws,
     about_clusters,
@@ -99,10 +100,10 @@ class ClusterColumns:
         sums = ResidualSums(self, self.shared.cluster, self.n_clusters)
         found = []
         entries = max(sums.offset.size, sums.place.size)
-        for first, last in steps(1 + len(keys), max(1, MOST_ENTRIES // entries)):
+        for first, last in steps(1 + len(keys), max(1, min(AT_ONCE, MOST_ENTRIES) // entries)):
             labels = self.shared.labels(keys[max(0, first - 1) : last - 1])
             if first == 0:
-                labels = np.concatenate([self.labels[None].astype(np.int64), labels])
+                labels = np.concatenate([self.labels[None], labels])
             tables = sums.residuals(labels)
             spread = self.spread(tables.reshape(-1, tables.shape[2]))
             spread = spread.reshape(*tables.shape[:2], *spread.shape[1:]).sum(axis=1)
