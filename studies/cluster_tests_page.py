@@ -16,7 +16,7 @@ AMOUNTS = {0.0: "none", 0.2: "moderate", 0.6: "strong"}
 OTHER_FORMS = {
     "logit": "shared shift of logits, sd {:g}",
     "beta": "beta-binomial, {:g}",
-    "some": "all or nothing, {:g}",
+    "some": "identical clusters, {:g}",
 }
 
 PAGE_TEXT = """# Tests of rows in clusters: false-positive rate and power
@@ -48,8 +48,8 @@ draws:
 Dependence of another form, or other numbers of clusters. With a shared shift, the logit of every
 row of a cluster moves by the same normal number, and the score is the mean over such numbers. A
 beta-binomial cluster shares the quantile of a beta distribution whose mean is the score, with this
-intra-cluster correlation. "All or nothing" means that one number decides all labels in that
-fraction of clusters, and that rows of the others are independent. With "one score", all rows of a
+intra-cluster correlation. With "identical clusters", one number decides all labels in that
+fraction of clusters, and rows of the others are independent. With "one score", all rows of a
 cluster have the same score, so few clusters share a bin. Signs tell little then, and tests are
 conservative.
 

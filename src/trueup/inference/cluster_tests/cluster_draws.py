@@ -153,7 +153,8 @@ def few_clusters(forecasts: Forecasts) -> bool:
         variance = p * (1 - p)
     if forecasts.weights is not None:
         variance = variance * np.square(forecasts.weights)
-    return effective_number(np.bincount(cluster, variance)) < FEW_EFFECTIVE
+    by_cluster = np.bincount(cluster, variance).astype(np.float64)
+    return effective_number(by_cluster) < FEW_EFFECTIVE
 
 
 def effective_number(variance: Floats) -> float:

@@ -193,13 +193,13 @@ class ResidualSums:
             right = labels == self.top
             place = (self.place[np.arange(n_rows), 1 + labels] + start).reshape(-1)
             place = np.concatenate([place, (self.place[:, 0] + start)[right]])
-            w = self.w
-            if w is not None:
-                each = np.broadcast_to(w, labels.shape)
+            w = None
+            if self.w is not None:
+                each = np.broadcast_to(self.w, labels.shape)
                 w = np.concatenate([each.reshape(-1), each[right]])
         else:
             place = (self.place[:, 0] + start).reshape(-1)
-            w = (labels if self.w is None else labels * self.w).reshape(-1)
+            w = np.asarray(labels if self.w is None else labels * self.w, np.float64).reshape(-1)
         sums = np.bincount(place, w, n_draws * n_places)
         beyond = sums.astype(np.float64).reshape(n_draws, *self.shape) - self.upper
         beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
