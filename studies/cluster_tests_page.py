@@ -21,8 +21,9 @@ OTHER_FORMS = {
 
 PAGE_TEXT = """# Tests of rows in clusters: false-positive rate and power
 
-`python -m studies.cluster_tests {sets}` writes this page: {sets:,} datasets per number, {draws}
-draws, level 5%. A standard error is {error:.2f} points at 5%.
+`python -m studies.cluster_tests {sets}` writes this page: {sets:,} datasets per number where no
+other number is given, {draws} draws, level 5%. At 5% a standard error is {error:.2f} points with
+{sets:,} datasets.
 
 Rows of a cluster share a normal number: the label of a row is 1 if the normal distribution
 function of √ρ·shared + √(1 − ρ)·own is below its score, so that P(label = 1 | score) is the score
@@ -38,20 +39,23 @@ The sizes of "unequal" clusters are lognormal, with a logarithm of standard devi
 
 {summary}
 
-The default number of draws is {default_draws}. The same datasets by {draws} and by {default_draws}
-draws:
+The default number of draws is {default_draws}. {more_draws_sets:,} datasets by {draws} and by
+{default_draws} draws:
 
 {more_draws}
 
 ### Other dependence
 
-Dependence of another form, or other numbers of clusters. With a shared shift, the logit of every
-row of a cluster moves by the same normal number, and the score is the mean over such numbers. A
-beta-binomial cluster shares the quantile of a beta distribution whose mean is the score, with this
-intra-cluster correlation. With "identical clusters", one number decides all labels in that
-fraction of clusters, and rows of the others are independent. With "one score", all rows of a
-cluster have the same score, so few clusters share a bin. Signs tell little then, and tests are
-conservative.
+Dependence of another form, or other numbers of clusters; {other_sets:,} datasets.
+
+- Shared shift: the logit of every row of a cluster moves by the same normal number. The score is
+  the mean over such numbers.
+- Beta-binomial: the rows of a cluster share the quantile of beta distributions whose means are
+  their scores. The number is the intra-cluster correlation.
+- Identical clusters: one number decides all labels in that fraction of clusters. Rows of the other
+  clusters are independent.
+- One score: all rows of a cluster have the same score. Few clusters then share a bin, signs show
+  little, and tests are conservative.
 
 {other}
 
@@ -59,21 +63,22 @@ conservative.
 
 ### Another statistic
 
-`method="cluster-signs"` with `CumulativeError()` and strong dependence:
+`method="cluster-signs"` with `CumulativeError()`, strong dependence and {cumulative_sets:,}
+datasets:
 
 {cumulative}
 
 ### Little information
 
-Scores so close to 1 that few rows have a label of 0, beta(2.38, 0.038), and few clusters, strong
-dependence. About 1.6 labels are 0 in 20 such clusters. Five clusters have 16 patterns of signs that
-differ in more than their direction, so their p-values are above 5%.
+Strong dependence and few clusters, or scores so close to 1 that few rows have a label of 0,
+beta(2.38, 0.038); {hard_sets:,} datasets. In 20 such clusters about 1.6 labels are 0. The signs of
+five clusters have 16 patterns, apart from their direction, so hardly any p-value is below 5%.
 
 {hard}
 
 ## Power
 
-Logits are off by {shift} with moderate dependence and uniform scores:
+Logits are off by {shift} with moderate dependence and uniform scores, {power_sets:,} datasets:
 
 {power}
 
@@ -81,7 +86,8 @@ Logits are off by {shift} with moderate dependence and uniform scores:
 
 ## Unconditional resampling
 
-Calibrated models that `method="consistency-unconditional"` rejects, {rows_draws} draws:
+Calibrated models that `method="consistency-unconditional"` rejects, {rows_draws} draws,
+{rows_sets:,} datasets:
 
 {rows}
 """
@@ -90,12 +96,13 @@ Rates = Mapping[str, np.ndarray]
 Worlds = Mapping[str, Sequence[World]]
 
 
-def page(sets: int, worlds: Worlds, found: Rates, settings: dict[str, Any]) -> str:
+def page(sets: Mapping[str, int], worlds: Worlds, found: Rates, settings: dict[str, Any]) -> str:
     """Return the page, from the share of datasets that each test rejects in each world."""
     level = settings["level"]
     return PAGE_TEXT.format(
-        sets=sets,
-        error=100 * math.sqrt(level * (1 - level) / sets),
+        sets=sets["size"],
+        error=100 * math.sqrt(level * (1 - level) / sets["size"]),
+        **{f"{part.replace(' ', '_')}_sets": number for part, number in sets.items()},
         size=_size(worlds["size"], found["size"]),
         summary=_summary(worlds["size"], found["size"]),
         more_draws=_more_draws(worlds["more draws"], found["more draws"], settings),

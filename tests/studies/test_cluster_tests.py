@@ -22,7 +22,7 @@ def test_labels_are_calibrated_and_rows_depend(form: str, scores: str) -> None:
     for direction in (np.ones(data.n), data.scores - data.scores.mean()):
         sums = np.bincount(data.clusters, direction * residual)
         assert abs(sums.sum()) < 4 * np.sqrt(np.sum(sums**2))
-    # Independent rows would add up to their variances, within 10% for so many clusters.
+    # Without dependence, the sum of squares would be near the sum of variances.
     assert np.sum(np.bincount(data.clusters, residual) ** 2) > 1.2 * variance
 
 
