@@ -49,7 +49,7 @@ def test_a_batch_counts_rejections_of_the_library(part: str) -> None:
 
 
 def test_batches_hold_every_dataset_once() -> None:
-    keys = [key for key in cluster_tests.batches(450) if key.part == "hard"]
-    for place in range(len(PARTS["hard"])):
+    keys = [key for key in cluster_tests.batches(450) if key.part == "size"]
+    for place in range(len(PARTS["size"])):
         ends = [(key.first, key.last) for key in keys if key.place == place]
         assert ends == [(0, 200), (200, 400), (400, 450)]
