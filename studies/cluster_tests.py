@@ -36,13 +36,14 @@ TESTS = ("cluster signs", "omnibus")
 PAGE_TEXT = """# Tests of rows in clusters: false-positive rate and power
 
 `python -m studies.cluster_tests {sets}` writes this page: {sets:,} datasets per number, {draws}
-draws, level 5%. A standard error is {error:.2f} points at 5%.
+draws, level 5%. The standard error of a rate is {error:.2f} points at 5%.
 
-Rows of a cluster share a normal number: the label of a row is 1 if the normal distribution
-function of √ρ·shared + √(1 − ρ)·own is below its score, so that P(label = 1 | score) is the score
-for any ρ. ρ is 0 (none), 0.2 (moderate) or 0.6 (strong). Scores are independent: logit-normal
-with standard deviation 1.5 (spread), uniform, beta(4, 1), and beta(1.18, 0.108), which is near 1.
-The sizes of "unequal" clusters are lognormal, with a logarithm of standard deviation 1.
+The rows of a cluster share a normal variable `shared`, and each row has one of its own, `own`. The
+label of a row is 1 if the normal distribution function of √ρ·shared + √(1 − ρ)·own is below its
+score, so that P(label = 1 | score) is the score for any ρ. The dependence ρ is 0 (none), 0.2
+(moderate) or 0.6 (strong). Scores are independent: logit-normal with standard deviation 1.5
+(spread), uniform, beta(4, 1), and beta(1.18, 0.108), which is near 1. The sizes of "unequal"
+clusters are lognormal; their logarithm has a standard deviation of 1.
 
 ## Calibrated models that are rejected
 
@@ -56,22 +57,23 @@ The sizes of "unequal" clusters are lognormal, with a logarithm of standard devi
 
 {cumulative}
 
-Scores so close to 1 that few rows have a label of 0, beta(2.38, 0.038), and few clusters, strong
-dependence:
+The next table has few clusters with strong dependence, and scores so close to 1, beta(2.38, 0.038),
+that few rows have a label of 0:
 
 {hard}
 
 ## Power
 
-Logits are off by {shift} with moderate dependence and uniform scores:
+Power if the logits are off by {shift}, with moderate dependence and uniform scores:
 
 {power}
 
-"Independent rows" is the omnibus test of the same rows without clusters, which is not valid here.
+"Independent rows" is the omnibus test of the same rows without `clusters`, which is not valid here.
 
 ## Unconditional resampling
 
-Calibrated models that `method="consistency-unconditional"` rejects, {rows_draws} draws:
+Fraction of calibrated models that `method="consistency-unconditional"` rejects, with {rows_draws}
+draws:
 
 {unconditional}
 """

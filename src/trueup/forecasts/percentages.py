@@ -1,4 +1,4 @@
-"""Percentages written as text, such as "85%", as fractions."""
+"""Conversion of percentages written as text, such as "85%", to fractions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RULE = "percentages such as '85%' in every row or in none"
 
 
 class MixedError(ValueError):
-    """Some entries are percentages and others are not; ``row`` and ``item`` are of the first."""
+    """Error: some entries are percentages and others are not; ``item`` in ``row`` is the first."""
 
     def __init__(self, row: int, item: object) -> None:
         super().__init__(row, item)

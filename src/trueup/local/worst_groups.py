@@ -1,4 +1,4 @@
-"""Groups and neighborhoods: local errors compared with the errors of the worst group."""
+"""Comparison of local errors with the errors of the worst group."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ def mlce_group_correlation(
 ) -> ResultTable:
     """Correlate MLCE with `max_group_mce` over several models (Luo et al. 2022, Table 2).
 
-    If the correlation is high, the local error shows which models treat groups alike, without
-    knowing the groups.
+    If the correlation is high, the local error shows which models treat groups equally, without
+    information about the groups.
 
     Parameters
     ----------
