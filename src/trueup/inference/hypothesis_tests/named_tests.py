@@ -1,4 +1,4 @@
-"""Tests of calibration by name; each takes checked data and answers a `CalibrationTestResult`."""
+"""Tests of calibration by name; each takes checked data and returns a `CalibrationTestResult`."""
 
 from __future__ import annotations
 
