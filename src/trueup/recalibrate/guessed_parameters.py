@@ -1,4 +1,4 @@
-"""A parameter that a class does not have: the error names the one that was probably meant."""
+"""Errors for unknown parameters, which name the parameter that was probably meant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEANT = {
 
 
 def with_hints(kind: type[Any]) -> None:
-    """Let ``kind(...)`` say which parameter was meant; the signature stays the same."""
+    """Make ``kind(...)`` suggest the parameter that was meant; its signature stays the same."""
     init = kind.__init__
     names = [name for name in signature(init).parameters if name != "self"]
 

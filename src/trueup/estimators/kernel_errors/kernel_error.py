@@ -162,7 +162,7 @@ class KernelError(PairsEstimator):
         return self._mean(total, scores.mass, wide, definite=True)
 
     def _of_two_columns(self, pairs: Pairs) -> Part:
-        """Return scores for (1 − p, p): residual products are 2 times theirs, distances √2 times."""
+        """Return scores for (1 − p, p), with products 2 and distances √2 times theirs."""
         scale = 1.0 if self.distance == "tv" else math.sqrt(2)
         found = self._of_scores(ScoreResiduals.of(pairs), scale)
         return Part(2 * found.pth_power, None, found.notes)

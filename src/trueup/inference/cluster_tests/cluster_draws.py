@@ -104,7 +104,7 @@ class SharedDraws:
         return 1 + LENIENT / self.inflation if self.n_clusters >= ROUGH else 1.0
 
     def labels(self, keys: Bits) -> Ints:
-        """Draw a label for every row, with keys for own numbers, for sharing and for shared numbers."""
+        """Draw labels of all rows, with keys for own numbers, sharing and shared numbers."""
         numbers = mixed(keys[2] + np.arange(self.n_clusters, dtype=np.uint64) * STEP)
         number = numbers[self.cluster]
         sharing = engine.draws.draw_labels(self._sharing, keys[1])

@@ -1,4 +1,4 @@
-"""What `encoding` wrote, read back without trusting it, and accepted if `fit` can have made it."""
+"""Safe reading of files that `encoding` wrote; values that `fit` cannot produce are rejected."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ RECORD = {
 
 
 class UnreadableError(Exception):
-    """What is wrong with a file, as the end of a sentence that begins with its name."""
+    """Error in a file; the message continues a sentence that begins with the file's name."""
 
 
 class Decoder:
-    """Reads what an `Encoder` wrote; trusts nothing. Raises `UnreadableError`.
+    """Reader of what an `Encoder` wrote, which trusts nothing. Raises `UnreadableError`.
 
-    Nothing is allocated by the word of the file: an array is as large as its content in it.
+    Memory is allocated by the actual content of an array, not by the size that the file states.
     """
 
     def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
@@ -70,7 +70,7 @@ class Decoder:
         return self.readers[kind](inside)
 
     def recalibrator(self, form: Any) -> Any:
-        """Return a recalibrator whose parameters its own checks accept."""
+        """Return a recalibrator whose parameters pass its own checks."""
         name, told, learned = _parts(form, "class", "parameters", "learned")
         kind = recalibrators().get(name) if isinstance(name, str) else None
         if kind is None:
@@ -191,7 +191,7 @@ def _shaped(flat: NDArray[Any], shape: Any, order: Literal["C", "F"] = "C") -> N
 
 
 def _parts(form: Any, *names: str) -> tuple[Any, ...]:
-    """Return the entries of an object that must have these and no others."""
+    """Return the entries of an object that must have exactly these keys."""
     if not isinstance(form, dict) or set(form) != set(names):
         raise UnreadableError(f"holds something other than {', '.join(names)} where these belong")
     return tuple(form[name] for name in names)
@@ -210,7 +210,7 @@ def _quoted(value: Any) -> str:
 
 @contextmanager
 def _blamed(what: str) -> Iterator[None]:
-    """Whatever a constructor or a check says of values from a file, the file is to blame."""
+    """Turn any error of a constructor or a check about values from a file into UnreadableError."""
     try:
         yield
     except UnreadableError:
@@ -221,7 +221,7 @@ def _blamed(what: str) -> Iterator[None]:
 
 
 def _check_restored(recalibrator: Any) -> None:
-    """Raise UnreadableError if a part of a fit is missing, or parts do not fit together."""
+    """Raise UnreadableError if a part of a fit is missing or inconsistent with other parts."""
     held = vars(recalibrator)
     for name in ("classes_", "n_features_in_", "notes_", "fit_"):
         if name not in held:
@@ -244,13 +244,13 @@ def _check_restored(recalibrator: Any) -> None:
 
 
 def _is_record(record: dict[str, Any], n_classes: int) -> bool:
-    """Return whether this is a record of `fit`; a part of another recalibrator may have none."""
+    """Return whether this is a record of `fit`; an inner recalibrator may have none."""
     good = all(isinstance(record.get(name), kind) for name, kind in RECORD.items())
     return good and record["n_classes"] == n_classes
 
 
 def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
-    """Scores from 0 to 1 must get probabilities: only a complete state gives them."""
+    """Check that scores from 0 to 1 get probabilities, which requires a complete state."""
     rows = _rows(n_classes)
     scores = Scores(rows[:, 1] if columns == 1 else rows, recalibrator.logits)
     try:
@@ -269,7 +269,7 @@ def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
 
 
 def _rows(n_classes: int) -> Floats:
-    """Rows in which one class, each of the first few in turn, has 0 … 1 and the others share."""
+    """Return rows in which one of the first classes has 0 … 1, and the others share the rest."""
     own = np.linspace(0, 1, ROWS_A_CLASS)
     blocks = []
     for number in range(min(n_classes, MOST_CLASSES)):
