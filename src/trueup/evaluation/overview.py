@@ -1,4 +1,4 @@
-"""What was looked at: rows, classes, mean predictions and outcomes."""
+"""Overview of the data: rows, classes, mean predictions and outcomes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def overview_of(forecasts: Forecasts) -> Overview:
 
 
 def _impossible(forecasts: Forecasts) -> int:
-    """Count rows whose label had been given probability 0."""
+    """Count rows whose label had a predicted probability of 0."""
     found = 0
     for where in forecasts.blocks():
         zero = forecasts.rows(where) == 0

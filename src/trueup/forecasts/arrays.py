@@ -57,7 +57,7 @@ def _instead_of(name: str, value: Any) -> Text:
     if hasattr(value, "predict_proba"):
         return "pass the probabilities that it predicts: model.predict_proba(X)"
     if callable(value):
-        return "pass the data here; a metric or a function goes elsewhere"
+        return "pass the data here, not a metric or a function"
     if isinstance(value, Mapping):
         return "pass one array; evaluate(labels=labels, models={...}) takes several models"
     return ""

@@ -120,7 +120,7 @@ def _refuse_fractions(labels: NDArray[Any], rows: Ints | None, policy: Policy) -
         return
     hint: Text = ("pass ", policy.option("soft_labels", True), " if these are probabilities")
     if policy.scikit_learn:  # which looks for the first words
-        hint = f"Unknown label type: continuous values belong into X; {IN_ORDER}"
+        hint = f"Unknown label type: continuous values belong in X; {IN_ORDER}"
     refuse(policy.labels, "whole numbers", labels, labels != np.floor(labels), rows, hint)
 
 

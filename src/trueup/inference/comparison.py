@@ -86,9 +86,9 @@ def compare(
     interval uses the percentiles of the difference of *powers* (squares, for L2), which may be
     negative. It is centered at the estimate, because resamples of a debiased square are centered at
     the plug-in. It is converted to a difference of errors, because a root near 0 has no valid
-    bootstrap: with d and s the difference and the sum of the powers,
-    :math:`((s + d)/2)^{1/p} - ((s - d)/2)^{1/p}`, where s is moved by half a standard deviation in
-    the conservative direction.
+    bootstrap. If d and s are the difference and the sum of the powers, the result is :math:`((s +
+    d)/2)^{1/p} - ((s - d)/2)^{1/p}`, where s is moved by half a standard deviation in the
+    conservative direction.
 
     Measured at 95%, it covers 93% or more in most simulations, and nearly 100% if both errors are
     near 0. It covers 87% if 1% of rows have a large error and 200 rows may contain none of
@@ -113,7 +113,7 @@ def compare(
     first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights, logits)
     refuse_soft_labels(first)
     if first.clusters is not None and not measure.debiased:
-        raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
+        raise must_be("estimator", "a debiased BinnedError if rows are in clusters", measure)
     with stages(6):
         with stage("rows drawn for the first model"):
             one = Resampled.of(first, measure, draws, seed)

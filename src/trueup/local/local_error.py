@@ -107,7 +107,7 @@ class LocalError(Estimator):
         check_choice("kernel", self.kernel, *KERNELS, "group")
         check_bandwidth(self.bandwidth)
         if self.kernel == "group" and self.bandwidth is not None:
-            raise must_be("bandwidth", "None for the kernel of groups", self.bandwidth)
+            raise must_be("bandwidth", 'None with kernel="group"', self.bandwidth)
         named = isinstance(self.summary, str) and self.summary in ("max", "mean")
         if not named and not (is_number(self.summary) and 0 < float(self.summary) < 1):
             raise must_be("summary", '"max", "mean" or a number between 0 and 1', self.summary)

@@ -56,7 +56,7 @@ class Neighbourhood:
     def nearest(
         self, points: Floats | None, bins: Ints, device: Device | None = None
     ) -> ResultTable:
-        """Return the bin of new points, its weight, and the nearest row's distance and similarity."""
+        """Return the bin of new points, its weight, and distance and kernel of the nearest row."""
         if points is not None and math.isinf(self.scale):  # any scale tells what is nearest
             distance = self._met(points, bins, device, 1.0).nearest
         else:

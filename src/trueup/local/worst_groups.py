@@ -79,7 +79,7 @@ def max_group_mce(
         if len(rows) >= min_rows
     ]
     if not found:
-        raise must_be("min_rows", "no more than the rows of the largest group", min_rows)
+        raise must_be("min_rows", "at most the number of rows of the largest group", min_rows)
     return max(found)
 
 
@@ -203,7 +203,7 @@ def mlce_group_correlation(
     """
     measure = LocalError() if estimator is None else estimator
     if not isinstance(measure, LocalError) or measure.kernel == "group":
-        raise must_be("estimator", "a LocalError whose kernel is not that of groups", estimator)
+        raise must_be("estimator", 'a LocalError with a kernel other than "group"', estimator)
     gammas = checked_bandwidths(bandwidths, or_none=True)
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)

@@ -58,7 +58,7 @@ ROOM_FOR_LEGEND = 0.5  # inches by which a place must be wider than high
 
 
 class Points(NamedTuple):
-    """What is drawn at each bin that holds rows."""
+    """Values to plot for each non-empty bin."""
 
     score: Floats
     height: Floats  # mean label, or its distance from the score

@@ -352,7 +352,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
-            rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
+            rose = f"log loss on the fit data increased from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
         of_data = notes_of_data(data, self.classes_)
         self.notes_ += [note for note in of_data if note not in self.notes_]  # parts note them too

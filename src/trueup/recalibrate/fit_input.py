@@ -85,7 +85,7 @@ def check_options(estimator: Any) -> None:
 def check_counts(weights: Floats | None) -> None:
     """Raise InputError for weights that are too large for a method that counts them as rows."""
     if weights is not None and not (total := weights.sum()) <= MOST_COUNTED:
-        rule, hint = f"sum to {MOST_COUNTED:g} at most", "a weight counts rows: divide by the mean"
+        rule, hint = f"sum to at most {MOST_COUNTED:g}", "a weight counts rows: divide by the mean"
         raise must_be("sample_weight", rule, total, hint=hint)
 
 

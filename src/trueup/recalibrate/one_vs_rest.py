@@ -61,7 +61,7 @@ class OneVsRestRecalibrator(Recalibrator):
         return marginals
 
     def _is_worse(self, data: FitData) -> bool:
-        """Return whether log loss increased by more than rounding, as normalizing rows can cause."""
+        """Return whether log loss increased beyond rounding, which normalizing rows can cause."""
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 

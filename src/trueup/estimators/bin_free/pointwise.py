@@ -149,8 +149,7 @@ class PointwiseError(PairsEstimator):
         return Curve({"score": POINTS.copy(), "mean_label": accuracy, "weight": weight})
 
     def _sums(self, pairs: Pairs, unit: float, start: int, stop: int) -> Floats:
-        """Return weight and hits of the rows between points, decayed to the next point on either
-        side.
+        """Return weight and hits of rows between points, decayed to the next point on each side.
 
         The result has five rows of 101 numbers: weight and hits of the rows up to one step below
         each point (the point included), the same above, and the weight of rows on the point.

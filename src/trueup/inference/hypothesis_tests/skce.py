@@ -155,8 +155,7 @@ def skce_block(
 def skce_distribution_free(
     forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality, without
-    randomness.
+    r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality, without draws.
 
     The bound is :math:`\exp(-\lfloor n/2 \rfloor t^2 / (2 B^2))` for a positive estimate t, else 1,
     with :math:`|h_{ij}| \le B`, which is 1 for scores and 2 on a simplex. It holds for every number

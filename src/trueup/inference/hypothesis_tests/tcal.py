@@ -122,7 +122,7 @@ def _simplex_scales(rows: NullRows) -> Scales:
     """Return dyadic cubes along each coordinate except the last."""
     n, m = rows.g.shape
     if 2 ** (m - 1) > n:
-        rule = f"one of at most {int(math.log2(n)) + 1} outcomes for T-Cal on {n} rows"
+        rule = f"a lens with at most {int(math.log2(n)) + 1} outcomes for T-Cal with {n} rows"
         hint = "TopLabel() has one score"
         raise must_be("lens", rule, Verbatim(f"{m} outcomes"), hint=hint)
     finest = max(1, int(math.log2(n) / (m - 1)))

@@ -92,7 +92,7 @@ class AutoCalibration(Recalibrator):
     """
 
     use: ClassVar[str] = (
-        "Any model: it tries the others on held-out folds and keeps the simplest good one."
+        "Any model: it compares the others on held-out folds and keeps the simplest good one."
     )
     instead: ClassVar[str] = "A recalibrator by name if the choice is fixed in advance."
 

@@ -72,7 +72,7 @@ class OneVsRestCalibration(MarginalRecalibrator):
         if self._is_worse(data):
             same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES, induced=True)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
-            self.notes_ = ["normalized rows were worse than the original ones, which were kept"]
+            self.notes_ = ["normalized rows were worse than the original rows, so those were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)

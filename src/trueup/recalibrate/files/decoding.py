@@ -65,7 +65,7 @@ class Decoder:
         if not isinstance(form, dict):
             return form
         if len(form) != 1 or next(iter(form)) not in self.readers:
-            raise UnreadableError("holds a value of no known kind")
+            raise UnreadableError("holds a value of an unknown kind")
         ((kind, inside),) = form.items()
         return self.readers[kind](inside)
 
@@ -85,7 +85,7 @@ class Decoder:
             made._check()
         for attribute, value in self._named(learned).items():
             if not is_learned(attribute) or hasattr(kind, attribute):
-                raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not learn")
+                raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not have")
             setattr(made, attribute, value)
         if learned:
             _check_restored(made)
@@ -99,7 +99,7 @@ class Decoder:
 
     def _float(self, form: Any) -> float:
         if form not in ("nan", "inf", "-inf"):
-            raise UnreadableError("holds a number of no known kind")
+            raise UnreadableError("holds a number of an unknown kind")
         return float(form)
 
     def _text(self, form: Any) -> NDArray[Any]:
@@ -127,7 +127,7 @@ class Decoder:
         source = next((key for key in ("values", "base64", "tensor") if key in form), "values")
         dtype, shape, data = _parts(form, "dtype", "shape", source)
         if order not in ("C", "F") or not isinstance(dtype, str) or not DTYPE.fullmatch(dtype):
-            raise UnreadableError("holds an array of no known type")
+            raise UnreadableError("holds an array of an unknown type")
         kind = np.dtype(dtype)
         reader = {"values": _from_values, "base64": _from_base64, "tensor": self._from_tensor}
         flat = reader[source](data, kind)
@@ -147,22 +147,22 @@ class Decoder:
         self.used.add(name)
         raw = np.ascontiguousarray(self.tensors[name])
         if raw.dtype != (np.dtype(np.uint8) if kind.kind == "U" else kind):
-            raise UnreadableError("holds an array of another type than it says")
+            raise UnreadableError("holds an array that does not have its stated type")
         return _from_bytes(raw.tobytes(), kind)
 
 
 def _from_values(values: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     wanted = {"b": bool, "i": int, "u": int, "f": float}.get(kind.kind)
     if not isinstance(values, list) or not all(type(value) is wanted for value in values):
-        raise UnreadableError("holds an array with values of another type than it says")
+        raise UnreadableError("holds an array whose values do not have its type")
     if wanted is int and values:
         limits = np.iinfo(kind)
         if min(values) < limits.min or max(values) > limits.max:
-            raise UnreadableError("holds an array with numbers beyond its type")
+            raise UnreadableError("holds an array with numbers outside the range of its type")
     with np.errstate(over="ignore"):
         array = np.array(values, kind)
     if array.tolist() != values:
-        raise UnreadableError("holds an array with numbers beyond its type")
+        raise UnreadableError("holds an array with numbers outside the range of its type")
     return array
 
 
@@ -170,12 +170,12 @@ def _from_base64(text: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     try:
         return _from_bytes(base64.b64decode(_checked(text, str, "base64"), validate=True), kind)
     except (binascii.Error, ValueError):
-        raise UnreadableError("holds an array in broken base64") from None
+        raise UnreadableError("holds an array in invalid base64") from None
 
 
 def _from_bytes(raw: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
     if len(raw) % kind.itemsize:
-        raise UnreadableError("holds an array that ends within a number")
+        raise UnreadableError("holds an array that ends in the middle of a number")
     return np.frombuffer(raw, kind)
 
 
@@ -187,19 +187,19 @@ def _shaped(flat: NDArray[Any], shape: Any, order: Literal["C", "F"] = "C") -> N
             return flat.reshape(lengths, order=order)
     except ValueError:  # no entries, in more rows and columns than can be counted
         pass
-    raise UnreadableError("holds an array of another size than its shape says")
+    raise UnreadableError("holds an array whose size does not match its shape")
 
 
 def _parts(form: Any, *names: str) -> tuple[Any, ...]:
     """Return the entries of an object that must have exactly these keys."""
     if not isinstance(form, dict) or set(form) != set(names):
-        raise UnreadableError(f"holds something other than {', '.join(names)} where these belong")
+        raise UnreadableError(f"must have exactly these entries: {', '.join(names)}")
     return tuple(form[name] for name in names)
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:
     if not isinstance(value, kind):
-        raise UnreadableError(f"has a value of another type where {what} should be")
+        raise UnreadableError(f"has a value of the wrong type for {what}")
     return value
 
 

@@ -220,7 +220,7 @@ def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
     try:
         tensors = safetensors(content)
     except (SafetensorError, KeyError, ValueError):
-        raise UnreadableError("is neither JSON nor whole safetensors") from None
+        raise UnreadableError("is neither JSON nor complete safetensors") from None
     end = 8 + int.from_bytes(content[:8], "little")
     about = _parsed(content[8:end]).get("__metadata__", {})
     return about.get("trueup", "").encode("utf-8", "surrogatepass"), tensors

@@ -379,13 +379,13 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         unknown = sum(len(fold.left_out) for fold in folds)
         if unknown:
             self.notes_.append(
-                "the recalibrator was fitted without rows of a class that no other fold holds: "
+                "the recalibrator was fitted without rows of a class that no other fold contains: "
                 f"{unknown} of {len(labels)}"
             )
         parts = [fold for fold in folds if len(fold.rows)]
         if not parts:
             hint = "use fewer folds, or more rows of each class"
-            got = Verbatim("none whose class another fold holds")
+            got = Verbatim("no row whose class is also in another fold")
             raise must_be("y", "have rows to fit the recalibrator", got, hint=hint)
         scored = [(fold.scores, fold.rows) for fold in parts]
         if not self.ensemble:

@@ -25,9 +25,9 @@ def save_recalibrator_of(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if len(model.recalibrators_) > 1:
         number = len(model.recalibrators_)
-        got = Verbatim(f"{number} recalibrators, each of a classifier of its own")
+        got = Verbatim(f"{number} recalibrators, each with its own classifier")
         hint = "save every one of recalibrators_, and its classifier in classifiers_ with joblib"
-        raise must_be("ensemble", "False for a model to save", got, hint=hint)
+        raise must_be("ensemble", "False to save the model", got, hint=hint)
     save(model.recalibrators_[0], path)
 
 

@@ -32,7 +32,7 @@ KEPT = "so the scores were kept: they fit better than Platt's smoothed labels wo
 SAME_SCORE = "all scores are the same, so the slope cannot be estimated and was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
 BACKWARDS = "positive outcomes are not more frequent at higher scores, so the output is constant"
-WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
+WORSE = "normalized rows have a larger log loss than the original rows, so those were kept"
 
 
 class SigmoidRecalibrator(OneVsRestRecalibrator):

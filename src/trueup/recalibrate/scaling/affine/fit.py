@@ -173,8 +173,8 @@ def _with_ridge_if_needed(
             return best
         reason = "some classes are perfectly separated"
     notes.append(
-        f"{reason}, so no finite optimum exists, or only a huge one; a ridge of {RIDGE:g} "
-        "(for logits of unit size) was added, and a stronger penalty is more cautious"
+        f"{reason}, so no finite optimum exists, or only a huge one; a ridge penalty of {RIDGE:g} "
+        "(for logits of unit size) was added; set a stronger penalty for smaller coefficients"
     )
     ridged = _objective(data, Penalty(amount + RIDGE, start))
     begin = min(start, begin, key=lambda point: ridged.at(point).value)
