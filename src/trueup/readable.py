@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: few digits, a plain 0, an estimate with its interval."""
+"""Readable numbers: few digits, a plain 0, an estimate with its interval."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def percent(confidence_level: float) -> str:
 
 
 def short_number(value: Any) -> str:
-    """Return a number that stands alone, with three decimals or two digits; exactly 0 is "0".
+    """Return a single number with three decimals or two significant digits; exactly 0 is "0".
 
     >>> short_number(0.0), short_number(0.17963), short_number(12), short_number(float("inf"))
     ('0', '0.180', '12', 'infinity')
@@ -68,7 +68,7 @@ def short_number(value: Any) -> str:
 
 
 def estimate_with_ends(estimate: float, low: float, high: float, confidence_level: float) -> str:
-    """Return an estimate with its interval; an estimate of 0 is only known to be below its end.
+    """Return an estimate with its interval; an estimate of 0 is reported as below the upper end.
 
     >>> estimate_with_ends(0.17963, 0.1646, 0.1933, 0.95)
     '0.180 (95% CI 0.165 to 0.193)'
@@ -111,7 +111,7 @@ def pvalue_cell(pvalue: float, digits: int = 3) -> str:
 
 
 def clipped_rows(notes: Mapping[str, Any]) -> str:
-    """Return how many probabilities of 0 a log loss counts as a little more; nothing if none.
+    """Return how many probabilities of 0 a log loss clips, or an empty text.
 
     >>> clipped_rows({"clipped": 24}), clipped_rows({})
     ('24 probabilities of 0 clipped', '')

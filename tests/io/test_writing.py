@@ -59,7 +59,7 @@ def test_a_matrix(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "columns", "message"),
     [
-        ("p.xyz", {"p": [1.0]}, r"`path` must be a file called \*.csv"),
+        ("p.xyz", {"p": [1.0]}, r"`path` must be a file name such as \*.csv"),
         ("p.csv", {}, "`columns` must be at least one"),
         ("p.csv", {"p": [1.0], "y": [1, 2]}, "`columns` must have one length"),
         ("p.csv", {"p": 3.0}, "must be a column or a matrix"),

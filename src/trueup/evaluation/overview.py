@@ -1,4 +1,4 @@
-"""What was looked at: rows, classes, mean predictions and outcomes."""
+"""Overview of the data: rows, classes, mean predictions and outcomes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def notes_of(forecasts: Forecasts) -> tuple[str, ...]:
 
 
 def _impossible(forecasts: Forecasts) -> int:
-    """Count rows whose label had been given probability 0."""
+    """Count rows whose label had a predicted probability of 0."""
     found = 0
     for where in forecasts.blocks():
         zero = forecasts.rows(where) == 0

@@ -1,4 +1,4 @@
-"""The scores that numbers are computed for: the caller's, or uniform ones; labels are drawn."""
+"""The scores for the numbers of an explanation: the caller's, or uniform ones."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Scores:
     Attributes
     ----------
     forecasts
-        The rows that were given, or uniform scores.
+        The caller's rows, or uniform scores.
     n
         Number of rows of a drawn dataset.
     given, labelled
-        Whether the caller gave scores, and labels for them.
+        Whether the caller passed scores, and labels for them.
     """
 
     forecasts: Forecasts
@@ -37,7 +37,7 @@ class Scores:
 
     @classmethod
     def of(cls, probs: object, labels: object, n: int | None, logits: bool, rng: Seed) -> Scores:
-        """Return the scores that were given, or uniform ones; n rows of them, or all."""
+        """Return the caller's scores, or uniform ones; n rows of them, or all."""
         if probs is None:
             many = N_UNIFORM if n is None else n
             uniform = generator_of(rng).random(many)
@@ -57,7 +57,7 @@ class Scores:
     def calibrated(self, n: int, n_draws: int, rng: Seed) -> Iterator[Forecasts]:
         """Yield datasets of n rows whose labels are drawn from the scores.
 
-        Rows are drawn with replacement if n is not the number of rows that there are.
+        If n differs from the number of rows, rows are drawn with replacement.
         """
         generator = generator_of(rng)
         seed = int(generator.integers(1 << 63))

@@ -1,4 +1,4 @@
-"""Percentages written as text, such as "85%", as fractions."""
+"""Conversion of percentages written as text, such as "85%", to fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of two or more models: paired tests and intervals instead of two bare numbers."""
+"""Comparison of two or more models by paired tests and intervals."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def compare(
     """Compare the calibration errors of two models on the same rows (Vaicenavicius et al. §4.3).
 
     Use it for two models, or for one model before and after recalibration. Two separate estimates
-    do not show whether the models differ. An estimate that is not debiased also differs because of
-    sampling noise, most between models with different scores.
+    do not show whether the models differ. Estimates that are not debiased also differ because their
+    biases differ, especially between models with different scores.
 
     Parameters
     ----------
@@ -88,15 +88,17 @@ def compare(
     interval uses the percentiles of the difference of *powers* (squares, for L2), which may be
     negative. It is centered at the estimate, because resamples of a debiased square are centered at
     the plug-in. It is converted to a difference of errors, because a root near 0 has no valid
-    bootstrap: with d and s the difference and the sum of the powers,
-    :math:`((s + d)/2)^{1/p} - ((s - d)/2)^{1/p}`, s half a standard deviation to the worse side.
+    bootstrap. If d and s are the difference and the sum of the powers, the result is :math:`((s +
+    d)/2)^{1/p} - ((s - d)/2)^{1/p}`, where s is moved by half a standard deviation in the
+    conservative direction.
 
     Measured at 95%, it covers 93% or more in most simulations, and nearly 100% if both errors are
     near 0. It covers 87% if 1% of rows have a large error and 200 rows may contain none of
-    them. Percentiles of the difference of the roots cover 53% where this interval covers 94%.
+    them. In one case, percentiles of the difference of the roots cover 53%, and this interval
+    covers 94%.
 
-    Rows in ``clusters`` are resampled by cluster, which also shows by how much the debiased squares
-    of dependent rows are too large. The test of each model is then one-sided, from the same
+    Rows in ``clusters`` are resampled by cluster, which also estimates by how much the debiased
+    squares of dependent rows are too large. The test of each model is then one-sided, from the same
     resamples, and conservative.
 
     Examples
@@ -113,7 +115,7 @@ def compare(
     first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights, logits)
     refuse_soft_labels(first)
     if first.clusters is not None and not measure.debiased:
-        raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
+        raise must_be("estimator", "a debiased BinnedError if rows are in clusters", measure)
     with stages(6):
         with stage("rows drawn for the first model"):
             one = Resampled.of(first, measure, draws, seed)
@@ -330,7 +332,7 @@ def same_samples(
     weights: object = None,
     logits: bool = False,
 ) -> list[Forecasts]:
-    """Check that all models are judged on the same samples."""
+    """Check that all models are evaluated on the same samples."""
     given = {
         name: checked_model(name, probs, labels, weights=weights, logits=logits)
         for name, probs in models.items()
@@ -361,7 +363,7 @@ def _other(what: str, first: Forecasts, second: Forecasts) -> tuple[str, str]:
 
 
 def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:
-    """Return one model's predictions; errors about them mention its name."""
+    """Return one model's predictions; error messages about them mention its name."""
     with called({"probs": name}):
         return Forecasts.from_arrays(probs, labels, **sample_data)
 
@@ -371,7 +373,7 @@ def _shape(forecasts: Forecasts) -> str:
 
 
 def _in_words(pvalue: float, least: float) -> str:
-    """Return a p-value, and say so if it is the smallest that the resamples can give.
+    """Return the text of a p-value, which shows whether it is the smallest possible one.
 
     >>> _in_words(0.002, 0.002), _in_words(0.0123, 0.002)
     ('p ≤ 0.002', 'p = 0.0123')

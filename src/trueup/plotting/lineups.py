@@ -47,18 +47,18 @@ def lineup(
 
     All panels have the same scores. In one of them, at random, are the labels of the data; in the
     others labels are drawn with the predicted probabilities, as for a calibrated model. If you can
-    pick the data's own among 20 panels without knowing its place, that is evidence against
-    calibration at the 5% level, for your eye as the test. The caption at the bottom, upside down,
-    says which it is, and so does the attribute ``place`` of the figure.
+    pick the panel of the data among 20 without knowing its place, that is evidence against
+    calibration at the 5% level: your eye is the test. The upside-down caption at the bottom says
+    which one it is, and so does the attribute ``place`` of the figure.
 
     Parameters
     ----------
     probs : array_like or Forecasts
         Predicted probabilities, (n,) or (n, K).
     labels : array_like, optional
-        Labels, hard ones; not needed with `Forecasts`.
+        Hard labels; omit them if `probs` is a `Forecasts`.
     n_panels : int
-        Number of panels, the data's own included.
+        Number of panels, including that of the data.
     n_bins : int
         Number of equal-mass bins.
     lens : Lens, optional
@@ -72,7 +72,7 @@ def lineup(
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
-        Seed of labels and place; by default others each time.
+        Random seed of labels and place; by default, they differ from call to call.
 
     Returns
     -------

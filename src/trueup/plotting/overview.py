@@ -1,4 +1,4 @@
-"""Figures of an evaluation: one kind of the registry, or several on one page."""
+"""Figures of an evaluation: a single registered kind, or several on one page."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ LEGEND = (1.1, 0.5)  # width and height in inches of a legend inside
 
 
 class Points(NamedTuple):
-    """What is drawn at each bin that holds rows."""
+    """Values to plot for each non-empty bin."""
 
     score: Floats
     height: Floats  # mean label, or its distance from the score

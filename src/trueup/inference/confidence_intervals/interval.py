@@ -1,4 +1,4 @@
-"""Confidence intervals: which method fits an estimator, and which true value they cover."""
+"""Confidence intervals: the choice of the method for an estimator, and the target."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def interval(
     Use it whenever you report a metric. The interval states the quantity that it targets
     (``target``). Bins hide errors that cancel within them, so the target of a binned error is at
     most the true calibration error of the same scores. The lower end is also a lower bound on that
-    error; the upper end is no upper bound on it. docs/coverage.md has the measured coverage of
+    error; the upper end is not an upper bound on it. docs/coverage.md has the measured coverage of
     the analytic intervals of five named errors.
 
     Parameters
@@ -159,7 +159,7 @@ def _noted(found: Interval, notes: dict[str, Any]) -> Interval:
 
 
 def clipped_rows(estimator: Estimator | None, forecasts: Forecasts) -> dict[str, int]:
-    """A note of how many rows of a log loss are clipped, if any are."""
+    """Return a note of how many rows of a log loss are clipped, if any."""
     if estimator is None or not estimator.score_name:
         return {}
     count = estimator.measure_forecasts(forecasts).notes.get("clipped", 0)
@@ -238,7 +238,7 @@ def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
 
 
 def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> Ends:
-    """Return the lowest and the highest value; no bounds for a function of the caller's."""
+    """Return the lowest and the highest value; no bounds for a user-defined function."""
     return (known_estimator(statistic) or Estimator()).bounds(forecasts)
 
 
@@ -248,7 +248,7 @@ def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
 
 
 def _alone(forecasts: Forecasts) -> dict[str, Any]:
-    """A note where there is but one unit; else none."""
+    """Return a note if there is only one unit."""
     if Units(forecasts).count > 1:
         return {}
     unit = "row" if forecasts.clusters is None else "cluster"
@@ -256,7 +256,7 @@ def _alone(forecasts: Forecasts) -> dict[str, Any]:
 
 
 def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:
-    """The value of a function that may be the caller's."""
+    """Return the value of a function, which may be user-defined."""
     try:
         found = statistic(forecasts)
     except TypeError as error:

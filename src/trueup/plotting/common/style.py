@@ -148,7 +148,7 @@ def check_size(size: object) -> None:
         return
     pair = isinstance(size, tuple | list) and len(size) == 2 and all(map(is_number, size))
     if not pair or not all(SMALLEST <= inches <= LARGEST for inches in size):  # type: ignore[attr-defined]
-        rule = f"two numbers of inches from {SMALLEST:g} to {LARGEST:g}, width and height"
+        rule = f"a pair (width, height) in inches, each from {SMALLEST:g} to {LARGEST:g}"
         raise must_be("size", rule, size)
 
 

@@ -1,4 +1,4 @@
-"""How well a simulated model fits the data, measured and graded.
+"""Measures and grades of how well a simulated model fits the data.
 
 Scores: the largest difference of the fitted and the empirical distribution function, over the
 scores that equal neither 0 nor 1. Sampling noise gives about 1.36/√n, so a fit is graded *well* up
@@ -29,7 +29,7 @@ MOST_BINS = 15
 
 
 class Quality(NamedTuple):
-    """A distance between fit and data, what chance explains of it, and its grade."""
+    """A distance between fit and data, the distance expected by chance, and its grade."""
 
     distance: float
     chance: float
@@ -48,7 +48,7 @@ def scores_quality(
     alpha: float,
     beta: float,
 ) -> Quality:
-    """Compare distribution functions at the ends of the rounding cells of inner scores."""
+    """Compare distribution functions at the ends of the rounding cells of scores inside (0, 1)."""
     from scipy.special import betainc
 
     value, index = np.unique(score, return_inverse=True)
@@ -60,7 +60,7 @@ def scores_quality(
     c, d, half = value[kept], 1 - value[kept], rounding.half_step(value[kept])
 
     def fitted(shift: Floats) -> Floats:
-        """Share up to c + shift; by the complement near 1, where c + shift would be rounded."""
+        """Return P(score ≤ c + shift), from the complement near 1 to avoid rounding."""
         low = betainc(alpha, beta, np.clip(c + shift, 0, 1))
         high = 1 - betainc(beta, alpha, np.clip(d - shift, 0, 1))
         return np.asarray(np.where(c < 0.5, low, high))
@@ -73,7 +73,7 @@ def scores_quality(
 
 
 def curve_quality(score: Floats, label: Floats, weight: Floats, truth: Floats) -> Quality:
-    """Compare shares of positives with the curve, bin by bin; equal scores share a bin."""
+    """Compare fractions of positives with the curve in each bin; equal scores share a bin."""
     order = np.argsort(score, kind="stable")
     rank = np.searchsorted(score[order], score, side="left")
     n_bins = min(MOST_BINS, max(1, len(score) // 20))

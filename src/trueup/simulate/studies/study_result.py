@@ -1,4 +1,4 @@
-"""What a study found: tidy rows, one for each number of each cell."""
+"""Results of a study: tidy rows, one for each number of each configuration."""
 
 from __future__ import annotations
 
