@@ -53,10 +53,10 @@ def omnibus(
 
     Each has a p-value among all draws. :math:`h = \sum a/p` combines them with the weights
     a = 1½, 1½, ½, ½, 1½ and 1 (the weighted harmonic mean), and h is ranked among the draws again.
-    The data are treated as one more draw throughout, so no step costs validity.
+    The data are treated as one more draw in every step, so the p-value stays exact.
 
-    For a matrix three such h are combined with weights 3, ¼ and 2: that of the top labels, that
-    of the six statistics summed over classes, and that of all statistics of every class.
+    For a matrix, three such h are combined with weights 3, ¼ and 2: those of the top labels, of the
+    six statistics summed over classes, and of all statistics of every class.
 
     An observed outcome with probability 0 gives the smallest possible p-value. In ``notes``,
     the parts of "one class" are the smallest p-values over classes, which are not valid p-values.
