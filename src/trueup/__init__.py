@@ -5,12 +5,15 @@ matrix with one row per sample. Ten names to start with:
 
     evaluate(probs, labels)          everything in one call, with a verdict in words
     read("predictions.csv")          probabilities and labels from a file
+
     ece(probs, labels)               a metric; rmsce_debiased subtracts its bias
     interval(ece, probs, labels)     a metric with its confidence interval
     calibration_test(probs, labels)  a test with an exact p-value
+
     compare(a, b, labels)            which of two models is better calibrated
-    group_errors(probs, labels, groups)  which groups are wrong
+    group_errors(probs, labels, groups)  which groups are miscalibrated
     AutoCalibration()                the recalibrator that suits the data; fit, then predict_proba
+
     explain("ece")                   what a metric is, and its bias at your number of rows
     datasets.clinic()                example data with known truth; datasets has more
 

@@ -101,8 +101,8 @@ class Trace:
 
         Parameters
         ----------
-        others
-            Traces of the same metrics, such as ``all_gather_object`` of torch gives them.
+        *others : Trace
+            Traces of the same metrics, such as those gathered with ``all_gather_object`` of torch.
 
         Examples
         --------

@@ -146,5 +146,5 @@ def test_what_is_no_data(call: Callable[[], Any], words: str) -> None:
 
 def test_a_frame_is_not_read() -> None:
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(tu.InputError, match=r"got a DataFrame. Hint: a frame need not be read"):
+    with pytest.raises(tu.InputError, match=r"got a DataFrame\. Hint: data in memory need no"):
         tu.read(pandas.DataFrame({"p": P, "y": Y}))  # type: ignore[arg-type]

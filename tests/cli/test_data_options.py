@@ -67,9 +67,14 @@ def test_missing_values_and_sums(run, read, files) -> None:
     (files / "gap.csv").write_text("p,y\n" + "0.5,1\n,0\n0.25,0\n0.75,1\n" * 10)
     assert "--drop-missing" in run("certify", "gap.csv", *CERTIFY, code=2).stderr
     assert read("gap.csv", "--drop-missing").n == 30
-    (files / "sum.csv").write_text("p_0,p_1,p_2,y\n" + "0.5,0.1,0.1,1\n0.25,0.5,0.1,0\n" * 10)
+    (files / "sum.csv").write_text("p_0,p_1,p_2,y\n" + "0.5,0.3,0.19,1\n0.25,0.6,0.14,0\n" * 10)
     assert "--normalize" in run("certify", "sum.csv", *CERTIFY, code=2).stderr
     assert read("sum.csv", "--normalize").n == 20
+    (files / "own.csv").write_text("p_0,p_1,p_2,y\n" + "0.5,0.1,0.1,1\n0.25,0.5,0.1,0\n" * 10)
+    told = run("certify", "own.csv", *CERTIFY, code=2).stderr
+    assert "these look like sigmoid scores: evaluate each column separately" in told
+    assert "--normalize" not in told
+    assert read("own.csv", "--normalize").n == 20
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_five_models_and_four_tasks_of_a_folder(run, tmp_path) -> None:
         write_table(tmp_path / "llm" / f"{model}_{task}.csv", of_part(seed))
     result = run("evaluate", "llm", *QUICK, "-o", "groups.csv", "-o", "all.json")
     assert "the rows come from 20 files, and each file is a group." in result.stderr
-    assert "the groups are in groups.csv." in result.stderr
+    assert "saved the groups to groups.csv." in result.stderr
     text = result.stdout
     assert "All 20 groups" in text
     table = open_table("groups.csv")
@@ -146,7 +146,8 @@ def test_apply_says_what_to_do_about_logits_and_percentages(run, files) -> None:
     assert "trueup fit --logits" in said
     write_table("r.csv", {"risk_percent": [3.0, 50.0], "id": ["007", "008"]})
     result = run("apply", "c.json", "r.csv", "--probs", "risk_percent")
-    assert "percentages: risk_percent is now risk_prob." in result.stderr
+    told = "column risk_percent (percentages) was replaced by risk_prob (probabilities)."
+    assert told in result.stderr
     assert result.stdout.splitlines()[0] == "risk_prob,id"
     assert result.stdout.splitlines()[2] == "0.5,008"
 

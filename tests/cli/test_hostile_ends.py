@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,10 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_a_signal_leaves_no_temporary_file(tmp_path, name, code) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path)}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    ended = subprocess.Popen([*TRUEUP, "evaluate", "-"], env=env, **pipes)
+    # A test run under nohup ignores SIGHUP, and programs that it starts would as well.
+    by_default = partial(signal.signal, getattr(signal, name), signal.SIG_DFL)
+    command = [*TRUEUP, "evaluate", "-"]
+    ended = subprocess.Popen(command, env=env, preexec_fn=by_default, **pipes)
     ended.stdin.write(b"p,y\n" + b"0.5,1\n" * 1_000_000)  # more than a pipe holds: it is reading
     ended.stdin.flush()
     deadline = time.monotonic() + 20

@@ -98,7 +98,7 @@ def test_calibrated_models_are_not_accused(kind, monkeypatch: pytest.MonkeyPatch
     """At a level of 5%: of 60 sets more than 8 with a probability of 0.3%."""
     tables = ("reliability_mass", "null", "classes")
     monkeypatch.setattr("trueup.evaluation.pipeline.TABLES", tables)
-    monkeypatch.setattr("trueup.evaluation.pipeline.further_tests", lambda *_: {})
+    monkeypatch.setattr("trueup.evaluation.on_demand.further_tests", lambda *_: {})
     monkeypatch.setattr("trueup.evaluation.on_demand.proper_scores", lambda *_: ())
     monkeypatch.setattr("trueup.evaluation.recommendations.ERRORS_OF_INTEREST", ())
     monkeypatch.setattr("trueup.inference.hypothesis_tests.sensitivity.DRAWS", 50)

@@ -99,7 +99,7 @@ def test_the_choice_of_a_recalibrator_says_it() -> None:
     text = found.explanation_
     assert "IdentityCalibration assigned probability 0 to the observed class of at least" in text
     assert "one row, whose log loss is clipped at 708." in text
-    assert "(clipped), and the debiased" in text
+    assert "(clipped) and changes the debiased calibration error from" in text
     assert "infin" not in text
 
 

@@ -121,23 +121,9 @@ def tasks() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def not_yet(task: str, what: str) -> object:
-    """A task that needs what is not there yet; the mark goes when it is, because it is strict."""
-    return pytest.param(task, marks=pytest.mark.xfail(strict=True, reason=f"needs {what}"))
-
-
 @posix
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "task",
-    [
-        "1",
-        "2",
-        not_yet("3", "folders on the command line"),
-        not_yet("4", "trueup.reliability_diagram"),
-        not_yet("5", "folders on the command line"),
-    ],
-)
+@pytest.mark.parametrize("task", ["1", "2", "3", "4", "5"])
 def test_a_task_of_the_first_ten_minutes(task: str, shell) -> None:
     folder, environment = shell
     text = tasks()[task].partition("\n## ")[0]

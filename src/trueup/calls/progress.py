@@ -107,12 +107,12 @@ _setting: Progress = None
 class show_progress:  # noqa: N801 - called like a function
     """Show how far long work has come, from now on or inside a ``with`` block.
 
-    A terminal has a line with the stage, the share that is done and the time left, a notebook has a
-    bar; both go away at the end. Work of less than a second shows nothing.
+    A terminal has a line with the stage, the fraction that is done and the time left. A notebook
+    has a bar. Both go away at the end. Work of less than a second shows nothing.
 
     Parameters
     ----------
-    progress
+    progress : bool, callable or None, default True
         True, False, or a function that is called with a `Report` at every stage. None (default of
         every function) shows a bar in notebooks and nothing elsewhere.
 

@@ -20,20 +20,29 @@ from trueup.tables import ResultTable
 class Dataset(Forecasts):
     """Simulated forecasts whose true probabilities are known.
 
-    Every function that takes ``(probs, labels)`` also takes a dataset.
+    Every function that takes ``(probs, labels)`` also takes a dataset. Functions such as
+    `datasets.clinic` make one.
 
-    Attributes
+    Parameters
     ----------
-    name, description
-        What it is called, and what it is like.
-    true_probs
+    name, description : str
+        Name of the dataset, and a description in words.
+    true_probs : ndarray
         True probability of the positive class (n,), or of each class (n, K), for every row.
-    known
-        What follows from the true probabilities of these rows, by name, such as ``"slope"``.
-    table
+    known : dict of str to float
+        Values that follow from the true probabilities of these rows, by name, such as ``"slope"``.
+    table : ResultTable
         The columns of its file.
-    logits
-        The logits (n, K) that the probabilities come from, or None.
+    logits : ndarray or None
+        The logits (n, K) that the probabilities come from.
+    labels, weights, groups, features, clusters : ndarray or None
+        Data of each row, as in `Forecasts`.
+    n, n_classes : int
+        Numbers of rows and of classes.
+    classes, group_columns, remarks : tuple or None
+        Names of the classes, names of the group columns, and remarks, as in `Forecasts`.
+    _probs : Vector or Matrix
+        Validated predictions; ``probs`` returns them as an array.
 
     Examples
     --------
@@ -72,7 +81,18 @@ class Dataset(Forecasts):
         )
 
     def to_frame(self, library: Any = None) -> Any:
-        """Return the columns of its file as a data frame (pandas, polars or pyarrow)."""
+        """Return the columns of its file as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            Library to use (default: the first that is installed).
+
+        Returns
+        -------
+        DataFrame
+            The data frame, or a pyarrow table.
+        """
         return replace_matrices(self.table).to_frame(library)
 
     def save(self, path: object, *, format: str | None = None) -> list[Path]:

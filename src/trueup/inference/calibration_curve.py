@@ -42,9 +42,9 @@ def calibration_curve(
     r"""Fit the observed rate as a smooth function of the predicted probability.
 
     The curve is the loess fit of `CurveError` (degree 2, tricube weights) at about 160 scores from
-    the 0.5th to the 99.5th percentile (of more than 4,000 distinct scores, neighbors less than
-    1/2000 apart are put together), clipped to [0, 1] and, with ``monotone``, replaced by the
-    closest non-decreasing curve.
+    the 0.5th to the 99.5th percentile. More than 4,000 distinct scores are first combined into at
+    most 4,000 groups of close scores. The fit is clipped to [0, 1]. With ``monotone``, the closest
+    non-decreasing curve replaces it.
 
     The band is pointwise: at one score chosen beforehand it covers the true rate, as far as the
     curve can follow it, in about ``confidence_level`` of all samples. In simulations
@@ -84,11 +84,12 @@ def calibration_curve(
     Notes
     -----
     A local fit is a weighted sum :math:`\sum_i l_i y_i` of the labels. The band holds the values
-    θ that a score test does not reject: with the curve shifted on the logit scale so that its
-    smoothed value is θ, :math:`|\sum_i l_i y_i - θ|` is at most z times the standard deviation
-    :math:`(\sum_i l_i^2 m_i (1 - m_i))^{1/2}`, which is never taken as smaller than without the
-    shift. Such a band stays inside [0, 1] and does not
-    collapse where no outcome was observed. Cost: less than a second for 10⁶ rows.
+    θ that a score test does not reject. The test shifts the curve on the logit scale until its
+    smoothed value is θ, which gives rates :math:`m_i`. It does not reject θ if
+    :math:`|\sum_i l_i y_i - θ|` is at most z times the standard deviation
+    :math:`(\sum_i l_i^2 m_i (1 - m_i))^{1/2}`. If the curve without the shift has a larger standard
+    deviation, that one is used. Such a band stays inside [0, 1] and does not collapse where no
+    outcome was observed. Cost: less than a second for 10⁶ rows.
 
     References
     ----------

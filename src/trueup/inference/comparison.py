@@ -179,6 +179,9 @@ def compare_many(
         Whether `probs` holds logits instead of probabilities.
     rng : int, Generator or None, default 0
         Random seed; the same seed gives the same result.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------

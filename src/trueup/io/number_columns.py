@@ -120,6 +120,9 @@ def _number(table: Place, name: str, row: int, item: Any) -> float:
     except OverflowError:
         raise bad_column(table, name, "must fit into 64-bit floats", item, row=row) from None
     except (TypeError, ValueError):
+        if _is_list(item):
+            rule = "must hold a number or a list of numbers per row"
+            raise bad_column(table, name, rule, Verbatim("lists of lists"), row=row) from None
         raise not_a_number(table, name, row, item) from None
 
 

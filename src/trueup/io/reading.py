@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.calls.hints import hinted
-from trueup.errors import InputError, must_be, printable
+from trueup.errors import InputError, printable
 from trueup.forecasts import Forecasts
-from trueup.forecasts.arrays import FRAMES, describe
 from trueup.forecasts.probs import Given, checked_values
 from trueup.io.column_choice import Chosen, choose
 from trueup.io.column_patterns import ColumnNames
@@ -164,9 +163,6 @@ def read(
     [1, 0]
     """
     asked = locals()
-    if type(path).__module__.partition(".")[0] in FRAMES:
-        hint = "a frame need not be read: call evaluate(frame[probs], frame[labels])"
-        raise must_be("path", "a file", describe(path), hint=hint)
     return read_forecasts(**asked).forecasts
 
 

@@ -146,12 +146,34 @@ class Table(ABC):
         }
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
-        """Columns whose first rows hold numbers, percentages, or lists of numbers."""
+        """Return the columns whose first rows hold numbers, percentages, or lists of numbers.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns to examine.
+
+        Returns
+        -------
+        set of str
+            Names of the columns that hold numbers.
+        """
         found = self.sample(names, GLANCED).items()
         return {name for name, column in found if holds_numbers(column)}
 
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Return the cells of some columns as they are written, where ``has_texts`` holds."""
+        """Return the cells of some columns as they are written, if ``has_texts`` is true.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        dict of str to list of str
+            The cells of each column by its name.
+        """
         raise NotImplementedError
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:

@@ -52,7 +52,7 @@ def _refuse_scikit_learn(name: str) -> None:
     Labels and predicted classes in the place of probabilities and labels can give a number, which
     means nothing.
     """
-    caller = sys._getframe(2).f_globals.get("__name__", "")
+    caller = sys._getframe(3).f_globals.get("__name__", "")  # behind the metric and its hints
     if caller.partition(".")[0] == "sklearn":
         rule = "must be a scorer, because scikit-learn passes arguments in its own order"
         hint = f'pass scoring=trueup.make_scorer("{name}")'

@@ -54,24 +54,31 @@ def plot_decomposition(
     score: str = "score",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the terms of a proper score: uncertainty − discrimination + miscalibration.
+    """Plot the terms of a proper score: uncertainty − discrimination + miscalibration.
 
-    One decomposition is drawn as a sum, each bar beginning where the one before ends. Several are
-    drawn side by side, every term from 0, so that they can be compared.
+    One decomposition is plotted as a sum, and each bar begins where the one before ends. Several
+    are plotted side by side, every term from 0, so that they can be compared.
 
     Parameters
     ----------
-    found
+    found : Decomposition or dict of str to Decomposition
         From ``tu.Brier().decompose(probs, labels)``, or several by name.
-    score
-        What the score is, such as ``"Brier score"``.
-    ax
-        Axes to draw on; by default those of a new figure.
+    score : str, default "score"
+        Name of the score, such as ``"Brier score"``.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> parts = tu.Brier().decompose([0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1])
+    >>> tu.plotting.plot_decomposition(parts, score="Brier score").get_xlabel()
+    'Brier score'
     """
     need_matplotlib()
     from trueup.plotting.common.figures import Room

@@ -34,25 +34,37 @@ def plot_error_by_bins(
     measure: str = "calibration error",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw an error against the number of bins, with the choice of the monotonic sweep.
+    """Plot an error against the number of bins, with the choice of the monotonic sweep.
 
     Parameters
     ----------
-    columns
-        ``n_bins`` and ``error``, one row for each number of bins. Where there are: ``low`` and
-        ``high`` are drawn as a band; points are hollow where ``monotone`` is false; a column
-        ``estimator`` tells several curves apart.
-    chosen
-        The number of bins of the sweep, as noted by ``SweepError().measure(...)``.
-    measure
-        What the error is, for the axis.
-    ax
-        Axes to draw on; by default those of a new figure.
+    columns : ResultTable
+        ``n_bins`` and ``error``, one row for each number of bins. Other columns are optional.
+        ``low`` and ``high`` are plotted as a band, and points are hollow where ``monotone`` is
+        false. A column ``estimator`` gives each estimator a curve of its own.
+    chosen : int, optional
+        Number of bins of the sweep, as noted by ``SweepError().measure(...)``.
+    measure : str, default "calibration error"
+        Name of the error, for the axis.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels = [0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 0, 1, 0, 1, 1]
+    >>> rows = [
+    ...     (b, tu.BinnedError(binning=tu.bins.EqualMass(b))(probs, labels)) for b in (1, 2, 3)
+    ... ]
+    >>> table = tu.tables.ResultTable.from_rows(rows, ("n_bins", "error"))
+    >>> ax = tu.plotting.plot_error_by_bins(table, chosen=2, measure="ECE")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('number of bins', 'ECE')
     """
     check_columns("columns", columns, "n_bins", "error")
     if chosen is not None:

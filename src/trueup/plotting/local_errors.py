@@ -53,7 +53,7 @@ SUMMARIES = {
 def plot_lce_landscape(
     landscape: ResultTable, *, x: str = "x1", y: str = "x2", ax: Axes | None = None
 ) -> Axes:
-    """Draw where in the space of two features predictions are too high, and where too low.
+    """Plot where in the space of two features predictions are too high, and where too low.
 
     Up to 3,000 rows are points: ▲ too high (of confidences: overconfident), ▼ too low. More are in
     hexagons, colored by the mean of their rows; those above 0 have a dot. Colors are symmetric
@@ -61,17 +61,32 @@ def plot_lce_landscape(
 
     Parameters
     ----------
-    landscape
-        ``gap`` (observed − predicted) and the two features, one row per sample, as of
+    landscape : ResultTable
+        ``gap`` (observed − predicted) and the two features, one row per sample, as from
         `LocalError.table`.
-    x, y
+    x, y : str, default "x1" and "x2"
         Columns of the two features.
-    ax
-        Axes to draw on; by default new ones.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Figs. 2 and 3.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels = [0.2, 0.4, 0.7, 0.9], [0, 1, 1, 1]
+    >>> features = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.5]]
+    >>> table = tu.LocalError().table(probs, labels, features)
+    >>> ax = tu.plotting.plot_lce_landscape(table)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x1', 'x2')
     """
     check_columns("landscape", landscape, x, y, "gap")
     ax = on(ax, (5.8, 4.4))
@@ -145,15 +160,28 @@ def plot_lce_cdf(
 
     Parameters
     ----------
-    landscapes
-        ``absolute`` errors, one row per sample, as of `LocalError.table`; several by name, such
+    landscapes : ResultTable or dict of str to ResultTable
+        ``absolute`` errors, one row per sample, as from `LocalError.table`; several by name, such
         as ``{"before": …, "after": …}``.
-    ax
-        Axes to draw on; by default new ones.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Figs. 2 and 3.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels, features = [0.2, 0.4, 0.7, 0.9], [0, 1, 1, 1], [0.0, 1.0, 1.5, 2.0]
+    >>> table = tu.LocalError().table(probs, labels, features)
+    >>> tu.plotting.plot_lce_cdf(table).get_xlabel()
+    'local calibration error'
     """
     named = named_tables("landscapes", landscapes, "absolute")
     ax = series_axes(ax, len(named))
@@ -174,20 +202,33 @@ def plot_lce_cdf(
 def plot_mlce(
     sweeps: ResultTable | Mapping[str, ResultTable], *, summary: str = "max", ax: Axes | None = None
 ) -> Axes:
-    """Draw local calibration errors against the bandwidth: from individual to global.
+    """Plot local calibration errors against the bandwidth: from individual to global.
 
     Parameters
     ----------
-    sweeps
-        ``bandwidth`` and the summary, as of `mlce_over_bandwidths`; several by name.
-    summary
-        ``"max"`` (MLCE), ``"mean"``, ``"median"`` or ``"q90"``.
-    ax
-        Axes to draw on; by default new ones.
+    sweeps : ResultTable or dict of str to ResultTable
+        ``bandwidth`` and the summary, as from `mlce_over_bandwidths`; several by name.
+    summary : {"max", "mean", "median", "q90"}
+        Summary of the local errors of all rows: ``"max"`` (default) is the MLCE.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Figs. 1 and 4.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs, labels, features = [0.2, 0.4, 0.7, 0.9], [0, 1, 1, 1], [0.0, 1.0, 1.5, 2.0]
+    >>> table = tu.local.mlce_over_bandwidths(probs, labels, features, bandwidths=[0.1, 0.4, 1.6])
+    >>> tu.plotting.plot_mlce(table, summary="mean").get_ylabel()
+    'mean local calibration error'
     """
     check_choice("summary", summary, *SUMMARIES)
     named = named_tables("sweeps", sweeps, "bandwidth", summary)

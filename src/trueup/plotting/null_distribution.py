@@ -35,22 +35,31 @@ def plot_null(
 
     Parameters
     ----------
-    columns
-        A histogram of the statistic among resamples under calibration: ``low`` and ``high`` edge
-        and ``count`` of each bar.
-    observed
+    columns : ResultTable
+        Histogram of the statistic among resamples under calibration: the edges ``low`` and
+        ``high`` and the ``count`` of each bar.
+    observed : float
         The statistic of the model.
-    pvalue
+    pvalue : float, optional
         The p-value of the test, written next to the observed value.
-    measure
-        What the statistic is, for the axis.
-    ax
-        Axes to draw on; by default those of a new figure.
+    measure : str, default "calibration error"
+        Name of the statistic, for the axis.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> bars = [(0.0, 0.01, 60), (0.01, 0.02, 30), (0.02, 0.03, 10)]
+    >>> table = tu.tables.ResultTable.from_rows(bars, ("low", "high", "count"))
+    >>> ax = tu.plotting.plot_null(table, observed=0.025, pvalue=0.04)
+    >>> ax.texts[0].get_text()
+    'observed: 0.025   p = 0.04'
     """
     check_columns("columns", columns, "low", "high", "count")
     if not is_number(observed) or not np.isfinite(observed):

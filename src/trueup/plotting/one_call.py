@@ -17,7 +17,6 @@ from trueup.plotting.common.score_axes import Zoom, check_zoom
 from trueup.plotting.common.style import check_size, need_matplotlib, small_axes
 from trueup.plotting.reliability import Form, plot_reliability
 from trueup.seeds import Seed
-from trueup.tables import BinTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,19 +117,18 @@ def reliability_diagram(
     check_size(size)
     check_level(confidence_level)
     need_matplotlib()
-    if isinstance(binning, str) and binning in BINNINGS:
+    bins: Any = binning
+    if isinstance(binning, str):
+        if binning not in BINNINGS:
+            rule = '"equal-width", "equal-mass" or a binning such as EqualMass(20)'
+            raise must_be("binning", rule, binning)
         bins = BINNINGS[binning](n_bins)
-    elif isinstance(binning, Binning):
-        bins = binning
-    else:
-        rule = '"equal-width", "equal-mass" or a binning such as EqualMass(20)'
-        raise must_be("binning", rule, binning)
-    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     error = BinnedError(binning=bins, lens=lens)
-    table = error.table(forecasts)
-    if not isinstance(table, BinTable):
+    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+    if error.lens_for(forecasts).induces != "pairs":
         hint = "use OneVsRest(k) for class k"
         raise InputError("lens", "must yield one score per row", lens, hint=hint)
+    table = error.table(forecasts)
     independent = not forecasts.soft and forecasts.clusters is None
     level: dict[str, Any] = {"confidence_level": confidence_level}
     remark = ""

@@ -36,7 +36,7 @@ ENOUGH_ROWS, ENOUGH_SHARE = 30.0, 0.05  # of the largest: with less than both a 
 def plot_psce(
     curve: ResultTable, *, only: Sequence[Any] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the accuracy near every score against the score (Nixon et al. 2019, §5.4).
+    """Plot the accuracy near every score against the score (Nixon et al. 2019, §5.4).
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
     how much data each point rests on. The curve ends at the lowest and the highest score. It is
@@ -46,19 +46,27 @@ def plot_psce(
 
     Parameters
     ----------
-    curve
-        ``score``, ``mean_label`` and ``weight``, as of ``PointwiseError().table(probs, labels)``;
-        with a column ``class`` one curve for each class.
-    only
+    curve : ResultTable
+        ``score``, ``mean_label`` and ``weight``, as from
+        ``PointwiseError().table(probs, labels)``; with a column ``class``, one curve for each
+        class.
+    only : sequence, optional
         Classes with colors of their own; the others are thin gray lines. By default all, if there
         are seven or fewer.
-    ax
-        Axes to draw on; by default those of a new figure.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> curve = tu.PointwiseError().table([0.1, 0.3, 0.4, 0.6, 0.7, 0.9], [0, 0, 1, 0, 1, 1])
+    >>> tu.plotting.plot_psce(curve).get_ylabel()
+    'local observed frequency'
     """
     check_columns("curve", curve, "score", "mean_label", "weight")
     axes = on(ax, SIZE)

@@ -45,21 +45,36 @@ FAR = 3.0  # times the reach of most candidates: what is farther is written, not
 def plot_recalibrations(
     columns: ResultTable, *, measure: str = "difference", ax: Axes | None = None
 ) -> Axes:
-    """Draw what candidates of `AutoCalibration` reached out of fold, the best score on top.
+    """Plot the out-of-fold results of the candidates of `AutoCalibration`, the best score on top.
 
     The chosen one is filled. A line marks the candidate without recalibration, "before". A value
     so far beyond the others that it would press them together is written at the edge.
 
     Parameters
     ----------
-    columns
-        As of ``AutoCalibration.table_``: ``candidate``, ``simplicity``, ``chosen`` and the columns
+    columns : ResultTable
+        As ``AutoCalibration.table_``: ``candidate``, ``simplicity``, ``chosen`` and the columns
         of the measure.
-    measure
-        ``"difference"`` to the best score, by which the choice is made; ``"score"``; ``"error"``,
-        of the top label (of the second of two classes); or ``"marginal_error"``, of all classes.
-    ax
-        Axes to draw on; by default new ones.
+    measure : {"difference", "score", "error", "marginal_error"}
+        ``"difference"`` (default) from the best score, which determines the choice; ``"score"``;
+        ``"error"`` of the top label (for two classes, of the second class); or
+        ``"marginal_error"`` of all classes.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> candidates = [tu.TemperatureScaling(), tu.PlattScaling()]
+    >>> auto = tu.AutoCalibration(candidates).fit([0.2, 0.4, 0.7, 0.9] * 5, [0, 0, 1, 1] * 5)
+    >>> ax = tu.plotting.plot_recalibrations(auto.table_, measure="score")
+    >>> ax.get_xlabel()
+    'score (lower is better, ± 1 SE)'
     """
     check_choice("measure", measure, *MEASURES)
     is_error = measure.endswith("error")

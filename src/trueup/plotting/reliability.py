@@ -295,7 +295,7 @@ def _limit_heights(
 
 
 def _small_legend(axes: Axes, deviation: bool) -> None:
-    """Put the legend where small axes have room: beside a square, or in its emptier corner."""
+    """Put the legend where small axes have room: next to a square, or in its emptier corner."""
     width, height = inches_of(axes)
     if not deviation and width - height > ROOM_FOR_LEGEND:
         legend_beside(axes, size=small_print(TINY))

@@ -38,16 +38,28 @@ def plot_rewards(
 
     Parameters
     ----------
-    rewards
-        As of `abstention_rewards`: ``ratio``, ``mean_reward`` and, for a single table, ``promised``
-        and ``perfect``; several by name. Or one table as of `compare_rewards`, with ``ratio`` and
-        the total reward of each model in a column of its name.
-    ax
-        Axes to draw on; by default new ones.
+    rewards : ResultTable or dict of str to ResultTable
+        As from `abstention_rewards`: ``ratio``, ``mean_reward`` and, for a single table,
+        ``promised`` and ``perfect``; several by name. Or one table from `compare_rewards`, with
+        ``ratio`` and the total reward of each model in a column of its name.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Luo et al. 2022, "Local calibration: metrics and recalibration", Fig. 5.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> table = tu.decisions.abstention_rewards([0.2, 0.6, 0.7, 0.9], [0, 0, 1, 1])
+    >>> tu.plotting.plot_rewards(table).get_ylabel()
+    'mean reward per row (abstaining costs 1)'
     """
     if not isinstance(rewards, Mapping):
         table = ResultTable.expect(rewards, "rewards")
@@ -99,11 +111,23 @@ def plot_coverage(
 
     Parameters
     ----------
-    curves
-        As of `accuracy_coverage_curve`: ``coverage``, ``accuracy`` and, for a single curve,
+    curves : ResultTable or dict of str to ResultTable
+        As from `accuracy_coverage_curve`: ``coverage``, ``accuracy`` and, for a single curve,
         ``confidence``; several by name.
-    ax
-        Axes to draw on; by default new ones.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> curve = tu.decisions.accuracy_coverage_curve([0.2, 0.6, 0.7, 0.9], [0, 0, 1, 1])
+    >>> tu.plotting.plot_coverage(curve).get_xlabel()
+    'coverage (fraction answered)'
     """
     named = named_tables("curves", curves, "coverage", "accuracy")
     ax = series_axes(ax, len(named))

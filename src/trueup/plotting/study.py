@@ -39,23 +39,37 @@ def plot_study(
     measures: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how far measures are from the truth in a world, against the rows of a dataset.
+    """Plot how far measures are from the truth in a world, against the rows of a dataset.
 
-    Bars are two Monte-Carlo standard errors either way. Measures without a known truth are left
-    out.
+    Bars are two Monte Carlo standard errors either way. Measures without a known truth are
+    omitted. A world is a simulated model.
 
     Parameters
     ----------
-    study
-        As of `simulate.study`.
-    value
-        ``"bias"`` or ``"rmse"``.
-    world
-        Which world; needed where the study has several.
-    measures
-        Which measures; by default all.
-    ax
-        Axes to draw on; by default new ones.
+    study : Study
+        Result of `simulate.study`.
+    value : {"bias", "rmse"}
+        Value to plot: ``"bias"`` (default) or ``"rmse"``.
+    world : str, optional
+        Name of the world; required if the study has several.
+    measures : sequence of str, optional
+        Names of the measures to plot; by default all.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> from trueup.simulate import Power, Uniform, World
+    >>> world = World(Uniform(), Power(2.0))
+    >>> result = tu.simulate.study(world, {"ECE": tu.BinnedError()}, n=(50, 100), n_datasets=20)
+    >>> tu.plotting.plot_study(result).get_ylabel()
+    'bias (mean − true error)'
     """
     check_choice("value", value, *VALUES)
     if not isinstance(study, Study):

@@ -24,22 +24,37 @@ NAMED_STEPS = 8  # most steps with names instead of numbers that are written alo
 def plot_trace(
     columns: ResultTable, *, metrics: Sequence[str] | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw metrics against training steps.
+    """Plot metrics against training steps.
 
     Parameters
     ----------
-    columns
-        ``step`` and a column for each metric, as of `Trace.table`. Steps that are numbers stand
-        where they belong, others in the order of their rows. What is not finite leaves a gap.
-    metrics
-        Which columns to draw; by default all but ``step`` and ``rows``.
-    ax
-        Axes to draw on; by default new ones.
+    columns : ResultTable
+        ``step`` and a column for each metric, as from `Trace.table`. Steps that are numbers are
+        placed by their value, others in the order of their rows. A value that is not finite leaves
+        a gap.
+    metrics : sequence of str, optional
+        Columns to plot; by default all but ``step`` and ``rows``.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Nixon et al. 2019, "Measuring calibration in deep learning", Figs. 6 and 7; Vaicenavicius et
     al. 2019, "Evaluating model calibration in classification", Fig. 3.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> trace = tu.Trace({"ece": tu.ece})
+    >>> for epoch, probs in enumerate(([0.9, 0.8, 0.6], [0.7, 0.6, 0.4])):
+    ...     result = trace.record(epoch, probs, [1, 0, 1])
+    >>> tu.plotting.plot_trace(trace.table()).get_ylabel()
+    'ece'
     """
     check_columns("columns", columns, "step")
     need_matplotlib()

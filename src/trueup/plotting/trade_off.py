@@ -35,24 +35,39 @@ def plot_trade_off(
     score: str = "Brier score",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw Brier score against certified bound, a point for each number of bins.
+    """Plot the Brier score against the certified bound, one point for each number of bins.
 
-    Down and to the left is better. A line joins the points that no other beats in both,
-    and the choice is among those. They have their numbers of bins below them, as have the first
-    and the last.
+    Down and to the left is better. A line joins the points that no other point beats in both
+    values; choose among those. Their numbers of bins are written below them, and below the first
+    and the last point.
 
     Parameters
     ----------
-    columns
-        ``n_bins``, ``brier`` and ``upper_bound``, as of `trade_off`; several by name.
-    score
-        What the score is of, for the axis.
-    ax
-        Axes to draw on; by default new ones.
+    columns : ResultTable or dict of str to ResultTable
+        ``n_bins``, ``brier`` and ``upper_bound``, as from `trade_off`; several by name.
+    score : str, default "Brier score"
+        Name of the score, for the axis.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Kumar et al. 2019, "Verified uncertainty calibration", Fig. 17.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trueup as tu
+    >>> probs = np.random.default_rng(0).random(200)
+    >>> labels = np.random.default_rng(1).random(200) < probs
+    >>> table = tu.inference.trade_off(probs, labels, n_bins=(3, 9), rng=0)
+    >>> tu.plotting.plot_trade_off(table).get_xlabel()
+    'upper bound on the calibration error'
     """
     named = named_tables("columns", columns, "n_bins", "brier", "upper_bound")
     ax = series_axes(ax, len(named))

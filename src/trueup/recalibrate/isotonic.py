@@ -69,10 +69,11 @@ class IsotonicCalibration(OneVsRestRecalibrator):
 
     Notes
     -----
-    Log loss on the fit data never rises (by the slope of ``accuracy_preserving`` at most K·1e-9):
-    the maps minimize :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})` as well, their rows sum to
-    1 on average, and by Jensen's inequality dividing each by its sum lowers log loss further. In
-    new data a row of zeros keeps its original probabilities. Where rounding makes a tie at the top,
+    Log loss on the fit data never increases; the slope of ``accuracy_preserving`` can increase it
+    by at most K·1e-9. The reason is that the maps also minimize
+    :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})`. Their rows sum to 1 on average, so by
+    Jensen's inequality dividing each row by its sum does not increase the log loss. In new data a
+    row of zeros keeps its original probabilities. Where rounding makes a tie at the top,
     ``accuracy_preserving`` gives the original class one unit in the last place more.
 
     References

@@ -44,12 +44,12 @@ class LocalCalibration(Recalibrator):
     .. math:: \hat p'(x) = \frac{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)\,
               1[f(x_i) = y_i]}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)}
 
-    As γ → ∞ this is histogram binning of the top label with bins of equal width; as γ → 0 it is
-    whether the nearest row (by L1 distance for the Laplacian) was right, the mean of several at one
-    distance; a γ below 1e-4 may tell distances apart that differ by rounding alone, as between
-    points of a grid once they are standardized. The other classes share the rest in the proportions
-    they had. `predict` keeps the original class, even where the new confidence is below that of
-    another.
+    As γ → ∞ this is histogram binning of the top label with equal-width bins. As γ → 0 it is 1 if
+    the nearest row of the bin (by L1 distance for the Laplacian) was predicted correctly, and 0 if
+    not; several rows at the same distance are averaged. A γ below 1e-4 may distinguish distances
+    that differ by rounding alone, such as those between points of a grid after standardization. The
+    other classes share the rest in the proportions they had. `predict` keeps the original class,
+    even where the new confidence is below that of another.
 
     Use it where errors differ between kinds of rows that features distinguish, such as unrecorded
     groups, with a few thousand rows or more and features of few dimensions; without
@@ -299,10 +299,10 @@ class LocalCalibration(Recalibrator):
     def neighbours(self, X: object, features: object = None) -> ResultTable:
         """Return the evidence behind each probability.
 
-        One row each: ``bin``, ``weight`` of the fit set in it, distance of the ``nearest`` row in
-        it (infinite in an empty bin), ``similarity`` to that row, and whether the row is ``far``:
-        its similarity is below 0.01, so that its answer is that of the nearest rows, however
-        unlike. `far.sum()` is the number of rows far from all data.
+        Each row of X has its ``bin``, the ``weight`` of the fit set in that bin, the distance of
+        the ``nearest`` row in it (infinite in an empty bin) and the ``similarity`` to that row. It
+        is ``far`` if this similarity is below 0.01. Its output is then that of the nearest rows,
+        even though they are not similar. ``far.sum()`` is the number of rows far from all data.
 
         Parameters
         ----------

@@ -45,9 +45,9 @@ class VennAbers(OneVsRestRecalibrator):
     Attributes
     ----------
     maps_
-        For each class (for two, the second alone) the two functions of the score, which are steps:
-        :math:`p_1` is ``high[j]`` up to the score ``high_to[j]`` and its last value beyond;
-        :math:`p_0` is ``low[j + 1]`` from the score ``low_from[j]`` on and its first value below.
+        For each class (for two classes, for the second alone) two step functions of the score.
+        :math:`p_1` is ``high[j]`` up to the score ``high_to[j]``, and the last value beyond.
+        :math:`p_0` is ``low[j + 1]`` from the score ``low_from[j]`` on, and the first value below.
 
     Notes
     -----

@@ -169,6 +169,9 @@ def sample_size(
         Random seed; the same seed gives the same result.
     logits : bool, default False
         Whether `probs` holds logits instead of probabilities.
+    progress : bool or callable, optional
+        Whether to show progress: True, False, or a function that gets each report. The default is
+        the setting of `show_progress`.
 
     Returns
     -------

@@ -215,7 +215,7 @@ def legend_beside(
 
 
 def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend | None:
-    """Put a small legend into a corner of axes that have no room beside them."""
+    """Put a small legend into a corner of axes that have no room next to them."""
     by_label = {k: v for k, v in _by_label(ax, None).items() if k not in left_out}
     if not by_label:
         return None

@@ -58,29 +58,38 @@ def plot_class_errors(
     alpha: float | None = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
+    """Plot the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
 
     With more than 40 classes, the 20 worst are plotted with their names, and all of them as a curve
     in a strip below. Classes without an error (NaN) are omitted.
 
     Parameters
     ----------
-    columns
-        ``class`` and ``error``, as of ``tu.class_errors`` or ``inference.class_tests``. Where
-        there are: ``gap`` (mean label − mean score) tells classes that are predicted too often
-        from those predicted too rarely; ``low`` and ``high`` are drawn as intervals; points are
-        filled where ``adjusted_pvalue`` is at most ``alpha``.
-    measure
-        What the error is, for the axis.
-    alpha
-        Of the tests; None fills all points.
-    ax
-        Axes to draw on; by default those of a new figure.
+    columns : ResultTable
+        ``class`` and ``error``, as from ``tu.class_errors`` or ``inference.class_tests``. Other
+        columns are optional. ``gap`` (mean label − mean score) distinguishes classes that are
+        predicted too often from those predicted too rarely. ``low`` and ``high`` are plotted as
+        intervals. Points are filled where ``adjusted_pvalue`` is at most ``alpha``.
+    measure : str, default "calibration error"
+        Name of the error, for the axis.
+    alpha : float or None, default 0.05
+        Significance level of the tests; None fills all points.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> probs = [[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]
+    >>> table = tu.class_errors(tu.ece, probs, [0, 1, 2, 0])
+    >>> ax = tu.plotting.plot_class_errors(table, measure="ECE")
+    >>> ax.get_xlabel(), [label.get_text() for label in ax.get_yticklabels()]
+    ('ECE', ['1', '0', '2'])
     """
     axes, rows = _drawn(columns, "class", "classes", measure, alpha, ax)
     left_out = len(columns) - len(rows)
@@ -107,23 +116,32 @@ def plot_group_errors(
 
     Parameters
     ----------
-    columns
-        ``group`` and ``error``, as in ``group_errors(...).table``. Where there are: ``n`` stands
-        with the name; ``gap``, ``low``, ``high`` and ``adjusted_pvalue``: as in
-        `plot_class_errors`.
-    overall
-        The error of all rows together, drawn as a line.
-    measure
-        What the error is, for the axis.
-    alpha
-        Of the tests; None fills all points.
-    ax
-        Axes to draw on; by default those of a new figure.
+    columns : ResultTable
+        ``group`` and ``error``, as in ``group_errors(...).table``. Other columns are optional: the
+        number of rows ``n`` is written next to the name, and ``gap``, ``low``, ``high`` and
+        ``adjusted_pvalue`` are used as in `plot_class_errors`.
+    overall : float, optional
+        Error of all rows together, plotted as a line.
+    measure : str, default "calibration error"
+        Name of the error, for the axis.
+    alpha : float or None, default 0.05
+        Significance level of the tests; None fills all points.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> names = ("group", "error", "n")
+    >>> table = tu.tables.ResultTable.from_rows([("a", 0.02, 40), ("b", 0.07, 90)], names)
+    >>> ax = tu.plotting.plot_group_errors(table, overall=0.03)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['b (n = 90)', 'a (n = 40)']
     """
     axes, rows = _drawn(columns, "group", "groups", measure, alpha, ax)
     if overall is not None and np.isfinite(overall):

@@ -39,27 +39,36 @@ def plot_comparison(
     measure: str = "calibration error",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the errors of several models with their intervals, the smallest first.
+    """Plot the errors of several models with their intervals, the smallest first.
 
     Intervals of single models say little about differences: two that overlap may differ clearly,
     because the samples are the same. ``tu.compare`` tests differences.
 
     Parameters
     ----------
-    columns
-        ``model`` and ``error``, optionally ``low`` and ``high``; a ``pvalue`` is written next to
+    columns : ResultTable
+        ``model`` and ``error``, optionally ``low`` and ``high``. A ``pvalue`` is written next to
         the model. Models without an error (NaN) are omitted.
-    reference
-        Error to compare with, drawn as a line; by default the smallest.
-    measure
-        What the error is, for the axis.
-    ax
-        Axes to draw on; by default those of a new figure.
+    reference : float, optional
+        Error to compare with, plotted as a line; by default the smallest.
+    measure : str, default "calibration error"
+        Name of the error, for the axis.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> rows = [("raw", 0.08), ("scaled", 0.01)]
+    >>> table = tu.tables.ResultTable.from_rows(rows, ("model", "error"))
+    >>> ax = tu.plotting.plot_comparison(table, measure="ECE")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['scaled', 'raw']
     """
     rows = Rows.of(columns, "model", pvalue="pvalue", worst_first=False)
     axes = on(ax, (WIDTH, 1.2 + 1.4 * INCHES_A_ROW * max(len(rows), 2)))

@@ -49,24 +49,39 @@ def plot_tetrahedron(
 ) -> Axes:
     """Plot predictions of four outcomes against observed rates, on the tetrahedron.
 
-    Each corner is certainty of one outcome. A marker stands at the mean prediction of each cell;
-    its area grows with the cell's share of the rows, which its color tells. An arrow goes from
-    there to the frequencies of the outcomes in the cell; those of cells with a small share are
+    Each corner is certainty of one outcome. A marker stands at the mean prediction of each cell.
+    Its area grows with the cell's share of the rows, which its color shows. An arrow goes from
+    there to the frequencies of the outcomes in the cell; arrows of cells with a small share are
     fainter.
 
     Parameters
     ----------
-    cells
-        A table of four outcomes, as of ``BinnedError(lens=Canonical(), binning=VarianceTree(300))``
-        or with the lens ``Partition`` of four groups of classes, by its ``table``.
-    names
-        Of the four outcomes.
-    ax
-        Axes of the projection "3d" to draw on; by default new ones.
+    cells : CellTable
+        Table of four outcomes, from the method ``table`` of
+        ``BinnedError(lens=Canonical(), binning=VarianceTree(300))``. With the lens ``Partition``,
+        the outcomes are four groups of classes.
+    names : sequence, optional
+        Names of the four outcomes.
+    ax : Axes, optional
+        Axes of the projection "3d" to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Vaicenavicius et al. 2019, "Evaluating model calibration in classification", §4.4.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.VarianceTree(2))
+    >>> probs = [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.2, 0.6]]
+    >>> ax = tu.plotting.plot_tetrahedron(error.table(probs, [0, 1, 3]), names="ABCD")
+    >>> ax.name
+    '3d'
     """
     check_cells(cells, 4, HINT)
     need_matplotlib()

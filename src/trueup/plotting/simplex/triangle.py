@@ -48,23 +48,38 @@ def plot_simplex(
     """Plot predictions of three outcomes against observed rates, on the triangle.
 
     Each corner is certainty of one outcome. An arrow goes from the mean prediction of a cell to
-    the frequencies of the outcomes in it: of a calibrated model the arrows are short and point
-    anywhere. The color of a cell is its share of the rows, on a logarithmic scale, and arrows of
-    cells with a small share are fainter: those are long by chance.
+    the frequencies of the outcomes in it. For a calibrated model the arrows are short and point
+    anywhere. The color of a cell is its share of the rows, on a logarithmic scale. Arrows of
+    cells with a small share are fainter: they are long by chance.
 
     Parameters
     ----------
-    cells
-        A table of three outcomes, as of ``BinnedError(lens=Canonical(), binning=SimplexGrid(7))``
-        or with the lens ``Partition`` of three groups of classes, by its ``table``.
-    names
-        Of the three outcomes.
-    ax
-        Axes to draw on; by default new ones.
+    cells : CellTable
+        Table of three outcomes, from the method ``table`` of
+        ``BinnedError(lens=Canonical(), binning=SimplexGrid(7))``. With the lens ``Partition``, the
+        outcomes are three groups of classes.
+    names : sequence, optional
+        Names of the three outcomes.
+    ax : Axes, optional
+        Axes to plot on; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the plot.
 
     References
     ----------
     Vaicenavicius et al. 2019, "Evaluating model calibration in classification", Fig. 1.
+
+    Examples
+    --------
+    >>> import trueup as tu
+    >>> error = tu.BinnedError(lens=tu.lens.Canonical(), binning=tu.bins.SimplexGrid(3))
+    >>> cells = error.table([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8]], [0, 1, 2])
+    >>> ax = tu.plotting.plot_simplex(cells, names=["cat", "dog", "bird"])
+    >>> "bird" in [text.get_text() for text in ax.texts]
+    True
     """
     check_cells(cells, 3, HINT)
     corners = corner_names(names, 3, LINE)

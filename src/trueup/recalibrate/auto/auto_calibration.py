@@ -149,11 +149,15 @@ class AutoCalibration(Recalibrator):
     def table_(self) -> ResultTable:
         """A row for each candidate, the best score first.
 
-        ``candidate``, ``simplicity`` (0 is the simplest), ``score`` and its standard error
-        ``score_se``, ``difference`` to the best with ``difference_se``, ``zeros`` (rows whose
-        class had probability 0), ``error``, ``error_low``, ``error_high`` (`rmsce_debiased` of the
-        top label, or of the second of two classes, with its 95% interval), for more than two
-        classes the same of ``marginal_error`` (`marginal_error_debiased`), and ``chosen``.
+        * ``candidate``, and its ``simplicity`` (0 is the simplest).
+        * ``score`` with its standard error ``score_se``, and ``difference`` from the best score
+          with ``difference_se``.
+        * ``zeros``: number of rows whose class had probability 0.
+        * ``error``, ``error_low`` and ``error_high``: `rmsce_debiased` of the top label with its
+          95% interval; for two classes, of the second class.
+        * For more than two classes, ``marginal_error`` (`marginal_error_debiased`) in the same
+          three columns.
+        * ``chosen``: whether it is the chosen one.
         """
         return ResultTable(self.results_)
 

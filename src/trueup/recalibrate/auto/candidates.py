@@ -74,11 +74,15 @@ CANDIDATES = (
 def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
     """Return the candidates that n rows of K classes can support, by name, the simplest first.
 
-    No recalibration; scalings with ten rows for each number they learn; from 1,000 rows and up to
-    100 classes maps of any shape, of which `ScalingBinning` and `BayesianBinning` up to 20; up to
-    10 classes, and with ten rows for each of K² + K numbers, Dirichlet calibration and matrix
-    scaling. For two classes vector and matrix scaling are Platt scaling (of logits) or beta
-    calibration (of probabilities) once more, and are left out.
+    * No recalibration.
+    * Scalings, with ten rows for each number they learn.
+    * Maps of any shape, from 1,000 rows and up to 100 classes; `ScalingBinning` and
+      `BayesianBinning` up to 20 classes.
+    * Dirichlet calibration and matrix scaling, up to 10 classes and with ten rows for each of
+      K² + K numbers.
+
+    For two classes, vector and matrix scaling are omitted: they are equivalent to Platt scaling (of
+    logits) or beta calibration (of probabilities).
     """
     kinds = [each.kind for each in CANDIDATES if not each.why_not(n, n_classes)]
     return {kind.__name__: kind() for kind in kinds}

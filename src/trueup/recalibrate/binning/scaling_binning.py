@@ -27,10 +27,10 @@ class ScalingBinning(BinnedRecalibrator):
     r"""Scaling-binning: fit a curve, then use its mean in each equal-mass bin.
 
     :math:`q(p) = \sum_{i \in b(g(p))} w_i\, g(p_i) / \sum_{i \in b(g(p))} w_i`: means of fitted
-    *values*, not of labels as in `HistogramBinning`. They vary far less within a bin, so that
-    :math:`O(1/\epsilon^2 + B)` rows are enough for a squared error of ε² beyond that of g, not
-    :math:`O(B/\epsilon^2)`; and unlike g itself the answers are finitely many, so that the error
-    can be certified.
+    *values*, not of labels as in `HistogramBinning`. They vary far less within a bin. Therefore
+    :math:`O(1/\epsilon^2 + B)` rows are enough for a squared error of ε² beyond that of g, instead
+    of :math:`O(B/\epsilon^2)`. Unlike g itself, it has finitely many outputs, so the error can be
+    certified.
 
     Use it for a certified error from some hundred rows, with many bins. Its bias is that of g
     averaged over bins: where g misses the true curve, so does it. Cost: the fit of g, one pass to

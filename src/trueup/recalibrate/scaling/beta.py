@@ -46,13 +46,13 @@ class BetaCalibration(SigmoidRecalibrator):
 
     Notes
     -----
-    A covariate whose slope comes out negative is left out and the others are fitted again, as in
-    the paper; as the loss is convex, that is the best fit of all without negative slopes (if both
-    come out negative, the better of the two ways is taken). Where no finite curve is best (one
-    class, or scores that order the labels perfectly), Platt's smoothed targets are fitted, unless
-    the scores as they are have a smaller loss. Log loss on the fit data never rises: if
-    normalized rows are worse than before, they are kept as they were. ``notes_`` says each of
-    these.
+    A covariate whose slope comes out negative is dropped and the others are fitted again, as in the
+    paper. If both slopes are negative, the better of the two ways to drop one is taken. Because the
+    loss is convex, the result is the best fit of all without negative slopes. If no finite curve is
+    best (one class, or scores that order the labels perfectly), Platt's smoothed targets are
+    fitted, unless the scores as they are have a smaller loss. Log loss on the fit data never
+    increases: if normalized rows are worse than before, they are kept as they were. ``notes_``
+    reports each of these.
 
     References
     ----------

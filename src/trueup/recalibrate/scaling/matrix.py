@@ -80,13 +80,13 @@ class MatrixScaling(Recalibrator):
     Notes
     -----
     The fit starts from the best temperature and never climbs, so that log loss on the fit data
-    does not rise. If no finite matrix is best (rows that can be separated without error, classes
-    without rows), or only a huge one, a ridge of 1e-4 on coefficients of logits of unit size
-    holds it near that temperature, and ``notes_`` says so. An optimum counts as finite if a ridge
-    of 1e-10 would move no log-odds by more than 0.1. For up to 20 classes, and in doubt up to 44,
-    a descent with all second derivatives decides this, so neither the order of the rows nor
-    rounding errors change the answer by more than about 1e-6. With more classes, nearly separable
-    rows can still give another answer in another order.
+    does not increase. If the rows can be separated without error, or a class has no rows, no finite
+    matrix is best. A ridge of 1e-4 on coefficients of logits of unit size then holds the matrix
+    near that temperature, and ``notes_`` says so. The same happens if only a huge matrix is best.
+    An optimum counts as finite if a ridge of 1e-10 would move no log-odds by more than 0.1. For up
+    to 20 classes, and in doubt up to 44, a descent with all second derivatives decides this.
+    Therefore neither the order of the rows nor rounding errors change the answer by more than about
+    1e-6. With more classes, nearly separable rows can still give another answer in another order.
 
     Folds depend on the rows alone, equal rows staying together, so that whole weights and repeated
     rows give the same answer.

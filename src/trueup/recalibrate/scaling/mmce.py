@@ -59,11 +59,12 @@ class MMCEScaling(TemperatureScaling):
     Notes
     -----
     MMCE is biased upwards by about :math:`0.4\,n^{-1/2}`, whatever T. The sum is not convex in T.
-    As MMCE lies between 0 and 1, its minimum lies where the log loss, which is convex in 1/T, is
-    at most λ·MMCE above the smallest; values of T whose log loss is above that of T = 1 are left
-    out as well. That range is searched on a grid and then around its best point, fifty to eighty
-    passes over the logits in all. The best temperature by log loss alone is among the candidates.
-    Where there is none the notes and bounds are those of `TemperatureScaling`.
+    The log loss is convex in 1/T, and MMCE is not negative. At the minimum of the sum, the log loss
+    therefore exceeds its own minimum by at most λ times the MMCE at the best temperature by log
+    loss. Values of T whose log loss is above that of T = 1 are excluded as well. The remaining
+    range is searched on a grid and then around its best point, fifty to eighty passes over the
+    logits in all. The best temperature by log loss alone is among the candidates. If there is none,
+    the notes and bounds are those of `TemperatureScaling`.
 
     References
     ----------

@@ -68,9 +68,10 @@ class TemperatureScaling(Recalibrator):
 
     Notes
     -----
-    The log loss is convex in 1/T. Newton's method, held between a point where the loss falls and
-    one where it rises, needs no learning rate and finds the minimum in four or five passes over
-    the logits; of a large matrix some rows say where to start. There is no minimum
+    The log loss is convex in 1/T. Newton's method is kept between a point where the loss decreases
+    and one where it increases. It needs no learning rate and finds the minimum in four or five
+    passes over the logits. For a large matrix, a fit to some of the rows gives the starting point.
+    There is no minimum
 
     * where every prediction is right: T would go to 0. It stops where the mean log loss is
       log((n+2)/(n+1)), as if one row more had been predicted wrong (Laplace's rule of

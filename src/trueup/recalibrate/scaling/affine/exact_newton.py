@@ -112,7 +112,7 @@ def _with(objective: AffineObjective, penalty: Penalty) -> AffineObjective:
 class _Curvature(NamedTuple):
     """The second derivative, with a ridge of at least `LEAST`: K (K + 1) rows and columns.
 
-    Of the symmetric matrix only the upper half is there. The ridge is not the invariant one of
+    It holds only the upper half of the symmetric matrix. The ridge is not the invariant one of
     `Penalty`: steps differ by an addition to all classes, which changes no probability.
     """
 

@@ -1,0 +1,23 @@
+"""Texts drawn at random for a reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tools.sample import KINDS, ROOT, drawn
+
+
+def test_as_many_of_each_kind_and_the_same_for_a_seed() -> None:
+    some = drawn(ROOT, 50, 7)
+    assert len({text.place + text.words for text in some}) == 50
+    assert Counter(text.kind for text in some) == dict(zip(KINDS, (16, 17, 17), strict=True))
+    assert drawn(ROOT, 50, 7) == some
+    assert drawn(ROOT, 50, 8) != some
+
+
+def test_a_text_stands_where_its_place_says() -> None:
+    for text in drawn(ROOT, 60, 3):
+        name, _, line = text.place.rpartition(":")
+        content = (ROOT / name).read_text("utf-8").splitlines()
+        first = text.words.split("{")[0].split("\\")[0].split()[:1]
+        assert not first or any(first[0] in row for row in content[int(line) - 1 : int(line) + 3])
