@@ -79,8 +79,6 @@ class Table(ABC):
     def _checked_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names of the columns, if they are not too many to be meant."""
         found = tuple(names)
-        if not found:
-            raise refusal(self.shown, "has no columns")
         if len(found) > MOST_COLUMNS:
             told = f"has {len(found):,} columns, but at most {MOST_COLUMNS:,} can be read"
             raise refusal(self.shown, told, hint="save a matrix in one array of an NPZ file")
