@@ -7,6 +7,7 @@ to do, so that `--help` and `--version` respond at once.
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import sys
 import traceback
@@ -24,6 +25,7 @@ from trueup.errors import CapabilityError, InputError, printable
 
 __all__ = ["Command", "command", "program"]
 
+FULL = (errno.ENOSPC, errno.EFBIG)
 OK, MET, BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
 # In the order of the help. The command `name` is the function `name` of commands/name.py.
@@ -186,8 +188,10 @@ def _about_file(error: OSError) -> str:
     """Return the system's message about a file, or the text of an error without one."""
     if error.strerror is None:
         return str(error)
-    name = "" if error.filename is None else f"{os.fspath(error.filename)!s}: "
-    return f"{name}{error.strerror}"
+    name = None if error.filename is None else os.fspath(error.filename)
+    if name is None and error.errno in FULL:  # errors about files have their names
+        name = "standard output"
+    return error.strerror if name is None else f"{name!s}: {error.strerror}"
 
 
 def _all_was_written() -> bool:

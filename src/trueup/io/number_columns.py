@@ -85,7 +85,7 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array
     for row, item in enumerate(array):
         if not _is_list(item) or len(item) != len(first):
-            got = Verbatim("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
+            got = Verbatim(f"a list of {len(item)}" if hasattr(item, "__len__") else "no list")
             raise bad_column(table, name, f"must hold lists of {len(first)} numbers", got, row=row)
     try:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])

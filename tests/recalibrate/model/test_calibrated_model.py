@@ -345,6 +345,7 @@ def test_folds_of_one_row_raise_as_in_scikit_learn(cv: object, ensemble: bool) -
     model = CalibratedModel(GaussianNB(), PlattScaling(), cv=cv, ensemble=ensemble)
     with pytest.raises(InputError, match="because one row has only one class") as refused:
         model.fit(X, y)
+    assert str(refused.value).startswith("`cv` must have at least two rows in every test fold")
     single = "200 of 200" if isinstance(cv, LeaveOneOut) else "2 of 101"
     assert f"got {single} folds with one row" in str(refused.value)
     pairs = CalibratedModel(GaussianNB(), PlattScaling(), cv=KFold(100)).fit(X, y)
