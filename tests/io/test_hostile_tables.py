@@ -7,6 +7,7 @@ import io
 import json
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -272,3 +273,47 @@ def test_a_row_without_a_group_names_the_file(make_file: Make, option: str) -> N
         f"{path}: 1 of 2 rows has missing values, the first in column 'g', row 1"
     )
     assert read(path, drop_missing=True, **{option: "g"}).n == 1
+
+
+ROWS = 60_000
+
+
+def _times_its_size(path: Path) -> float:
+    """Return the most memory that reading a file takes, as a multiple of the file."""
+    read(path)  # what is imported for the first time does not count
+    tracemalloc.start()
+    read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "line", "most"),
+    [
+        ("plain.csv", "p,y\n", "0.125000,{}\n", 6),
+        ("mixed.csv", "p,y\n", "0.125000,{}\n0.125000,{}\r\n", 16),  # 27 with all cells at once
+        ("texts.csv", "p_a,p_b,y\n", "0.125,0.875,{:c}\n", 6),
+        ("lines.jsonl", "", '{{"p": 0.125, "y": {}}}\n', 6),
+        ("records.json", "", '{{"p": 0.125, "y": {}}},', 13),
+    ],
+)
+def test_memory_is_a_multiple_of_the_file(
+    make_file: Make, name: str, header: str, line: str, most: float
+) -> None:
+    first = ord("a") if name == "texts.csv" else 0
+    lines = ROWS // line.count("{}") if name == "mixed.csv" else ROWS
+    body = "".join(line.format(first + k % 2, first + k % 2) for k in range(lines))
+    if name == "records.json":
+        body = f"[{body[:-1]}]"
+    path = make_file(name, (header + body).encode())
+    assert _times_its_size(path) < most
+
+
+def test_names_of_columns_take_little_memory(make_file: Make) -> None:
+    """A header of too many names is refused without a table of them."""
+    path = make_file("names.csv", ",".join(f"p_{k}" for k in range(300_000)) + "\n")
+    tracemalloc.start()
+    assert "has 300,000 columns, but at most 100,000 can be read" in refused(path)
+    assert tracemalloc.get_traced_memory()[1] < 16 * path.stat().st_size
+    tracemalloc.stop()
