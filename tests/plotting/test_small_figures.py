@@ -142,7 +142,7 @@ def test_what_is_not_a_range_or_a_size_is_told_in_a_sentence() -> None:
         with pytest.raises(InputError, match='`zoom` must be "auto", "none" or two increasing'):
             tu.reliability_diagram(p, y, zoom=zoom)
     for size in (3, (3, 2, 1), (0.1, 5)):
-        with pytest.raises(InputError, match="`size` must be a pair \(width, height\) in inches"):
+        with pytest.raises(InputError, match=r"`size` must be a pair \(width, height\) in inches"):
             tu.reliability_diagram(p, y, size=size)
     with pytest.raises(InputError, match="`binning` must be"):
         tu.reliability_diagram(p, y, binning="equal")

@@ -145,7 +145,7 @@ def misfit(
 
 
 def _instead_of(name: str, known: list[str], options: Mapping[str, Any]) -> Text:
-    """What to pass in place of an argument that there is not."""
+    """Return a hint on what to pass instead of an unknown argument."""
     if name in ABOUT:
         return ABOUT[name]
     free = [key for key in known if key not in options and key != "self"]
