@@ -59,7 +59,7 @@ class CallError(InputError, TypeError):
 
 
 def hinted(function: Callable[P, R]) -> Callable[P, R]:
-    """Say what was probably meant where arguments do not fit a function."""
+    """Raise an error with a suggestion if arguments do not fit a function."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:

@@ -87,7 +87,7 @@ def figure_of(
             return _figure(entry, parts, title, name, size, zoom, stats)
     there = [OVERVIEW, *dict.fromkeys(each.kind for each in FIGURES if each.possible(parts))]
     others = ", ".join(name for name in there if name != kind)
-    rule = f"{kind!r} is not available for these data; there are: {others}"
+    rule = f"{kind!r} is not available for these data; available: {others}"
     raise InputError("kind", rule, hint=entries[0].hint)
 
 
