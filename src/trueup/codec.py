@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from trueup.errors import InputError, must_be
 
+PLAIN = (int, float, str, bool)
 NOT_FINITE = "$number"  # JSON has neither infinity nor NaN
 DATE, TIME = "$date", "$time"  # nor days, which groups and classes may be named by
 PAIRS = "$pairs"  # nor keys that are no text, such as the number of a class
@@ -161,7 +162,10 @@ def read_back(kind: Any, value: Any) -> Any:
         return _stored(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    return _loose(value)
+    read = _loose(value)
+    if kind in PLAIN and type(read) is not kind:
+        raise TypeError(f"{type(read).__name__} instead of {kind.__name__}")
+    return read
 
 
 def _stored(value: Mapping[str, Any], kind: str = "") -> Any:

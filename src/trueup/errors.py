@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import Any, Self
 
 # A rule that begins with one of these follows "must": "must sum to 1". Others follow "must be".
@@ -193,6 +194,20 @@ class InputError(ValueError):
         """
         return type(self)(**{**self._fields(), **fields})
 
+    def propose_own(self, arguments: Collection[str]) -> None:
+        """Let the hint propose arguments of the function that was called as its own.
+
+        Parameters
+        ----------
+        arguments : collection of str
+            Names of the arguments of that function.
+        """
+        self.hint = tuple(
+            replace(part, to="") if isinstance(part, Argument) and part.name in arguments else part
+            for part in self.hint
+        )
+        self.args = tuple(self._fields().values())  # what pickle keeps
+
     def _fields(self) -> dict[str, Any]:
         names = ("argument", "rule", "got", "row", "column", "file", "hint")
         return {name: getattr(self, name) for name in names}
@@ -321,6 +336,8 @@ def short(got: object) -> str:
         return str(got)
     if isinstance(got, type):
         return f"the class {got.__name__}"
+    if isfunction(got) and not got.__name__.startswith("<"):
+        return f"the function {got.__name__}"  # its repr has an address, which means nothing
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
         # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
         dtype = getattr(got, "dtype", None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup.codec import plain
 from trueup.errors import printable
-from trueup.readable import short_number
+from trueup.readable import rounded_digits, short_number
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -89,7 +89,19 @@ class FieldsShown:
         rows = ((name, _cell(value)) for name, value in self._shown())
         cells = "".join(f"<tr>{_left(name)}{_left(value)}</tr>" for name, value in rows)
         title = f"<p><b>{escape(type(self).__name__)}</b></p>"
-        return f"{title}<p>{escape(text)}</p><table><tbody>{cells}</tbody></table>"
+        table = self.table._repr_html_() if self._prints_table else ""  # type: ignore[attr-defined]
+        return f"{title}<p>{escape(text)}</p><table><tbody>{cells}</tbody></table>{table}"
+
+
+def named_values(found: Any) -> str:
+    """Return a named tuple as one line, with few digits.
+
+    >>> from trueup.simulate.fitting.quality import Quality
+    >>> Quality(0.017222568, 0.0351150, "well")
+    Quality(distance 0.017, chance 0.035, grade well)
+    """
+    inside = ", ".join(f"{name} {_brief(getattr(found, name))}" for name in found._fields)
+    return f"{type(found).__name__}({inside})"
 
 
 def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
@@ -147,9 +159,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
+        return _short(", ".join(f"{_key(key)}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
+        if value and all(isinstance(item, FieldsShown) for item in value):
+            return f"{len(value):,} of {type(value[0]).__name__}"
         return _short(", ".join(map(_cell, value)))
+    if isinstance(value, np.ndarray):
+        return f"{' × '.join(f'{n:,}' for n in value.shape)} numbers"
     if isinstance(value, FieldsShown):
         return _short(value._line())
     if isinstance(value, TableShown):
@@ -158,7 +174,12 @@ def _cell(value: Any) -> str:
         names = (field.name for field in fields(value) if field.name not in DETAILS)
         found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
-    return _short(str(value))
+    return _short(rounded_digits(str(value)))
+
+
+def _key(key: Any) -> str:
+    """The key of a dictionary; several parts are set next to each other."""
+    return rounded_digits(", ".join(map(str, key)) if isinstance(key, tuple) else str(key))
 
 
 def _brief(value: Any) -> str:

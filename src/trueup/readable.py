@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+SMALLEST_PVALUE = 1e-300
+"""Smaller p-values have no digits that are known."""
 LARGE, TINY = 1_000, 1e-6
 """From here on a number has no decimals; below, it is a power of ten."""
+
+LONG_DECIMALS = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
+"""Numbers inside a text with more digits than anybody reads."""
 
 
 def amount(value: float) -> str:
@@ -78,8 +84,10 @@ def estimate_with_ends(estimate: float, low: float, high: float, confidence_leve
     return f"{short_number(estimate)} ({level} CI {ends})"
 
 
-def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
-    """Return a p-value; the smallest possible one of a resampling test is shown as a bound.
+def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any], sides: int = 1) -> str:
+    """Return a p-value; the smallest that a resampling test can give is a bound.
+
+    A two-sided test counts the resamples of the rarer tail twice.
 
     >>> pvalue_with_bound(0.34567, {}), pvalue_with_bound(0.001, {"n_resamples": 999})
     ('p = 0.346', 'p ≤ 0.001')
@@ -87,8 +95,19 @@ def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
     if math.isnan(pvalue):
         return "no p-value"
     n_resamples = notes.get("n_resamples")
-    least = isinstance(n_resamples, int) and pvalue * (1 + n_resamples) <= 1 + 1e-9
+    least = isinstance(n_resamples, int) and pvalue * (1 + n_resamples) <= sides + 1e-9
     return f"p {'≤' if least else '='} {pvalue:.3g}"
+
+
+def pvalue_cell(pvalue: float, digits: int = 3) -> str:
+    """Return a p-value for a table; one without known digits is only below a bound.
+
+    >>> pvalue_cell(0.34567), pvalue_cell(2.2e-308), pvalue_cell(0.034567, 2)
+    ('0.346', '< 1e-300', '0.035')
+    """
+    if pvalue < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE:g}"
+    return f"{pvalue:.{digits}g}"
 
 
 def clipped_rows(notes: Mapping[str, Any]) -> str:
@@ -101,6 +120,15 @@ def clipped_rows(notes: Mapping[str, Any]) -> str:
     if not isinstance(count, int) or count < 1:
         return ""
     return f"{count:,} probabilit{'y' if count == 1 else 'ies'} of 0 clipped"
+
+
+def rounded_digits(text: str) -> str:
+    """Return text with the long decimals in it cut to four significant digits.
+
+    >>> rounded_digits("Beta(alpha=0.9910494974976612, beta=2.0, n=1234567)")
+    'Beta(alpha=0.991, beta=2.0, n=1234567)'
+    """
+    return LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.4g}", text)
 
 
 def cell(value: Any) -> str:

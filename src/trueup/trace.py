@@ -225,8 +225,8 @@ class Trace:
         return len(self._steps)
 
     def __repr__(self) -> str:
-        """Describe the metrics and the number of recorded steps."""
-        return f"Trace of {', '.join(self._metrics)} over {len(self)} steps"
+        """Say what is followed and how far it has come."""
+        return f"Trace of {', '.join(self._metrics)} over {len(self)} step{'s' * (len(self) != 1)}"
 
 
 def _named(metrics: object) -> dict[str, Callable[..., float]]:
@@ -238,7 +238,8 @@ def _named(metrics: object) -> dict[str, Callable[..., float]]:
         if len(named) < len(listed):
             raise InputError("metrics", "must not contain duplicates")
     else:
-        raise must_be("metrics", "a dictionary or a list of metrics", metrics)
+        hint = "pass a list of one, [metric]" if callable(metrics) else ""
+        raise must_be("metrics", "a dictionary or a list of metrics", metrics, hint=hint)
     for name, metric in named.items():
         if not isinstance(name, str) or name in ("step", "rows"):
             raise must_be("metrics", 'not use the reserved names "step" and "rows"', name)

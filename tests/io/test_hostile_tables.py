@@ -178,6 +178,11 @@ def test_json_that_is_no_table(make_file: Make, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "text"), [("p.json", "{}"), ("p.jsonl", "{}\n{}\n")])
+def test_a_table_without_columns(make_file: Make, name: str, text: str) -> None:
+    assert f"{name}: has no columns" in refused(make_file(name, text))
+
+
 HUGE = "9" * 400
 LISTS_OF_LISTS = (
     "column 'p' must hold a number or a list of numbers per row; got lists of lists in row 0"
@@ -193,6 +198,8 @@ LISTS_OF_LISTS = (
         (f'{{"p": [{"[" * 64}0{"]" * 64}, 1], "y": [1, 0]}}', "column 'p' must hold"),
         ('{"p": [[[1, 2]], [[3, 4]]], "y": [1, 0]}', LISTS_OF_LISTS),
         ('{"p": [[1, 2], [3, null]], "y": [1, 0]}', "1 of 2 rows has missing values"),
+        ('{"p": [[1, 2], [3]], "y": [1, 0]}', "must hold lists of 2 numbers; got a list of 1 in"),
+        ('{"p": [0.5, 0.2], "y": [null, null]}', "2 of 2 rows have missing values"),
         ('{"p": [[1, "2"], [3, 4]], "y": [1, 0]}', "column 'p' must hold numbers; got '2'"),
         (
             '{"p": [0.5, 0.2], "y": [{"a": 1}, {"a": 2}]}',

@@ -113,5 +113,5 @@ def test_parquet_needs_neither_pandas_nor_pyarrow(
     assert table.column("object").tolist() == ["a", None]
     assert table.column("strided").tolist() == [0, 2]
     assert table.column("ok").tolist() == [True, False]
-    with pytest.raises(CapabilityError, match="pip install trueup"):
+    with pytest.raises(CapabilityError, match="pip install pyarrow"):
         write_table(tmp_path / "p.feather", columns)

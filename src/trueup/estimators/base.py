@@ -9,6 +9,7 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
+from trueup.calls.hints import no_metric
 from trueup.checks import is_number
 from trueup.errors import Verbatim, must_be
 from trueup.estimators.resampling import Resampled
@@ -96,9 +97,9 @@ class Estimator(Resampled):
         Estimate
             Value, table and notes.
         """
-        return self.measure_forecasts(
-            Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-        )
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+        found, remarks = self.measure_forecasts(forecasts), remarks_of(forecasts)
+        return replace(found, notes=found.notes | remarks) if remarks else found
 
     def table(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
@@ -387,12 +388,17 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     return found if isinstance(found, Estimator) else None
 
 
+def remarks_of(forecasts: Forecasts) -> dict[str, str]:
+    """Return a note of what was changed in the data when they were read, if anything was."""
+    return {"input": "; ".join(forecasts.remarks)} if forecasts.remarks else {}
+
+
 def estimator_of(name: str, metric: object) -> Estimator:
     """Return the estimator from the argument ``name``, which is an estimator or a named metric."""
     known = known_estimator(metric, name)
     if known is None:
         rule = "an estimator, such as BinnedError(), or a metric, such as ece"
-        raise must_be(name, rule, metric)
+        raise no_metric(name, rule, metric)
     return known
 
 

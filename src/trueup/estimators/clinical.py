@@ -17,7 +17,7 @@ from trueup.estimators.logistic_fit import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
 from trueup.notebook import FieldsShown
-from trueup.readable import estimate_with_ends
+from trueup.readable import estimate_with_ends, minus, short_number
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)
@@ -155,14 +155,21 @@ class Cox(FieldsShown):
         size = f"{self.n:,} rows" + (f", {self.n_clusters:,} clusters" if self.n_clusters else "")
         lines = [f"Cox calibration ({size})"]
         for name, (value, (low, high)) in rows.items():
-            interval = "" if math.isnan(low) else f" (95% interval {low:.3f} to {high:.3f})"
-            lines.append(f"{name:<12}  {value: .3f}{interval}")
+            ends = (minus(f"{end:.3f}") for end in (low, high))
+            interval = "" if math.isnan(low) else f" (95% interval {' to '.join(ends)})"
+            lines.append(f"{name:<12}  {_aligned(value)}{interval}")
         if not math.isnan(self.joint_pvalue):
             test = f"p = {self.joint_pvalue:.3g} ({self.joint_test} {self.joint_statistic:.2f})"
             lines.append(f"slope 1 and intercept 0: {test}")
         if self.note:
             lines.append(f"note: {self.note}")
         return "\n".join(lines)
+
+
+def _aligned(value: float) -> str:
+    """A number to three decimals, with room for its sign."""
+    text = minus(f"{value:.3f}") if math.isfinite(value) else short_number(value)
+    return text if text[:1] in "−u" else f" {text}"
 
 
 @hinted

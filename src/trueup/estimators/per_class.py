@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.calls.hints import hinted
+from trueup.calls.hints import hinted, no_metric
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
@@ -63,7 +63,7 @@ def class_errors(
     """
     if not callable(estimator) or isinstance(estimator, type):
         rule = "an estimator, such as SweepError(), or a named metric"
-        raise must_be("estimator", rule, estimator)
+        raise no_metric("estimator", rule, estimator)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     given = known_estimator(estimator)
     lens = None if given is None else given.own_lens

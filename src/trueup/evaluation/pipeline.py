@@ -18,6 +18,7 @@ from trueup.evaluation.deciding_test import untestable
 from trueup.evaluation.findings import ALL_CLASSES, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
+from trueup.evaluation.overview import notes_of
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
@@ -28,7 +29,7 @@ from trueup.evaluation.verdict.frequencies import frequency_of_scores
 from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
-from trueup.inference.comparison import checked_model, same_samples
+from trueup.inference.comparison import checked_model, enough_resamples, same_samples
 from trueup.lens.induced import forget
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
@@ -187,7 +188,11 @@ def _of_models(
     first = next(iter(found.values()))
     if len(found) == 1:
         return replace(first, models=found, reproduce=_of_each(found))
-    comparison = compare_many(checked, estimator=headline(asked.n_bins), **asked.of_intervals)
+    options = asked.of_intervals
+    options["n_resamples"] = max(
+        options["n_resamples"], enough_resamples(len(checked), asked.confidence_level)
+    )
+    comparison = compare_many(checked, estimator=headline(asked.n_bins), **options)
     verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
     return replace(
         first, verdict=verdict, models=found, comparison=comparison, reproduce=_of_each(found)
@@ -292,7 +297,7 @@ def _all_parts(
         fingerprint=fingerprint,
         reproduce=call_of(forecasts, settings, estimates, of, fingerprint),
         internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
-        notes=forecasts.remarks,
+        notes=notes_of(forecasts),
     )
 
 

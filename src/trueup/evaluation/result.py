@@ -207,7 +207,7 @@ class Evaluation:
         check_schema("data", found, SCHEMA, "evaluate again")
         try:
             read = read_back(cls, data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             rule = f"is not what `to_dict` of an evaluation wrote: {error}"
             raise InputError("data", rule) from error
         assert isinstance(read, cls)
@@ -246,12 +246,16 @@ class Evaluation:
             The evaluation.
         """
         given = str(path)
-        content = given if given.lstrip()[:1] in TEXT else Path(path).read_text("utf-8")
+        is_text = given.lstrip()[:1] in TEXT
         try:
-            data = json.loads(content)
-        except json.JSONDecodeError as error:
-            raise must_be("path", "JSON of an evaluation", Verbatim(str(error))) from error
-        return cls.from_dict(data)
+            data = json.loads(given if is_text else Path(path).read_text("utf-8"))
+            return cls.from_dict(data)
+        except InputError as error:
+            raise error if is_text else error.replace(file=given) from error
+        except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, nested too deeply
+            file = None if is_text else given
+            got = Verbatim(str(error))
+            raise must_be("path", "JSON of an evaluation", got).replace(file=file) from error
 
     def plot(
         self,

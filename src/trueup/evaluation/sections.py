@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.notebook import FieldsShown
+from trueup.readable import short_number
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.tables import ResultTable
 
@@ -139,6 +141,9 @@ class EstimatorAdvice(FieldsShown):
     unreliable: bool
     table: ResultTable
 
+    def _line(self) -> str:
+        return f"best {self.best}{' (unreliable)' * self.unreliable}"
+
 
 @dataclass(frozen=True)
 class Recalibration(FieldsShown):
@@ -169,6 +174,20 @@ class Recalibration(FieldsShown):
     after: dict[str, float]
     table: ResultTable
     rows: int
+
+    def _line(self) -> str:
+        loss, error = (
+            [short_number(found.get(name, math.nan)) for found in (self.before, self.after)]
+            for name in ("log_loss", "error")
+        )
+        if self.after.get("error") == 0:  # only known to be small
+            error[1] = f"below {short_number(self.after.get('error_high', math.nan))}"
+        changes = f"log loss {' to '.join(loss)}, calibration error {' to '.join(error)}"
+        return f"{self.recommended}; out of fold: {changes}"
+
+    def __str__(self) -> str:
+        """Print the explanation."""
+        return self.explanation
 
 
 @dataclass(frozen=True)

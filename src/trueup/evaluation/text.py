@@ -15,6 +15,7 @@ from trueup.evaluation.verdict.wording import percent
 from trueup.forecasts.group_names import grid_of, have_order
 from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
+from trueup.readable import pvalue_cell
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
@@ -143,7 +144,7 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
             _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
-            else f"{finding.pvalue:.3g}",
+            else pvalue_cell(finding.pvalue),
             _adjusted(evaluation, finding.metric),
         )
         for finding in evaluation.estimates
@@ -156,10 +157,10 @@ def test_rows(evaluation: _Evaluation) -> Rows:
     """Return tests that belong to no metric, with adjusted p-values except for the decisive one."""
     rows: list[Sequence[str]] = []
     if evaluation.test is not None:
-        rows.append(("omnibus", f"{evaluation.test.pvalue:.3g}", "decides"))
+        rows.append(("omnibus", pvalue_cell(evaluation.test.pvalue), "decides"))
     for name, test in evaluation.tests.items():
         if "internal_error" not in test.notes:
-            rows.append((name, f"{test.pvalue:.3g}", _adjusted(evaluation, name)))
+            rows.append((name, pvalue_cell(test.pvalue), _adjusted(evaluation, name)))
     return ("test", "p-value", "Holm"), rows
 
 
@@ -179,7 +180,7 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
             ends = f" {_ends(low, high, 2)}" if math.isfinite(low + high) else ""
             cells.append(f"{value:.3f}{ends}" if math.isfinite(value) else "")
         joint = float(row["joint_pvalue"])
-        tested = f"{joint:.3g}" if math.isfinite(joint) else ""
+        tested = pvalue_cell(joint) if math.isfinite(joint) else ""
         rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
     return names, rows
 
@@ -204,9 +205,9 @@ def group_table_rows(evaluation: _Evaluation) -> Rows:
                 f"{each['mean_label']:.4f}",
                 gap.replace("-", "−"),
                 f"[{low}, {high}]".replace("-", "−"),
-                f"{each['gap_pvalue']:.2g}",
+                pvalue_cell(each["gap_pvalue"], 2),
                 f"{each['ece']:.4f}",
-                f"{each['adjusted_pvalue']:.2g}",
+                pvalue_cell(each["adjusted_pvalue"], 2),
             )
         )
     return names, rows
@@ -300,7 +301,7 @@ def model_rows(evaluation: _Evaluation) -> Rows:
     rows: list[Sequence[str]] = []
     for name, model in evaluation.models.items():
         first = model.estimates[0]
-        pvalue = "" if model.pvalue is None else f"{model.pvalue:.3g}"
+        pvalue = "" if model.pvalue is None else pvalue_cell(model.pvalue)
         ends = _ends(first.interval.low, first.interval.high)
         loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
         rows.append((name, model.status, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
@@ -317,7 +318,7 @@ def _level(evaluation: _Evaluation) -> str:
 
 def _adjusted(evaluation: _Evaluation, name: str) -> str:
     found = evaluation.adjusted_pvalues.get(name)
-    return "" if found is None else f"{found:.3g}"
+    return "" if found is None else pvalue_cell(found)
 
 
 def _aligned(table: Rows) -> str:

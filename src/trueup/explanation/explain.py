@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from trueup.calls.hints import hinted
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
@@ -19,6 +20,7 @@ DRAWS, FITS = 200, 10
 TEST = " test"
 
 
+@hinted
 def explain(
     what: object,
     probs: object = None,

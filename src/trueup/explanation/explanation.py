@@ -53,5 +53,5 @@ class Explanation(FieldsShown):
 
 
 def summary_of(thing: object) -> str:
-    """Return the first line of a docstring, or an empty string."""
+    """Return the first line of a docstring, or an empty text if there is no docstring."""
     return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].strip()

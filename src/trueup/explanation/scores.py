@@ -9,6 +9,7 @@ import numpy as np
 
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy
 from trueup.inference.hypothesis_tests.consistency_resampling import label_drawer
 from trueup.seeds import Seed, generator_of
 
@@ -44,7 +45,7 @@ class Scores:
         ready = isinstance(probs, Forecasts)
         labelled = ready or labels is not None
         if not labelled:
-            labels = np.zeros(len(np.asarray(probs)), np.int64)
+            labels = np.zeros(len(as_numpy("probs", probs)), np.int64)
         found = Forecasts.from_arrays(probs, labels, logits=logits)
         return cls(found, found.n if n is None else n, True, labelled)
 

@@ -69,7 +69,10 @@ def class_numbers(
         if policy.scikit_learn:
             rule += f", or {n_classes} different names"
         hint = _hint_outside(labels, labels[bad], n_classes, policy)
-        raise must_be(name, rule, labels[bad], row=original(bad, rows), hint=hint)
+        got: object = labels[bad]
+        if labels.dtype.kind == "f" and IDENTIFIERS <= abs(labels[bad]) < math.inf:
+            got = Verbatim(f"about {labels[bad]:.4g}")  # its last digits may not be the data's
+        raise must_be(name, rule, got, row=original(bad, rows), hint=hint)
     if labels.dtype == bool or labels.dtype == np.int64:
         return np.ascontiguousarray(labels)
     return labels.astype(np.uint8 if n_classes <= 256 else np.int64)

@@ -21,7 +21,7 @@ from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
 from trueup.forecasts.labels import of_classes
-from trueup.forecasts.percentages import RULE, MixedError, as_fractions
+from trueup.forecasts.percentages import PercentageError, as_fractions
 from trueup.forecasts.policy import FORECASTS, Policy
 
 LOWEST = float(np.finfo(np.float64).min)
@@ -188,8 +188,9 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
 def _fractions_of(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
     try:
         return as_fractions(array)
-    except MixedError as mixed:
-        raise must_be(name, f"hold {RULE}", mixed.item, row=mixed.row) from None
+    except PercentageError as wrong:
+        hint = "select the columns of predictions" if array.ndim > 1 else ""
+        raise must_be(name, wrong.rule, wrong.item, row=wrong.row, hint=hint) from None
 
 
 def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:

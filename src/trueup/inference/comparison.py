@@ -25,6 +25,8 @@ from trueup.results import CalibrationTestResult, Comparison, Interval
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
+RESAMPLES = 999
+SPARE = 2  # times the resamples with which a difference could just be shown
 TARGET = "the difference between the population errors, using the bins of this dataset"
 
 
@@ -153,7 +155,7 @@ def compare_many(
     *,
     estimator: Metric | None = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
@@ -173,8 +175,10 @@ def compare_many(
         Error to compare (default `rmsce_debiased`).
     confidence_level : float, default 0.95
         Confidence level of each interval separately, and of the ranks.
-    n_resamples : int, default 999
-        Number of bootstrap resamples; at least 39 for a 95% level.
+    n_resamples : int, optional
+        Number of bootstrap resamples; at least 39 for a 95% level. The smallest possible adjusted
+        p-value of m pairs is 2m/(1 + n_resamples). The default is 999, or as many more as the
+        ranks of many models need.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
     logits : bool, default False
@@ -203,10 +207,13 @@ def compare_many(
     >>> result["first_rank"].tolist(), result["second_rank"].tolist()
     ([3, 3, 1], [1, 1, 1])
     """
-    measure, level, draws = _checked(estimator, confidence_level, n_resamples)
     if not isinstance(models, Mapping) or len(models) < 2:
         hint = 'call it as compare_many({"name": probs, "other": more}, labels)'
         raise must_be("models", "two models or more, by name", models, hint=hint)
+    several = RESAMPLES if n_resamples is None else n_resamples
+    measure, level, draws = _checked(estimator, confidence_level, several)
+    if n_resamples is None:
+        draws = max(draws, enough_resamples(len(models), level))
     seed = seed_of(rng)
     forecasts = same_samples(models, labels, weights, logits)
     found = {}
@@ -236,6 +243,18 @@ def compare_many(
             "second_rank": np.array([rank[b] for _, b in pairs]),
         }
     )
+
+
+def enough_resamples(n_models: int, confidence_level: float) -> int:
+    """Return with how many resamples the difference of any two of these models can be shown.
+
+    The smallest adjusted p-value is then half the significance level.
+
+    >>> enough_resamples(2, 0.95), enough_resamples(10, 0.95)
+    (79, 3599)
+    """
+    pairs = n_models * (n_models - 1) // 2
+    return math.ceil(SPARE * 2 * pairs / (1 - confidence_level) - 1e-6) - 1
 
 
 def _own_test(
@@ -320,7 +339,6 @@ def same_samples(
     }
     name, first = next(iter(given.items()))
     rule = ("predictions for the same samples as ", Argument(name))
-    hint = "all models must have the same rows in the same order"
     for other, forecasts in given.items():
         if _shape(forecasts) != _shape(first):
             shape = (f"{_shape(first)}, as ", Argument(name), " is")
@@ -329,8 +347,19 @@ def same_samples(
             ours, theirs = getattr(first, what), getattr(forecasts, what)
             both = ours is not None and theirs is not None
             if (ours is None) != (theirs is None) or (both and not np.array_equal(ours, theirs)):
-                raise must_be(other, rule, Verbatim(f"other {what}"), hint=hint)
+                got, hint = _other(what, first, forecasts)
+                raise must_be(other, rule, Verbatim(got), hint=hint)
     return list(given.values())
+
+
+def _other(what: str, first: Forecasts, second: Forecasts) -> tuple[str, str]:
+    """Return what differs, and what to do."""
+    hint = "all models must have the same rows in the same order"
+    if first.n != second.n:
+        return f"{second.n:,} rows instead of {first.n:,}", hint
+    if what == "labels" and not first.is_matrix:
+        hint += "; models cannot be compared if labels say whether each one's own answer is right"
+    return f"other {what}", hint
 
 
 def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:

@@ -155,6 +155,8 @@ def _binary(
         return Outcomes(labels, (-1, 1), "1 against -1")
     if labels.dtype != object:
         return Outcomes(labels)
+    if all(label is None for label in labels):
+        return Outcomes(labels)
     present = sorted(_present(labels, ignore_label), key=str)
     texts = {str(label).strip().lower(): label for label in present}
     mine = texts.get(own.lower())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +25,7 @@ from trueup.io.formats.duckdb_reader import interruptible, name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
 
 ROWS_AT_ONCE = 65_536
+FULL = (errno.ENOSPC, errno.EFBIG)  # DuckDB tells the system's words, not its number
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 
 ResultTable = dict[str, NDArray[Any]]
@@ -174,6 +177,9 @@ def _parquet(columns: ResultTable, shown: str) -> bytes:
                     f"COPY (SELECT {chosen} FROM given) TO {text(str(file))} (FORMAT parquet)"
                 )
         except duckdb.Error as problem:
+            full = next((code for code in FULL if os.strerror(code) in str(problem)), None)
+            if full is not None:
+                raise OSError(full, f"{os.strerror(full)} (in {directory})", shown) from problem
             told = told_by(problem).replace(str(file), f"a temporary file in {directory}")
             raise OSError(f"{shown} cannot be written as Parquet ({told}).") from problem
         return file.read_bytes()

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hint_at_creation
 from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.fit_record import (
@@ -24,7 +25,6 @@ from trueup.recalibrate.fit_record import (
     notes_of_data,
     rows_below,
 )
-from trueup.recalibrate.guessed_parameters import with_hints
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
@@ -43,7 +43,7 @@ def with_parameters(kind: type[Kind]) -> type[Kind]:
         kind.__annotations__.update(COMMON)
     dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
     delattr(kind, "__dataclass_fields__")
-    with_hints(kind)
+    hint_at_creation(kind)
     return kind
 
 

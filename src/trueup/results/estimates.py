@@ -104,6 +104,9 @@ class Decomposition(FieldsShown):
 
     def __repr__(self) -> str:
         """Print the sum, and how many rows were clipped; the terms of classes are in ``parts``."""
+        return self._line()
+
+    def _line(self) -> str:
         terms = f"{self.miscalibration:z.4f} miscalibration − {self.discrimination:z.4f} "
         text = f"{self.score:z.4f} = {terms}discrimination + {self.uncertainty:z.4f} uncertainty"
         if self.within != 0:

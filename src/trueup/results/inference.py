@@ -164,7 +164,7 @@ class Comparison(FieldsShown):
     text: str
 
     def _line(self) -> str:
-        test = pvalue_with_bound(self.pvalue, self.interval.notes)
+        test = pvalue_with_bound(self.pvalue, self.interval.notes, sides=2)
         return f"difference {self.interval}, {test}"
 
 
@@ -215,4 +215,4 @@ class Certificate(FieldsShown):
     def _line(self) -> str:
         bounds = f"{short_number(self.lower_bound)} to {short_number(self.upper_bound)}"
         level = percent(self.confidence_level)
-        return f"{self.verdict}: error at most {self.max_error:g}; {level} bounds {bounds}"
+        return f"error at most {self.max_error:g}: {self.verdict}; {level} bounds {bounds}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.calls.hints import hinted
-from trueup.calls.progress import Progress, stage, with_progress
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_whole
 from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
@@ -34,6 +34,7 @@ FEWER_RESAMPLES = 199  # if each needs its own measurement; the power is less th
 SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
 FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
+SHARES = 35, 50, 9, 6  # of the work: the search, then rounds of which the first is often the last
 OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
 
@@ -188,17 +189,26 @@ def sample_size(
     power = check_inside("power", power)
     settled = _settle(probs, labels, true_error, statistic, alpha, n_datasets, rng, logits)
     few = max(100, n_datasets // 5)
-    tried = [settled.at(FEWEST_ROWS, few)]
-    while tried[-1].power < power:
-        if 2 * tried[-1].n > MOST_ROWS:
-            rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
-            raise InputError("true_error", rule, true_error)
-        tried.append(settled.at(2 * tried[-1].n, few))
+    with stages(sum(SHARES), 1):
+        return _sample_size(settled, power, few, n_datasets)
+
+
+def _sample_size(settled: _Settled, power: float, few: int, n_datasets: int) -> SampleSize:
+    search, *rounds = SHARES
+    with stage("search", search):
+        tried = [settled.at(FEWEST_ROWS, few)]
+        while tried[-1].power < power:
+            if 2 * tried[-1].n > MOST_ROWS:
+                rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
+                raise InputError("true_error", rule, settled.true_error)
+            tried.append(settled.at(2 * tried[-1].n, few))
     if len(tried) == 1:
         return settled.answer(FEWEST_ROWS, 0.0, power, tried)
     guess, _ = _solve(tried[-2:], power)
-    for _ in range(3):
-        near = [settled.at(max(1, round(guess * by)), n_datasets) for by in (0.8, 1.0, 1.25)]
+    for share in rounds:
+        sizes = [max(1, round(guess * by)) for by in (0.8, 1.0, 1.25)]
+        with stage("refinement", share), stages(sum(sizes), 1):
+            near = [settled.at(n, n_datasets, weight=n) for n in sizes]
         tried += near
         n, error = _solve(near, power)
         if 0.7 < n / guess < 1.4:
@@ -218,9 +228,9 @@ class _Settled:
     alpha: float
     seed: int
 
-    def at(self, n: int, n_datasets: int) -> Detection:
+    def at(self, n: int, n_datasets: int, weight: float = 1.0) -> Detection:
         """Draw datasets with the error, and count how often the test detects it."""
-        with stage(f"datasets of {n:,} rows"):
+        with stage(f"datasets of {n:,} rows", weight):
             return self._at(n, n_datasets)
 
     def _at(self, n: int, n_datasets: int) -> Detection:

@@ -96,6 +96,9 @@ class Advice(FieldsShown):
             "fitted": self.fitted.to_dict(),
         }
 
+    def _line(self) -> str:
+        return f"best {self.best}{' (unreliable)' * self.unreliable}"
+
     def __str__(self) -> str:
         """Print the recommendation and the table."""
         formats = {"truth": ".2f", "bias": "+.2f", "sd": ".2f", "rmse": ".2f"}

@@ -12,6 +12,7 @@ from trueup.engines import set_threads, using
 from trueup.engines.draw_keys import keys_of
 from trueup.engines.select import engine
 from trueup.forecasts import Forecasts
+from trueup.inference.cluster_tests import cluster_draws
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 
 
@@ -87,6 +88,17 @@ def test_size() -> None:
         ignoring += calibration_test(alone, n_resamples=39, rng=seed).pvalue <= 0.05
     assert by_signs <= 15 + 4 * math.sqrt(15 * 0.95)
     assert ignoring > 20
+
+
+def test_labels_are_drawn_if_few_of_many_clusters_vary(monkeypatch) -> None:
+    """With scores near 1 in three of four clusters, signs alone give another p-value."""
+    f = clustered(2, 120, 3)
+    p = np.where(f.clusters % 4 == 0, f.scores, 0.9999)
+    f = Forecasts.from_arrays(p, np.where(f.clusters % 4 == 0, f.labels, 1), clusters=f.clusters)
+    options = {"method": "cluster-signs", "n_resamples": 59, "rng": 1}
+    both = calibration_test(f, **options).pvalue
+    monkeypatch.setattr(cluster_draws, "FEW_EFFECTIVE", 0.0)
+    assert calibration_test(f, **options).pvalue != both
 
 
 def test_a_wrong_model_is_found() -> None:

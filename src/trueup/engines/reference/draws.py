@@ -34,6 +34,20 @@ def draw_labels(limit: Bits, key: np.uint64) -> NDArray[np.bool_]:
     return np.asarray(drawn)
 
 
+def draw_label_rows(limit: Bits, keys: Bits) -> NDArray[np.bool_]:
+    """Draw the label of every row for every key, (keys, n): the same as `draw_labels` for each."""
+    pairs = np.arange((len(limit) + 1) // 2, dtype=np.uint64) * STEP
+    hashes = mixed(keys[:, None] + pairs)
+    part = np.empty((len(keys), 2 * len(pairs)), np.uint64)
+    part[:, 0::2], part[:, 1::2] = hashes >> HALF, hashes & LOW
+    part = part[:, : len(limit)]
+    upper = limit >> HALF
+    drawn = np.asarray(part < upper)
+    for draw in np.flatnonzero((part == upper).any(axis=1)):
+        drawn[draw] = draw_labels(limit, keys[draw])
+    return drawn
+
+
 def draw_classes(limit: Bits, key: np.uint64, first: int = 0) -> Ints:
     """Draw the class of rows first, first + 1, …: the number of limits that the hash reaches."""
     hashes = mixed(key + np.arange(first, first + len(limit), dtype=np.uint64) * STEP)

@@ -67,7 +67,9 @@ def _scores(evidence: Evidence) -> str:
     if evidence.rejected:
         return f"{which} {'contribute most' if most else 'stand out'} ({share}): {means}."
     verb = "deviate most" if most else "stand out"
-    if evidence.status == TESTS_DISAGREE:
+    # Of outcomes that were certain, one that did not occur is an error and no noise.
+    certain = evidence.overview.n_zero_prob_outcomes and table.mean_score[worst] in (0.0, 1.0)
+    if evidence.status == TESTS_DISAGREE or certain:
         return f"{which} {verb} ({share}): {means}."
     return f"{which} {verb} ({share}: {means}), but this may be sampling noise."
 

@@ -6,13 +6,16 @@ import math
 import re
 from typing import Any
 
-from trueup.readable import amount as amount, minus as minus, percent as percent
+from trueup.readable import (
+    SMALLEST_PVALUE,
+    amount as amount,
+    minus as minus,
+    percent as percent,
+)
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
 ROUNDING = 1e-12
-SMALLEST_PVALUE = 1e-300
-"""Smaller p-values have no digits that are known."""
 PLAIN_NAME = r"[^\s,;:()'\"]+( [^\s,;:()'\"]+)*"
 """What can stand in a sentence without quotes."""
 

@@ -23,10 +23,11 @@ from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_resamples
 from trueup.inference.cluster_tests.cluster_draws import (
-    FEW_CLUSTERS,
+    AT_ONCE,
     SharedDraws,
     about_clusters,
     drawn_signs,
+    few_clusters,
     joint_pvalue,
     relative,
 )
@@ -70,7 +71,7 @@ def cluster_signs(
         observed, *drawn = signed(estimator, forecasts, seed, n_resamples, lambda e: e.pth_power)
     pvalue = resampled_pvalue(observed, np.array(drawn))
     about = about_clusters(len(np.unique(forecasts.clusters)))
-    if about["clusters"] < FEW_CLUSTERS:
+    if few_clusters(forecasts):
         shared = SharedDraws.from_forecasts(forecasts)
         first, *others = _of_drawn_labels(estimator, forecasts, shared, seed, n_resamples)
         pvalue = joint_pvalue(pvalue, resampled_pvalue(first, np.array(others)), shared)
@@ -125,14 +126,13 @@ def _of_drawn_labels(
     powers = _powers_of_labels(statistic, forecasts, shared)
 
     def some(first: int, last: int) -> list[float]:
-        labels = [shared.labels(key) for key in keys[first:last]]
-        return [float(value) for value in values(np.stack(labels))]
+        return [float(value) for value in values(shared.labels(keys[first:last]))]
 
     def values(labels: Ints) -> Floats:
         return relative(powers(labels), spread(labels) ** (degree / 2))
 
-    observed = values(forecasts.labels[shared.order].astype(np.int64)[None])
-    parts = run(some, steps(n_resamples, max(1, ENTRIES // _entries(forecasts))), tell=True)
+    observed = values(forecasts.labels[shared.order][None])
+    parts = run(some, steps(n_resamples, max(1, AT_ONCE // _entries(forecasts))), tell=True)
     return [float(observed[0]), *(number for part in parts for number in part)]
 
 

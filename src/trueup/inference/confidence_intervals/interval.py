@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from trueup.calls.hints import hinted
+from trueup.calls.hints import hinted, no_metric
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
-from trueup.estimators.base import Ends, Estimator, known_estimator
+from trueup.estimators.base import Ends, Estimator, known_estimator, remarks_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.bin_noise import Bins
@@ -131,7 +131,7 @@ def interval(
     known = known_estimator(estimator)
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
-        raise must_be("estimator", rule, estimator)
+        raise no_metric("estimator", rule, estimator)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
@@ -142,14 +142,20 @@ def interval(
         chosen = method if method in METHODS else default
         n_resamples = check_resamples(n_resamples, level)
         drawn = _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
-        return replace(drawn, notes=drawn.notes | clipped_rows(known, forecasts))
+        return _noted(drawn, clipped_rows(known, forecasts) | remarks_of(forecasts))
     assert known is not None
     found = known.measure_forecasts(forecasts)
     if known.analytic == "table":
-        return _from_table(known, forecasts, found, level, target)
+        of_bins = _from_table(known, forecasts, found, level, target)
+        return _noted(of_bins, remarks_of(forecasts))
     ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
     notes = {name: count for name, count in found.notes.items() if count}
-    return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
+    notes |= _alone(forecasts) | remarks_of(forecasts)
+    return Interval(*ends, found.value, level, "analytic", words, notes)
+
+
+def _noted(found: Interval, notes: dict[str, Any]) -> Interval:
+    return replace(found, notes=found.notes | notes) if notes else found
 
 
 def clipped_rows(estimator: Estimator | None, forecasts: Forecasts) -> dict[str, int]:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.calls.hints import no_metric
 from trueup.engines.blocks import cut, row_blocks
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.errors import InputError, must_be
+from trueup.errors import InputError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
@@ -57,7 +58,7 @@ def consistency(
     check_test(forecasts, n_resamples)
     if known_estimator(estimator, "statistic") is None:
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
-        raise must_be("statistic", rule, estimator)
+        raise no_metric("statistic", rule, estimator)
     seed = seed_of(rng)
     induced, problem = induced_problem(estimator, forecasts)
     agree = all_certain(problem)

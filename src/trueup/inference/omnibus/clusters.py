@@ -17,10 +17,12 @@ from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_tests.cluster_draws import (
+    AT_ONCE,
     FEW_CLUSTERS,
     SharedDraws,
     about_clusters,
     drawn_signs,
+    few_clusters,
     relative,
 )
 from trueup.inference.omnibus.columns import Column
@@ -77,7 +79,7 @@ class ClusterColumns:
         """
         keys = keys_of(seed, 4 * n_resamples)
         pools = [self._of_signs(keys[:n_resamples])]
-        if self.n_clusters < FEW_CLUSTERS:
+        if few_clusters(self.forecasts):
             pools.append(self._of_labels(keys[n_resamples:].reshape(-1, 3)))
         return pools
 
@@ -88,7 +90,7 @@ class ClusterColumns:
         if n_groups > most:
             group, n_groups = group * most // n_groups, most
         sums = ResidualSums(self, group, n_groups)
-        table = sums.residuals(self.labels)
+        table = sums.residuals(self.labels[None])[0]
         found = [self.statistics(table.sum(axis=0)[None])]
         for first, last in steps(len(keys), max(1, MOST_ENTRIES // max(n_cells, n_groups))):
             found.append(self.statistics(drawn_signs(n_groups, keys[first:last]) @ table))
@@ -97,13 +99,12 @@ class ClusterColumns:
     def _of_labels(self, keys: Bits) -> Floats:
         sums = ResidualSums(self, self.shared.cluster, self.n_clusters)
         found = []
-        for first, last in steps(1 + len(keys), max(1, MOST_ENTRIES // sums.offset.size)):
-            tables = np.stack(
-                [
-                    sums.residuals(self.labels if r == 0 else self.shared.labels(keys[r - 1]))
-                    for r in range(first, last)
-                ]
-            )
+        entries = max(sums.offset.size, sums.place.size)
+        for first, last in steps(1 + len(keys), max(1, min(AT_ONCE, MOST_ENTRIES) // entries)):
+            labels = self.shared.labels(keys[max(0, first - 1) : last - 1])
+            if first == 0:
+                labels = np.concatenate([self.labels[None], labels])
+            tables = sums.residuals(labels)
             spread = self.spread(tables.reshape(-1, tables.shape[2]))
             spread = spread.reshape(*tables.shape[:2], *spread.shape[1:]).sum(axis=1)
             spread[..., MAXIMA] = np.sqrt(spread[..., MAXIMA])
@@ -184,15 +185,22 @@ class ResidualSums:
         return sums.reshape(self.shape)
 
     def residuals(self, labels: Ints) -> Floats:
-        """Return the sums of w(y − p) for labels of the rows in order, (clusters, cells)."""
+        """Return the sums of w(y − p) for draws of labels in order, (draws, clusters, cells)."""
+        n_draws, n_rows = labels.shape
+        n_places = self.upper.size
+        start = n_places * np.arange(n_draws)[:, None]
         if self.matrix:
-            rows = np.arange(len(labels))
             right = labels == self.top
-            place = np.concatenate([self.place[rows, 1 + labels], self.place[right, 0]])
-            w = None if self.w is None else np.concatenate([self.w, self.w[right]])
+            place = (self.place[np.arange(n_rows), 1 + labels] + start).reshape(-1)
+            place = np.concatenate([place, (self.place[:, 0] + start)[right]])
+            w = None
+            if self.w is not None:
+                each = np.broadcast_to(self.w, labels.shape)
+                w = np.concatenate([each.reshape(-1), each[right]])
         else:
-            place = self.place[:, 0]
-            w = labels if self.w is None else labels * self.w
-        beyond = self._add(place, w) - self.upper
+            place = (self.place[:, 0] + start).reshape(-1)
+            w = np.asarray(labels if self.w is None else labels * self.w, np.float64).reshape(-1)
+        sums = np.bincount(place, w, n_draws * n_places)
+        beyond = sums.astype(np.float64).reshape(n_draws, *self.shape) - self.upper
         beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
         return np.asarray(beyond - self.offset)

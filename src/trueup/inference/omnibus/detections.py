@@ -17,6 +17,7 @@ from trueup.inference.omnibus.binomial_quantiles import Quantiles
 from trueup.inference.omnibus.pooled_pvalues import DIGITS, OFF_GRID
 from trueup.inference.omnibus.statistics import (
     MOST_CELLS,
+    PART_WEIGHTS,
     ROWS_PER_CELL,
     SAME_WEIGHT,
     OmnibusCells,
@@ -126,16 +127,16 @@ class NullPool:
         return cls(ordered, scale, n_resamples, threshold)
 
     def combined(self, values: Floats, *, itself: bool = False) -> Floats:
-        """Return Σ 1/p of each row, with p-values scaled to ``n_resamples`` draws.
+        """Return Σ weight/p of each row, with the p-values that ``n_resamples`` draws would give.
 
         ``itself`` means that the values are those of the pool.
         """
         rows = np.round(values / self.scale, DIGITS)
         pool, found = len(self.ordered), np.zeros(len(values))
-        for column, row in zip(self.ordered.T, rows.T, strict=True):
+        for weight, column, row in zip(PART_WEIGHTS, self.ordered.T, rows.T, strict=True):
             as_large = pool - np.searchsorted(column, row, side="left")
             share = (as_large - itself) / (pool - itself)
-            found += (1 + self.n_resamples) / (1 + self.n_resamples * share)
+            found += weight * (1 + self.n_resamples) / (1 + self.n_resamples * share)
         return found
 
     def rejected(self, values: Floats) -> Outcomes:

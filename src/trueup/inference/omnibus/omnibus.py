@@ -31,7 +31,7 @@ from trueup.lens import Binary, Lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, seed_of
 
-WEIGHTS = np.array([2.0, 0.25, 2.0])  # of the top label, the sums over classes, and each class
+WEIGHTS = np.array([3.0, 0.25, 2.0])  # of the top label, the sums over classes, and each class
 BLOCKS = ("top label", "all classes", "one class")
 
 
@@ -47,14 +47,15 @@ def omnibus(
     * the Cox score test of intercept and slope;
     * max − min of the cumulative sum of R;
     * :math:`\sum R^2/V` over 15 merged cells;
-    * :math:`R' K R` with a Laplacian kernel of the mean scores;
+    * :math:`R' (C^{-1} + V)^{-1} R` with a Gaussian kernel C of the order of the cells: the
+      likelihood ratio if errors of logits form a smooth curve;
     * the largest :math:`|R|/\sqrt{V}` of a run of merged cells.
 
-    Each has a p-value among
-    all draws, :math:`h = \sum 1/p` combines them (the harmonic mean), and h is ranked among the
-    draws again. The data are treated as one more draw in every step, so the p-value stays exact.
+    Each has a p-value among all draws. :math:`h = \sum a/p` combines them with the weights
+    a = 1½, 1½, ½, ½, 1½ and 1 (the weighted harmonic mean), and h is ranked among the draws again.
+    The data are treated as one more draw in every step, so the p-value stays exact.
 
-    For a matrix, three such h are combined with weights 2, ¼ and 2: those of the top labels, of the
+    For a matrix, three such h are combined with weights 3, ¼ and 2: those of the top labels, of the
     six statistics summed over classes, and of all statistics of every class.
 
     An observed outcome with probability 0 gives the smallest possible p-value. In ``notes``,

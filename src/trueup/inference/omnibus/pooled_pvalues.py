@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from trueup._typing import Floats
+from trueup.inference.omnibus.statistics import PART_WEIGHTS
 
 DIGITS = 9  # values whose first nine digits agree are ties, and ties count as large
 OFF_GRID = np.pi / 3
@@ -45,8 +46,12 @@ def _shares(values: Floats) -> Floats:
 
 
 def harmonic(pvalues: Floats) -> Floats:
-    """Return Σ 1/p of each row; it is large if at least one p-value is small."""
-    return np.asarray(np.sum(1 / pvalues, axis=1))
+    """Return Σ weight/p of each row: the larger, the stronger the evidence of any of them.
+
+    The columns are the statistics in their order, once or for one class after the other.
+    """
+    each = pvalues.reshape(len(pvalues), -1, len(PART_WEIGHTS))
+    return np.asarray(np.sum(PART_WEIGHTS / each, axis=(1, 2)))
 
 
 def pvalues_of_each(values: Floats, drawn: Floats) -> Floats:

@@ -20,10 +20,14 @@ from trueup.tables.score_cells import CellMoments
 NAMES = ("mean", "slope", "running sum", "bins", "kernel", "range of scores")
 """The statistics, by the kind of error that each is most sensitive to."""
 
+PART_WEIGHTS = np.array([1.5, 1.5, 0.5, 0.5, 1.5, 1.0])
+"""How much the p-value of each counts; mean and kernel detect most of what the next one does."""
+
 MOST_CELLS = 45
 ROWS_PER_CELL = 8
 MERGED = 3  # neighboring cells, where fewer are wanted
-KERNEL_WIDTH = 0.1  # of the median distance between the mean scores of two cells
+KERNEL_WIDTH = 0.05  # standard deviation of the Gaussian kernel, as a share of the rows
+KERNEL_SIGNAL = 40.0  # Σ E[R]²/V of the errors that the kernel is made for
 FLOOR = 0.002  # share of the whole variance that a range has at least, so that tiny ones do not win
 ROWS_AT_ONCE = 128  # their products stay in a cache, and below what BLAS shares out to threads
 SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
@@ -45,8 +49,10 @@ class OmnibusCells:
     label
         Σ w y of each cell, of the data.
     upper, offset
-        Σ w of the rows with p ≥ ½, and Σ w p minus that. Σ w(y − p) is the small difference of
-        labels and ``upper``, minus ``offset``, which keeps the precision for scores near 1.
+        Σ w of the rows with p ≥ ½, and Σ w p minus that: Σ w(y − p) is the small difference of
+        labels and ``upper``, minus ``offset``, so scores near 1 keep their digits.
+    n_places
+        Number of cells asked for.
     """
 
     place: Ints
@@ -56,6 +62,7 @@ class OmnibusCells:
     label: Floats
     upper: Floats
     offset: Floats
+    n_places: int
 
     @classmethod
     def from_moments(
@@ -81,6 +88,7 @@ class OmnibusCells:
             np.add.reduceat(fine.wy, first),
             np.add.reduceat(np.where(fine.upper, fine.w, 0.0), first),
             np.add.reduceat(np.where(fine.upper, -fine.wq, fine.wq), first),
+            n_groups,
         )
         return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
 
@@ -122,11 +130,20 @@ class OmnibusCells:
 
     @cached_property
     def kernel(self) -> Floats:
-        """Return the Laplacian kernel of the mean scores."""
-        distance = np.abs(self.score[:, None] - self.score[None, :])
-        between = distance[np.tri(len(distance), k=-1, dtype=bool)]
-        width = KERNEL_WIDTH * float(np.median(between)) if len(between) else 1.0
-        return np.asarray(np.exp(-distance / (width if width > 0 else 1.0)))
+        """Matrix of the quadratic form for errors of logits that form a smooth curve.
+
+        If these errors are normal with covariance C, E[R] is about V times them, and the log
+        likelihood ratio to no errors is ½ R' (C⁻¹ + V)⁻¹ R and a constant. C is a Gaussian kernel
+        of the places of the cells in the order of the rows.
+        """
+        whole = float(self.variance.sum())
+        if whole == 0:
+            return np.zeros((len(self.place), len(self.place)))
+        distance = (self.place[:, None] - self.place) / (self.n_places * KERNEL_WIDTH)
+        covariance = KERNEL_SIGNAL / whole * np.exp(-(distance**2) / 2)
+        inverse = np.linalg.solve(np.eye(len(distance)) + covariance * self.variance, covariance)
+        varies = self.variance > 0
+        return np.asarray((inverse + inverse.T) / 2 * np.outer(varies, varies))
 
     @cached_property
     def intercept_and_slope(self) -> Floats:

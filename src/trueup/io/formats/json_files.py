@@ -30,6 +30,8 @@ class JsonLinesTable(Table):
         if not first:
             raise refusal(self.shown, "holds no records")
         names = dict.fromkeys(name for _, record in first for name in record)
+        if not names:
+            raise refusal(self.shown, "has no columns")
         self.names = self._checked_names(names)
         lines = len(first) * self.source.path.stat().st_size / self._bytes_of(first)
         # Each time is a pass over the whole file: as few as memory allows.

@@ -14,6 +14,7 @@ from trueup._typing import Floats, Ints
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
 from trueup.metrics import marginal_error_debiased, rmsce_debiased
+from trueup.readable import percent
 from trueup.results import Interval
 
 WORDS = {"log_loss": "log loss", "brier": "Brier score"}
@@ -162,4 +163,6 @@ def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
 
 def _shown(trial: Trial) -> str:
     found = trial.errors["error"]
+    if found.estimate == found.low == 0:
+        return f"below {found.high:.4f} ({percent(found.confidence_level)} confidence)"
     return f"{found.estimate:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

@@ -57,7 +57,7 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     try:
         import onnx
     except ImportError:
-        hint = "pip install trueup[onnx]"
+        hint = "pip install onnx"
         raise CapabilityError(f"ONNX export needs the package onnx. Hint: {hint}.") from None
     from sklearn.utils.validation import check_is_fitted
 

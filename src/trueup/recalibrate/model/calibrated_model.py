@@ -167,6 +167,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         labels = column_or_1d(as_numpy("y", y), warn=True)
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
+        if not self.is_frozen and len(np.unique(labels)) == 1:
+            got = Verbatim(f"the class {labels[0]} alone")
+            raise must_be("y", "contain at least two classes", got)
         beside = Metadata.of(self, len(labels), sample_weight, groups, fit_params)
         self.notes_: list[str] = []
         if self.is_frozen:
@@ -340,6 +343,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             raise must_be("cv", 'a number of folds, a splitter or "frozen"', self.cv)
         check_options(self.chosen_recalibrator)
         check_flag("ensemble", self.ensemble)
+        if isinstance(self.classifier, Recalibrator) and self.recalibrator is None:
+            hint = "pass the classifier first, CalibratedModel(classifier, recalibrator)"
+            raise must_be("classifier", "a classifier of features", self.classifier, hint=hint)
         if self.classifier is not None:
             takes_logits(self.classifier, self.chosen_recalibrator)
 

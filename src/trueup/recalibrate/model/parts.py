@@ -189,6 +189,6 @@ def _refuse_single_rows(tests: list[Ints]) -> None:
     """Raise InputError if a test fold is one row, as scikit-learn does for LeaveOneOut."""
     single = sum(np.size(test) == 1 for test in tests)
     if single:
-        rule = "must have at least two rows in every test fold, because one row has only one class"
+        rule = "have at least two rows in every test fold, because one row has only one class"
         got = Verbatim(f"{single} of {len(tests)} folds with one row")
         raise must_be("cv", rule, got, hint="use fewer folds, such as cv=5")

@@ -252,8 +252,12 @@ class Here(NamedTuple):
     def moved(self, step: Floats) -> float:
         """Return the largest root-mean-square change of a class's logits by a step."""
         h0, h1, h2, _ = self.blocks
-        square = h0 * step[0] ** 2 + 2 * h1 * step[0] * step[1] + h2 * step[1] ** 2
-        return math.sqrt(max(0.0, float(np.max(square / h0))))
+        # Squares of an enormous step would overflow; a power of 2 leaves every digit as it is.
+        power = math.frexp(float(np.abs(step).max()))[1]
+        shift, scale = np.ldexp(step, -power)
+        square = h0 * shift**2 + 2 * h1 * shift * scale + h2 * scale**2
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(math.sqrt(max(0.0, float(np.max(square / h0)))), power))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.estimators.logistic_fit import both_sides
 from trueup.newton import Maximum, Terms, climb
+from trueup.notebook import named_values
 from trueup.simulate.fitting.beta import reads_0, reads_1
 from trueup.simulate.fitting.rounding import Rounding
 from trueup.simulate.worlds.calibration_curves import Curve
@@ -89,6 +90,10 @@ class FamilyFit(NamedTuple):
     converged: bool
     b0_error: float
     b1_error: float
+
+    def __repr__(self) -> str:
+        """Print its values with few digits."""
+        return named_values(self)
 
 
 def fit_family(family: Family, outcomes: Outcomes) -> FamilyFit:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
+from trueup.notebook import named_values
 from trueup.simulate.fitting.rounding import Rounding
 
 SCORE_LIMITS = (0.03, 0.08)
@@ -33,6 +34,10 @@ class Quality(NamedTuple):
     distance: float
     chance: float
     grade: str
+
+    def __repr__(self) -> str:
+        """Print its values with few digits."""
+        return named_values(self)
 
 
 def scores_quality(

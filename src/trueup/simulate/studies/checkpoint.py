@@ -90,9 +90,12 @@ class Checkpoint:
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
-        os.fsync(self._file)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as problem:  # a full disk has no name
+            raise OSError(problem.errno, problem.strerror, str(self.path)) from problem
 
     def _check_header(self, line: bytes) -> None:
         if line == self._header:

@@ -25,6 +25,8 @@ TOLERANCE = 1e-8
 RIDGE = 1e-4
 SLIGHT_RIDGE = 1e-6
 LARGEST_START = 8.0  # of 1/T, for logits of unit size
+FEW_ROWS = 30  # for each class
+EXACT_WORK = 4e9  # of exact steps in a fit that is only compared
 WORK = 4e12  # multiplications and additions of a fit: a minute or two
 ROUGH = 1e-4  # gradient, for logits of unit size: the ridge has done what it is needed for
 STILL = 0.1  # the last step to a true optimum moves no log-odds by more
@@ -142,8 +144,14 @@ def fit_roughly(
     data: AffineData, amount: Floats, target: float, begin: Floats, limits: Limits
 ) -> Floats:
     """Return θ of a fit that is only compared with others; a ridge keeps it finite."""
-    penalty = Penalty(amount + SLIGHT_RIDGE, data.diagonal(target))
-    return minimise(_objective(data, penalty), begin, data.norm, limits).point
+    objective = _objective(data, Penalty(amount + SLIGHT_RIDGE, data.diagonal(target)))
+    point = minimise(objective, begin, data.norm, limits).point
+    # Few rows are often nearly separable: then a small gradient leaves open where the fit ends, and
+    # rounding errors would decide which strength is best.
+    few = len(data.x) <= FEW_ROWS * data.n_classes
+    if few and is_affordable(objective, data.products(EXACT_WORK)):
+        return settle(objective, point).point
+    return point
 
 
 def _with_ridge_if_needed(
