@@ -58,8 +58,9 @@ docs/omnibus.md has its power at that number.
 
 ## A clinical example
 
-{patients:,} rows, logit scores with mean −4.05 and standard deviation 1.1, and outcomes with logit
-−0.61 + 0.76 × logit score. Of {clinical} datasets, {found} are called miscalibrated.
+Each dataset has {patients:,} rows, logit scores with mean −4.05 and standard deviation 1.1, and
+outcomes with logit −0.61 + 0.76 × logit score. Of {clinical} datasets, {found} are called
+miscalibrated.
 """
 
 Data = tuple[Any, Any, dict[str, Any]]

@@ -247,7 +247,7 @@ def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
     message = (
         "`binning` must be a binning of a simplex, VarianceTree() or SimplexGrid(B); "
         f"got {binning!r}. "
-        "Hint: the lens looks at whole distributions, which have no single score."
+        "Hint: the lens uses whole distributions, which have no single score."
     )
     with pytest.raises(tu.InputError, match=f"^{re.escape(message)}$"):
         tu.BinnedError(tu.lens.Canonical(), binning)([[0.2, 0.8]], [1])

@@ -1,4 +1,4 @@
-"""Binnings: how scores, or points of a simplex, are grouped.
+"""Binnings: rules for grouping scores, or points of a simplex.
 
 One-dimensional bins are right-closed intervals, and a score's bin is the number of inner edges
 below it. It is found by comparing float64 numbers, without arithmetic. It depends on the score
@@ -139,7 +139,7 @@ class Binning(Specification):
             "binning",
             "a binning of a simplex, VarianceTree() or SimplexGrid(B)",
             self,
-            hint="the lens looks at whole distributions, which have no single score",
+            hint="the lens uses whole distributions, which have no single score",
         )
 
 

@@ -172,10 +172,10 @@ def accuracy_coverage_curve(
 ) -> ResultTable:
     """Compute the accuracy on the most confident rows, for every fraction of rows answered.
 
-    There is one row per distinct confidence, in decreasing order: the model answers where its
+    There is one row per distinct confidence, in decreasing order: the model answers if its
     confidence is at least ``threshold``. The curve depends only on the order of the confidences. A
-    recalibration that preserves their order does not change it; if one improves it on new rows, it
-    has learned something new.
+    recalibration that preserves their order does not change it; a recalibration that improves it on
+    new rows adds information.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class CallError(InputError, TypeError):
 
 
 def hinted(function: Callable[P, R]) -> Callable[P, R]:
-    """Say what was probably meant where arguments do not fit a function."""
+    """Raise an error with a suggestion if arguments do not fit a function."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
@@ -163,7 +163,7 @@ def misfit(
 
 
 def _instead_of(name: str, known: list[str], options: Mapping[str, Any]) -> Text:
-    """What to pass in place of an argument that there is not."""
+    """Return a hint on what to pass instead of an unknown argument."""
     if name in ABOUT and "probs" in known:
         return ABOUT[name]
     if name == "input" and "probs" not in known:

@@ -160,7 +160,7 @@ def check_output(path: str | None, *inputs: Files | None, option: str = "--outpu
 
 
 def check_outputs_differ(**given: str | Sequence[str] | None) -> None:
-    """Raise an error if two options name one file to write, before the work is done."""
+    """Raise an error early if two options name the same output file."""
     paths = [
         (f"--{option}", path)
         for option, named in given.items()

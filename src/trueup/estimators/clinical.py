@@ -196,7 +196,7 @@ def cox(
     labels : array_like, optional
         Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
@@ -308,7 +308,7 @@ def oe_ratio(
     labels : array_like, optional
         Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).

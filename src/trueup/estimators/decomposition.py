@@ -228,7 +228,7 @@ class ProperScore(Estimator):
         labels : array_like, optional
             Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
         lens : Lens, optional
-            Lens: which part of a prediction is measured. The default is `Binary` for 1-D
+            The part of a prediction to measure. The default is `Binary` for 1-D
             probabilities and two columns, and `ClassWise` for more. With `ClassWise` and
             `TopLabelByClass` every class is decomposed separately and kept in ``parts``; the terms
             are averaged with the class fractions. For K > 2 classes the Brier score is K times the

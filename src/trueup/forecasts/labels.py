@@ -31,7 +31,7 @@ IN_ORDER = "predictions come first, classes second"
 def to_ignore(labels: NDArray[Any], ignore_label: object) -> NDArray[np.bool_]:
     """Return rows whose label is ``ignore_label``; NaN matches every kind of missing label."""
     if labels.ndim > 1:
-        raise must_be("ignore_label", "None where labels have one column per class", ignore_label)
+        raise must_be("ignore_label", "None if labels have one column per class", ignore_label)
     if np.ndim(ignore_label) > 0:  # type: ignore[arg-type]
         raise must_be("ignore_label", "one label", ignore_label)
     if is_missing(ignore_label):

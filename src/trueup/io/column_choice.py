@@ -154,7 +154,7 @@ def choose(
 
 
 def _label(labels: str | Sequence[str], names: tuple[str, ...], shown: str) -> str:
-    """Return the one column of labels; several are those of one-hot labels."""
+    """Return the only column of labels; raise an error for several, such as one-hot labels."""
     picked = pick("labels", labels, names, shown)
     if len(picked) > 1:
         hint = "if labels are one-hot, write the number or name of the class into one column"

@@ -1,4 +1,4 @@
-"""Numbers in a column: what texts and objects hold, and what to say where they hold none."""
+"""Numbers in columns of text or objects, and errors for values that are not numbers."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _checked(columns: Mapping[str, Any], format: str) -> ResultTable:
 def _without_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Texts held as objects as an array of texts: objects would have to be pickled."""
     if not all(isinstance(item, str) for item in array.flat):
-        rule = "numbers or texts, none missing, in an .npz file"
+        rule = "numbers or texts without missing values in an .npz file"
         raise must_be(f"columns[{name!r}]", rule, array)
     return array.astype(str)
 
@@ -147,7 +147,7 @@ def _dumped(document: dict[str, Any]) -> str:
     try:
         return ENCODER.encode(document) + "\n"
     except (TypeError, ValueError) as problem:
-        rule = "finite numbers, texts, or missing, to be written as JSON"
+        rule = "finite numbers, texts or missing values, to be written as JSON"
         raise must_be("columns", rule, Verbatim(str(problem))) from None
 
 

@@ -102,7 +102,7 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
 
 
 @metric(
-    use="Report an average error in plain units with few rows.",
+    use="Report a mean absolute error with few rows.",
     instead="rmsce_debiased, whose correction removes more of the bias.",
 )
 def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:

@@ -34,7 +34,7 @@ SIZE = (6.4, 2.9)
 
 
 class Term(NamedTuple):
-    """One term of the sum: its sign in it and how it is drawn."""
+    """One term of the sum: its sign and its style."""
 
     name: str
     sign: int

@@ -129,7 +129,7 @@ def lineup(
 
 
 def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
-    """Draw all tables with the same limits; axes without a table are taken away."""
+    """Plot all tables with the same limits; axes without a table are removed."""
     band = consistency_band(tables[0])
     full = np.flatnonzero(tables[0].count)
     labels = [table.mean_label[full] for table in tables]

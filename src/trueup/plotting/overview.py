@@ -37,11 +37,12 @@ def plot_overview(
     name: object = None,
     size: tuple[float, float] | None = None,
 ) -> Figure:
-    """Plot the diagrams that say most about some predictions, on a new figure.
+    """Plot the most informative diagrams of an evaluation on a new figure.
 
-    The headline is the first answer of the verdict. Below it: the reliability diagram, deviations,
-    errors with their intervals and the error expected of a calibrated model; and where there are:
-    classes, groups and models, and recalibrators if the verdict recommends one.
+    The headline is the first answer of the verdict. Below it are the reliability diagram,
+    deviations, and errors with their intervals and the errors expected of a calibrated model.
+    Classes, groups and models are included if there are any, and recalibrators if the verdict
+    recommends one.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def figure_of(
             return _figure(entry, parts, title, name, size, zoom, stats)
     there = [OVERVIEW, *dict.fromkeys(each.kind for each in FIGURES if each.possible(parts))]
     others = ", ".join(name for name in there if name != kind)
-    rule = f"{kind!r} is not available for these data; there are: {others}"
+    rule = f"{kind!r} is not available for these data; available: {others}"
     raise InputError("kind", rule, hint=entries[0].hint)
 
 

@@ -183,7 +183,7 @@ def _enough(weight: Floats) -> Flags:
 
 
 def _beyond(weight: Floats) -> Flags:
-    """Points before the first score: there weights grow by the same factor at every step."""
+    """Points before the first score, at which weights grow by a constant factor per step."""
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = weight[1:] / weight[:-1]
     same = np.abs(factor / factor[:1] - 1) < 1e-6

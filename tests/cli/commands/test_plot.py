@@ -75,7 +75,7 @@ def test_pictures_of_more(with_more, kind, tmp_path) -> None:
 )
 def test_pictures_that_need_more(three, three_rows, kind, said) -> None:
     for parts in (parts_of(three), on_demand(three_rows)):
-        with pytest.raises(InputError, match=f"there are: overview, .*{said}"):
+        with pytest.raises(InputError, match=f"available: overview, .*{said}"):
             figure_of(parts, kind)
 
 
@@ -107,7 +107,7 @@ def test_a_picture_computes_only_what_it_needs(three_rows) -> None:
     figure_of(parts, "reliability")
     made = {name for name in PARTS if parts.made(name) is not None}
     assert made == {"reliability", "band"}
-    with pytest.raises(InputError, match="there are: overview, reliability"):
+    with pytest.raises(InputError, match="available: overview, reliability"):
         figure_of(parts, "local")
     assert made == {name for name in PARTS if parts.made(name) is not None}
 

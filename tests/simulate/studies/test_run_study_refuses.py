@@ -61,8 +61,8 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"measures": {"m": lambda p, y: "high"}},
-            "`measures` must be functions that return a number, or a mapping or record of numbers, "
-            "as 'm' must; got 'high'.",
+            "`measures` must be functions that return a number, or a mapping or record of numbers; "
+            "got 'high'. Hint: check the function 'm'.",
         ),
         (
             {"measures": {"m": lambda p, y: {"x": 1.0}, "m.x": WIDTH}},

@@ -31,7 +31,7 @@ class CumulativeError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own error.
     statistic : {"ks", "kuiper"}, default "ks"
         ``"ks"`` is the worst error from the lowest score up (Kolmogorov and Smirnov); ``"kuiper"``

@@ -33,7 +33,7 @@ class CurveError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     quantile : float, optional
         Quantile of the distances, from 0 to 1 (default: their mean).

@@ -43,7 +43,7 @@ class PointwiseError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `ClassWise` for a matrix.
     decay : float, default 0.9
         Weight of a row 0.01 away, relative to a row at the point. The paper does not give a value.

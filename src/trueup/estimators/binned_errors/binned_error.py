@@ -43,7 +43,7 @@ class BinnedError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix.
     binning : Binning, default EqualWidth(15)
         `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
@@ -189,7 +189,7 @@ class BinnedError(PairsEstimator):
         if self.lens_for(forecasts).induces != "simplex":
             return ""
         if target == "population" or forecasts.weights is not None:
-            return "for the population of a lens on a simplex, and for weights there"
+            return "for a lens on a simplex with the population target or weights"
         if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
             return 'for distances other than "tv", and "squared" with norm=1'
         return ""

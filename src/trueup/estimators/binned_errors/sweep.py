@@ -37,7 +37,7 @@ class SweepError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own sweep.
     norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.

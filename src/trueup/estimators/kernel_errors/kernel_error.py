@@ -40,7 +40,7 @@ class KernelError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `Canonical`, full calibration, for a matrix. With `ClassWise` every class has its own
         error, and the errors are averaged.
     kernel : {"laplacian", "gaussian"}, default "laplacian"

@@ -1,4 +1,4 @@
-"""How precise the estimate is, what to do, and what recalibration would gain."""
+"""The precision of the estimate, the recommendation, and the expected gain."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def cluster_signs(
     known = known_estimator(estimator, "statistic")
     if known is None or not known.of_residuals:
         rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
-        got = Verbatim("a statistic with more than score − label")
+        got = Verbatim("a statistic that needs more than residuals")
         raise must_be("statistic", rule, estimator if known is None else got)
     if forecasts.clusters is None:
         required = ("This test requires ", Argument("clusters"))

@@ -122,7 +122,7 @@ class Bootstrap:
         return Ends(float(low), float(high))
 
     def _widest(self, miss: float) -> tuple[float, float]:
-        """Return ends for errors, whose bias changes with the error; each end uses another method.
+        """Return ends for errors, whose bias changes with the error, by one method for each end.
 
         Errors that are norms exceed the true value by at most as much as for calibrated labels. The
         lower end is the estimate minus the quantile for calibrated labels, or the basic end if that

@@ -166,7 +166,7 @@ class Sensitivity(FieldsShown):
     def _finds(self, temperature: float, strength: float, rows: float, power: float) -> bool:
         """Whether this number of rows detects an error with probability ``power``.
 
-        Counting stops as soon as the remaining draws cannot change the answer.
+        Counting stops as soon as the remaining draws cannot change the result.
         """
         count, left = 0, DRAWS
         for found in self._detections(temperature, strength, rows):
@@ -209,13 +209,13 @@ def sensitivity(
     Parameters
     ----------
     probs, labels, weights
-        As for every metric, or one `Forecasts`, without clusters and soft labels.
+        As for every metric, or a single `Forecasts`; clusters and soft labels are not supported.
     logits
         Whether the predictions are logits.
     statistic
-        None for the omnibus test: of a single column, or of the top labels of a matrix alone. The
-        omnibus test of a whole matrix also detects errors of classes that are not predicted. Or a
-        debiased L2 `BinnedError` with one outcome per row, for its consistency test.
+        By default the omnibus test of a single column, or of only the top labels of a matrix. (The
+        omnibus test of a whole matrix also detects errors of classes that are not predicted.) A
+        debiased L2 `BinnedError` with one outcome per row selects its consistency test.
     alpha
         Significance level of the test.
     n_resamples, rng

@@ -157,7 +157,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def natural(values: list[Any]) -> NDArray[Any]:
-    """Values as numbers or booleans where all are such (null as NaN), else as objects."""
+    """Return values as numbers or booleans if all are (null becomes NaN), else as objects."""
     kinds = {type(value) for value in values}
     missing = type(None) in kinds
     kinds.discard(type(None))

@@ -24,7 +24,7 @@ EDGE = 3.0  # pixels between labels and what is next to them
 
 
 class NotebookFigure(Figure):
-    """A figure that pyplot does not know of, and that a notebook shows, as it does its axes."""
+    """A figure outside pyplot that a notebook displays, also through its axes."""
 
     @classmethod
     def of_size(cls, size: tuple[float, float]) -> Self:

@@ -114,8 +114,8 @@ def plot_group_errors(
 
     Up to 31 dates or numbers stay in their order; other groups are sorted by their error, the
     largest first. With more than 40 groups, the 20 worst are plotted with their names, and all
-    of them as a curve in a strip below. Long names lose what all share, and never become the
-    same.
+    of them as a curve in a strip below. Long names are shortened by what they have in common, and
+    stay distinct.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ key, which names its type:
 ``tuple``, ``dict``   a list; an object
 ``array``             ``dtype``, ``shape``, ``order`` ("F" if columns come first), and one of
                       ``values`` (in a row), ``base64`` (little-endian bytes), ``tensor`` (a number)
-``scalar``            a NumPy number, as the array of one
-``text``, ``objects`` arrays of strings, of anything plain: ``shape`` and ``items``
+``scalar``            a NumPy number, as an array with one entry
+``text``, ``objects`` arrays of strings or plain values: ``shape``, ``items``
 ``recalibrator``      ``class``, ``parameters`` and ``learned``
 ====================  =============================================================================
 

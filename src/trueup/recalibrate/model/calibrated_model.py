@@ -35,10 +35,10 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     """A classifier with a recalibrator fitted on its held-out predictions.
 
     Use it as the last step of a `Pipeline`, where a recalibrator alone cannot follow a classifier.
-    A classifier is too confident on the rows it was trained on, and a recalibrator fitted to those
-    predictions learns the wrong map. `fit` therefore splits the rows into folds. A copy of the
-    classifier trained on the other folds predicts each fold, the recalibrator is fitted to these
-    out-of-fold predictions, and the classifier is then fitted to all rows.
+    A classifier is overconfident on the rows it was trained on, and a recalibrator fitted to those
+    predictions would be wrong. `fit` therefore splits the rows into folds. A copy of the classifier
+    trained on the other folds predicts each fold, the recalibrator is fitted to these out-of-fold
+    predictions, and the classifier is then fitted to all rows.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     such as ``eval_set``; with metadata routing, request them with ``set_fit_request`` of the
     classifier. Parameters with one entry per row are split with the rows.
 
-    With cross-fitting, the recalibrator learns from classifiers trained on slightly fewer rows.
+    With cross-fitting, the recalibrator is fitted to classifiers trained on slightly fewer rows.
     With 5 folds and few rows, it therefore corrects slightly too much.
 
     References

@@ -59,13 +59,13 @@ class MMCEScaling(TemperatureScaling):
 
     Notes
     -----
-    MMCE is biased upwards by about :math:`0.4\,n^{-1/2}`, whatever T. The sum is not convex in T.
+    MMCE is biased upward by about :math:`0.4\,n^{-1/2}`, whatever T is. The sum is not convex in T.
     The log loss is convex in 1/T, and MMCE is not negative. At the minimum of the sum, the log loss
     therefore exceeds its own minimum by at most λ times the MMCE at the best temperature by log
     loss. Values of T whose log loss is above that of T = 1 are excluded as well. The remaining
-    range is searched on a grid and then around its best point, fifty to eighty passes over the
-    logits in all. The best temperature by log loss alone is among the candidates. If there is none,
-    the notes and bounds are those of `TemperatureScaling`.
+    range is searched on a grid and then around its best point, with fifty to eighty passes over the
+    logits in total. The best temperature by log loss alone is among the candidates. If there is
+    none, the notes and bounds are those of `TemperatureScaling`.
 
     References
     ----------

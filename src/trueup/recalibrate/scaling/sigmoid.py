@@ -299,7 +299,7 @@ def _by_log_loss(problem: SigmoidProblem, targets: Floats, start: Floats | None)
 def _without_negative(
     problem: SigmoidProblem, targets: Floats, start: Floats, free: list[int]
 ) -> Floats:
-    """Return the best fit in which all other slopes are 0.
+    """Return the best fit with a single nonzero slope.
 
     If only one slope is negative, it is 0 in the best fit; if both are, at least one of them is 0.
     """

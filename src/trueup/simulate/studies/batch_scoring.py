@@ -124,10 +124,8 @@ def _numbers_of(name: str, answer: Any) -> dict[str, float]:
         every = {field.name: getattr(answer, field.name) for field in fields(answer)}
         found = {key: value for key, value in every.items() if _is_number(value)}
     if not found or not all(map(_is_number, found.values())):
-        rule = (
-            f"functions that return a number, or a mapping or record of numbers, as {name!r} must"
-        )
-        raise must_be("measures", rule, answer)
+        rule = "functions that return a number, or a mapping or record of numbers"
+        raise must_be("measures", rule, answer, hint=f"check the function {name!r}")
     return {f"{name}.{key}": float(value) for key, value in found.items()}
 
 
