@@ -1,233 +1,220 @@
 """False-positive rate and power of tests of rows in clusters, and of unconditional resampling.
 
 ``python -m studies.cluster_tests SETS WORKERS`` draws SETS datasets per configuration (default
-4,000) in some processes (default 2) and writes docs/cluster-tests.md.
+4,000) in some processes (default 2) and writes docs/cluster-tests.md. Finished batches are kept in
+out/cluster-tests.jsonl, so that a run that was stopped goes on where it was; what was found with
+other code is not used.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, logit
 
 import trueup as tu
-from studies.omnibus.columns import SCORES
-from studies.omnibus.page import table
+from studies.cluster_tests_page import page
+from studies.cluster_worlds import NAMES, World, scores_of
+from studies.finished_batches import FinishedBatches
 from trueup.atomic_write import write_atomically
 from trueup.engines import set_threads
 from trueup.forecasts import Forecasts
 from trueup.inference import calibration_test
 
-PAGE = Path(__file__).parents[1] / "docs" / "cluster-tests.md"
+ROOT = Path(__file__).parents[1]
 LEVEL = 0.05
-DRAWS = 299
+DRAWS = 199
+DEFAULT_DRAWS = 999
 DRAWS_OF_ROWS = 39
-PER_TASK = 200
-NAMES = {"spread": "spread", "uniform": "uniform", "confident": "beta(4, 1)", "cifar100": "near 1"}
-DEPENDENCE = {"none": 0.0, "moderate": 0.2, "strong": 0.6}
-TESTS = ("cluster signs", "omnibus")
-
-PAGE_TEXT = """# Tests of rows in clusters: false-positive rate and power
-
-`python -m studies.cluster_tests {sets}` writes this page: {sets:,} datasets per number, {draws}
-draws, level 5%. A standard error is {error:.2f} points at 5%.
-
-Rows of a cluster share a normal number: the label of a row is 1 if the normal distribution
-function of √ρ·shared + √(1 − ρ)·own is below its score, so that P(label = 1 | score) is the score
-for any ρ. ρ is 0 (none), 0.2 (moderate) or 0.6 (strong). Scores are independent: logit-normal
-with standard deviation 1.5 (spread), uniform, beta(4, 1), and beta(1.18, 0.108), which is near 1.
-The sizes of "unequal" clusters are lognormal, with a logarithm of standard deviation 1.
-
-## Calibrated models that are rejected
-
-`method="cluster-signs"` with its default statistic, and `method="omnibus"`:
-
-{size}
-
-{summary}
-
-`method="cluster-signs"` with `CumulativeError()` and strong dependence:
-
-{cumulative}
-
-Scores so close to 1 that few rows have a label of 0, beta(2.38, 0.038), and few clusters, strong
-dependence:
-
-{hard}
-
-## Power
-
-Logits are off by {shift} with moderate dependence and uniform scores:
-
-{power}
-
-"Independent rows" is the omnibus test of the same rows without clusters, which is not valid here.
-
-## Unconditional resampling
-
-Calibrated models that `method="consistency-unconditional"` rejects, {rows_draws} draws:
-
-{unconditional}
-"""
 SHIFT = 0.5
+PER_BATCH = 200
+
+DEPENDENCE = {"none": 0.0, "moderate": 0.2, "strong": 0.6}
+NONE, MODERATE, STRONG = (("normal", amount) for amount in DEPENDENCE.values())
+KINDS = [
+    *((5, "equal", form) for form in (NONE, MODERATE, STRONG)),
+    *((50, "equal", form) for form in (NONE, STRONG)),
+    (5, "unequal", STRONG),
+]
+SIZE = [
+    World(scores, n_clusters, rows, sizes, *form)
+    for n_clusters in (20, 100)
+    for rows, sizes, form in KINDS
+    for scores in NAMES
+]
+OTHER = [
+    World("uniform", 20, 5, "equal", "logit", 1.5),
+    World("spread", 20, 50, "equal", "logit", 1.0),
+    World("confident", 20, 20, "equal", "beta", 0.3),
+    World("cifar100", 20, 30, "equal", "beta", 0.1),
+    World("spread", 20, 40, "equal", "some", 0.2),
+    World("uniform", 20, 50, "unequal", *STRONG),
+    World("spread", 20, 20, "equal", *STRONG),
+    World("cifar100", 20, 20, "equal", *STRONG),
+    World("uniform", 20, 20, "one score", *STRONG),
+    World("uniform", 30, 5, "unequal", *STRONG),
+    World("cifar100", 30, 5, "equal", *STRONG),
+    World("spread", 50, 20, "equal", *STRONG),
+    World("confident", 50, 10, "unequal", "logit", 1.5),
+    World("cifar100", 50, 5, "equal", *MODERATE),
+]
+MORE_DRAWS = [World("uniform", 20, 5, "equal", *NONE), World("cifar100", 20, 5, "equal", *STRONG)]
+CUMULATIVE = [
+    World(scores, n_clusters, 5, "equal", *STRONG)
+    for n_clusters, scores in ((20, "spread"), (20, "cifar100"), (100, "cifar100"))
+]
+HARD = [
+    World(scores, n_clusters, 5, "equal", *STRONG)
+    for scores, n_clusters in (
+        ("nearest 1", 20),
+        ("nearest 1", 100),
+        ("uniform", 5),
+        ("uniform", 10),
+    )
+]
+POWER = [World("uniform", n, rows, "equal", *MODERATE) for n, rows in ((20, 20), (100, 5))]
+ROWS = [
+    World(scores, 0, n, "rows", *NONE)
+    for scores in ("spread", "uniform", "confident")
+    for n in (30, 100, 1000)
+]
+PARTS = {
+    "size": SIZE,
+    "other": OTHER,
+    "more draws": MORE_DRAWS,
+    "cumulative": CUMULATIVE,
+    "hard": HARD,
+    "power": POWER,
+    "rows": ROWS,
+}
+FEWER = {"other": 2, "more draws": 2, "hard": 2, "cumulative": 4, "power": 4, "rows": 4}
+"""Parts of the page with a half or a fourth of the datasets."""
 
 
-def scores_of(name: str, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Draw scores, none of them 0 or 1."""
-    p = rng.beta(2.38, 0.038, n) if name == "nearest 1" else SCORES[name](rng, n)
-    return np.clip(p, 1e-12, 1 - 1e-12)
+class Batch(NamedTuple):
+    """Some datasets of one world: the part of the page, the place of the world, the datasets."""
+
+    part: str
+    place: int
+    first: int
+    last: int
 
 
-def clustered(seed: Sequence[int], scores: str, cluster: np.ndarray, rho: float) -> Forecasts:
-    """Draw labels whose rows of a cluster share a normal number, calibrated whatever ρ is."""
-    rng = np.random.default_rng(seed)
-    p = scores_of(scores, rng, len(cluster))
-    shared = rng.standard_normal(int(cluster.max()) + 1)[cluster]
-    own = rng.standard_normal(len(cluster))
-    y = ndtr(math.sqrt(rho) * shared + math.sqrt(1 - rho) * own) < p
-    return Forecasts.from_arrays(p, y.astype(np.int64), clusters=cluster)
+def both(data: Forecasts, number: int, draws: int = DRAWS) -> list[float]:
+    """Return the p-values of the two tests of rows in clusters."""
+    options = {"n_resamples": draws, "rng": number}
+    methods = ("cluster-signs", "omnibus")
+    return [calibration_test(data, method=method, **options).pvalue for method in methods]
 
 
-def sizes_of(n_clusters: int, rows: int, unequal: bool, rng: np.random.Generator) -> np.ndarray:
-    """Draw the number of the cluster of every row."""
-    sizes = np.full(n_clusters, rows)
-    if unequal:
-        drawn = rng.lognormal(0, 1, n_clusters)
-        sizes = np.maximum(1, np.round(drawn / drawn.mean() * rows)).astype(np.int64)
-    return np.repeat(np.arange(n_clusters), sizes)
+def with_more_draws(data: Forecasts, number: int) -> list[float]:
+    """Return the p-values of the two tests, by few draws and by as many as is the default."""
+    return both(data, number) + both(data, number, DEFAULT_DRAWS)
 
 
-def pvalues(
-    scores: str,
-    n_clusters: int,
-    rows: int,
-    rho: float,
-    kind: str,
-    shift: float,
-    numbers: tuple[int, int],
-) -> np.ndarray:
-    """Return the p-values of the tests of a kind, a row per dataset."""
+def cumulative(data: Forecasts, number: int) -> list[float]:
+    """Return the p-value of signs of clusters for the cumulative error."""
+    options = {"statistic": tu.CumulativeError(), "n_resamples": DRAWS, "rng": number}
+    return [calibration_test(data, method="cluster-signs", **options).pvalue]
+
+
+def shifted(data: Forecasts, number: int) -> list[float]:
+    """Return the p-values of all tests if logits are off, and of one that ignores clusters."""
+    scores = expit(logit(data.scores) + SHIFT)
+    off = Forecasts.from_arrays(scores, data.labels, clusters=data.clusters)
+    alone = Forecasts.from_arrays(scores, data.labels)
+    test = calibration_test(alone, method="omnibus", n_resamples=DRAWS, rng=number)
+    return [*both(off, number), test.pvalue]
+
+
+TESTS: dict[str, Callable[[Forecasts, int], list[float]]] = {
+    "size": both,
+    "other": both,
+    "hard": both,
+    "more draws": with_more_draws,
+    "cumulative": cumulative,
+    "power": shifted,
+}
+
+
+def of_rows(world: World, number: int) -> list[float]:
+    """Return the p-value of unconditional resampling of independent rows."""
+    rng = np.random.default_rng([number, world.rows, 2])
+    p = scores_of(world.scores, rng, world.rows)
+    options = {"method": "consistency-unconditional", "n_resamples": DRAWS_OF_ROWS}
+    return [calibration_test(p, rng.random(len(p)) < p, **options, rng=number).pvalue]
+
+
+def measure(batch: Batch) -> list[int]:
+    """Count the datasets of a batch that each test rejects."""
     set_threads(1)
-    found = []
-    for number in range(*numbers):
-        rng = np.random.default_rng([number, n_clusters, rows, 1])
-        cluster = sizes_of(n_clusters, rows, kind == "unequal", rng)
-        data = clustered([number, n_clusters, rows], scores, cluster, rho)
-        if shift:
-            off = expit(logit(data.scores) + shift)
-            data = Forecasts.from_arrays(off, data.labels, clusters=cluster)
-        draws = {"n_resamples": DRAWS, "rng": number}
-        if kind == "cumulative":
-            signs = calibration_test(
-                data, statistic=tu.CumulativeError(), method="cluster-signs", **draws
-            )
-            found.append([signs.pvalue])
-            continue
-        tests = [calibration_test(data, method=m, **draws) for m in ("cluster-signs", "omnibus")]
-        if shift:
-            alone = Forecasts.from_arrays(data.scores, data.labels)
-            tests.append(calibration_test(alone, method="omnibus", **draws))
-        found.append([test.pvalue for test in tests])
-    return np.array(found)
+    world = PARTS[batch.part][batch.place]
+    found = [
+        of_rows(world, number)
+        if batch.part == "rows"
+        else TESTS[batch.part](world.sample(number), number)
+        for number in range(batch.first, batch.last)
+    ]
+    return [int(count) for count in (np.array(found) <= LEVEL).sum(axis=0)]
 
 
-def unconditional(scores: str, n: int, numbers: tuple[int, int]) -> np.ndarray:
-    """Return the p-values of unconditional resampling, a row per dataset."""
-    set_threads(1)
-    found = []
-    for number in range(*numbers):
-        rng = np.random.default_rng([number, n, 2])
-        p = scores_of(scores, rng, n)
-        test = calibration_test(
-            p,
-            rng.random(n) < p,
-            method="consistency-unconditional",
-            n_resamples=DRAWS_OF_ROWS,
-            rng=number,
-        )
-        found.append([test.pvalue])
-    return np.array(found)
+def sets_of(part: str, sets: int) -> int:
+    """Return the number of datasets per world of a part of the page."""
+    return max(1, sets // FEWER.get(part, 1))
 
 
-def rejected(pool: ProcessPoolExecutor, sets: int, function: object, *what: object) -> np.ndarray:
-    """Return the share of datasets that each test rejects."""
-    parts = [(first, min(first + PER_TASK, sets)) for first in range(0, sets, PER_TASK)]
-    found = np.concatenate(list(pool.map(partial(function, *what), parts)))  # type: ignore[arg-type]
-    return np.asarray((found <= LEVEL).mean(axis=0))
+def batches(sets: int) -> Iterator[Batch]:
+    """All batches; each but the last of a world has PER_BATCH datasets."""
+    for part, worlds in PARTS.items():
+        of_part = sets_of(part, sets)
+        for place in range(len(worlds)):
+            for first in range(0, of_part, PER_BATCH):
+                yield Batch(part, place, first, min(first + PER_BATCH, of_part))
 
 
-def sizes_table(pool: ProcessPoolExecutor, sets: int) -> tuple[str, str]:
-    """Return the rates of all worlds, and a sentence on their mean and extremes."""
-    kinds = [(5, "equal", dependence) for dependence in DEPENDENCE]
-    kinds += [(50, "equal", "none"), (50, "equal", "strong"), (5, "unequal", "strong")]
-    worlds = [(n_clusters, *kind) for n_clusters in (20, 100) for kind in kinds]
-    lines = []
-    found: dict[int, list[np.ndarray]] = {20: [], 100: []}
-    for n_clusters, rows, kind, dependence in worlds:
-        about = (n_clusters, rows, DEPENDENCE[dependence], kind, 0.0)
-        rates = np.array([rejected(pool, sets, pvalues, name, *about) for name in NAMES])
-        found[n_clusters].append(rates)
-        words = [str(n_clusters), f"{rows}, {kind}", dependence]
-        cells = [f"{rate:.4f}" for test in rates.T for rate in test]
-        lines.append([*words, *cells])
-    heads = ["clusters", "rows in each", "dependence"]
-    heads += [f"{test}, {name}" for test in TESTS for name in NAMES.values()]
-    sentences = []
-    for n_clusters, rates in found.items():
-        for test, of_test in zip(TESTS, np.array(rates).transpose(2, 0, 1), strict=True):
-            mean, least, most = (100 * x for x in (of_test.mean(), of_test.min(), of_test.max()))
-            sentences.append(
-                f"With {n_clusters} clusters, {test}: {mean:.1f}% on average, "
-                f"{least:.1f}% to {most:.1f}%."
-            )
-    return table(heads, lines), "\n".join(sentences)
+def rates(sets: int, workers: int) -> dict[str, np.ndarray]:
+    """Return the share of datasets that each test rejects, (worlds, tests), by part."""
+    for part in PARTS:
+        measure(Batch(part, 0, 0, 1))  # loads all that the batches will
+    kept = FinishedBatches(ROOT / "out" / "cluster-tests.jsonl")
+    keys = list(batches(sets))
+    todo = [key for key in keys if key not in kept.found]
+    start = time.monotonic()
+    with ProcessPoolExecutor(workers) as pool:
+        running = {pool.submit(measure, key): key for key in todo}
+        for done, future in enumerate(as_completed(running), start=1):
+            kept.add(running[future], future.result())
+            spent = time.monotonic() - start
+            sys.stderr.write(f"\r{done} of {len(todo)} batches, {spent:.0f} s ")
+    sys.stderr.write("\n" if todo else "")
+    found = {}
+    for part, worlds in PARTS.items():
+        of_part = [[key for key in keys if key[:2] == (part, k)] for k in range(len(worlds))]
+        counts = np.array([np.sum([kept.found[key] for key in each], axis=0) for each in of_part])
+        found[part] = counts / sets_of(part, sets)
+    return found
 
 
 def main(sets: int, workers: int) -> None:
-    """Write the page."""
-    with ProcessPoolExecutor(workers) as pool:
-        size, summary = sizes_table(pool, sets)
-        cumulative = [
-            [str(n), NAMES[name], f"{rate:.4f}"]
-            for n, name in ((20, "spread"), (20, "cifar100"), (100, "cifar100"))
-            for rate in rejected(
-                pool, sets, pvalues, name, n, 5, DEPENDENCE["strong"], "cumulative", 0.0
-            )
-        ]
-        hard = []
-        for name, n in (("nearest 1", 20), ("nearest 1", 100), ("uniform", 5), ("uniform", 10)):
-            rates = rejected(pool, sets, pvalues, name, n, 5, DEPENDENCE["strong"], "equal", 0.0)
-            hard.append([name, str(n), *(f"{rate:.4f}" for rate in rates)])
-        power = []
-        for n, rows in ((20, 20), (100, 5)):
-            about = (n, rows, DEPENDENCE["moderate"], "equal", SHIFT)
-            rates = rejected(pool, sets // 4, pvalues, "uniform", *about)
-            power.append([str(n), str(rows), *(f"{rate:.3f}" for rate in rates)])
-        rows_drawn = []
-        for key, name in list(NAMES.items())[:3]:
-            rates = [rejected(pool, sets, unconditional, key, n)[0] for n in (30, 100, 1000)]
-            rows_drawn.append([name, *(f"{rate:.4f}" for rate in rates)])
-    heads = ["clusters", "rows in each", *TESTS, "independent rows"]
-    page = PAGE_TEXT.format(
-        sets=sets,
-        draws=DRAWS,
-        rows_draws=DRAWS_OF_ROWS,
-        error=100 * math.sqrt(LEVEL * (1 - LEVEL) / sets),
-        shift=SHIFT,
-        size=size,
-        summary=summary,
-        cumulative=table(["clusters of 5", "scores", "rejected"], cumulative),
-        hard=table(["scores", "clusters of 5", *TESTS], hard),
-        power=table(heads, power),
-        unconditional=table(["scores", "n = 30", "n = 100", "n = 1,000"], rows_drawn),
-    )
-    write_atomically(PAGE, page.encode())
+    """Run the study, or the rest of it, write the page and print the time."""
+    start = time.monotonic()
+    found = rates(sets, workers)
+    settings = {
+        "draws": DRAWS,
+        "default_draws": DEFAULT_DRAWS,
+        "rows_draws": DRAWS_OF_ROWS,
+        "shift": SHIFT,
+        "level": LEVEL,
+    }
+    text = page({part: sets_of(part, sets) for part in PARTS}, PARTS, found, settings)
+    write_atomically(ROOT / "docs" / "cluster-tests.md", text.encode())
+    print(f"{time.monotonic() - start:.0f} s with {workers} processes")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ repetitions and the seed alone.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
 import sys
 import time
@@ -26,6 +24,7 @@ import numpy as np
 
 import trueup as tu
 from studies.coverage_page import page
+from studies.finished_batches import FinishedBatches
 from trueup.engines.select import engine
 from trueup.engines.threads import set_threads
 from trueup.estimators.base import root_of
@@ -121,44 +120,6 @@ def naive(estimator: Any, edges: Any, score: Any, label: Any) -> tuple[float, fl
 def _held(true: float, low: float, high: float) -> list[float]:
     rounding = 1e-12
     return [1, float(true < low - rounding), float(true > high + rounding), high - low]
-
-
-class FinishedBatches:
-    """Finished batches in a file of JSON lines; the first says which code made it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.found: dict[Key, dict[str, list[float]]] = {}
-        self._header = json.dumps({"made_by": _fingerprint()})
-        lines = path.read_text().splitlines() if path.exists() else []
-        if not lines or lines[0] != self._header:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(self._header + "\n")
-            return
-        for line in lines[1:]:
-            try:
-                record = json.loads(line)
-            except ValueError:  # being written when the run was stopped
-                continue
-            self.found[Key(*record["key"])] = record["sums"]
-
-    def add(self, key: Key, sums: dict[str, list[float]]) -> None:
-        """Write a batch before it counts; a line that was cut off before is ended first."""
-        with self.path.open("a") as file:
-            file.write("\n" + json.dumps({"key": key, "sums": sums}) + "\n")
-        self.found[key] = sums
-
-
-def _fingerprint() -> str:
-    """A digest of this study and of all code of the package that it has loaded."""
-    digest = hashlib.sha256()
-    loaded = {
-        getattr(sys.modules[name], "__file__", None) for name in sys.modules if "trueup" in name
-    }
-    for path in sorted(path for path in loaded if path):
-        digest.update(Path(path).read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.hexdigest()
 
 
 def run(repetitions: int, workers: int) -> dict[str, dict[str, dict[int, list[float]]]]:

@@ -45,8 +45,8 @@ ABOUT = """# Error rates of the verdict
 
 ## Calibrated models
 
-{sets:,} datasets per world: share of datasets by `Evaluation.status`. The standard error of a share
-near 5% is {small:.1f} points per world and {pooled:.2f} points for all.
+{sets:,} datasets per world: the fraction of datasets with each `Evaluation.status`. The standard
+error of a fraction near 5% is {small:.1f} points per world and {pooled:.2f} points for all.
 
 | world | rows | miscalibrated | tests disagree | no evidence |
 | --- | --- | --- | --- | --- |

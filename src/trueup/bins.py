@@ -1,8 +1,8 @@
 """Binnings: how scores, or points of a simplex, are grouped.
 
 One-dimensional bins are right-closed intervals, and a score's bin is the number of inner edges
-below it: a comparison of float64 numbers, never arithmetic. It depends on the score alone, so
-neither the order of rows nor the engine can change it.
+below it. It is found by comparing float64 numbers, without arithmetic. It depends on the score
+alone, so neither the order of rows nor the engine can change it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NumberOfBins = int | str
 
 
 class Binning(Specification):
-    """Base class of binnings: rules that group scores, points of a simplex, or both.
+    """Base class of binnings: rules for grouping scores, points of a simplex, or both.
 
     `inner_edges` groups scores and `leaves` groups points. ``sees_scores`` and ``sees_labels``
     state what the groups depend on, in addition to the number of rows.
@@ -145,7 +145,7 @@ class Binning(Specification):
 
 @dataclass(frozen=True, repr=False)
 class CountedBinning(Binning):
-    """Base class of binnings of scores with a number of bins; "auto" is ⌈n^(1/3)⌉."""
+    """Base class of binnings of scores that have a number of bins; "auto" is ⌈n^(1/3)⌉."""
 
     n_bins: NumberOfBins = 15
     sees_labels: ClassVar[bool] = False
@@ -166,7 +166,7 @@ class CountedBinning(Binning):
 class EqualWidth(CountedBinning):
     """Equal-width bins, with edges k/B.
 
-    Use them to compare with published numbers. Bins where few scores lie are noisy.
+    Use them to compare with published numbers. Bins that contain few scores are noisy.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class VarianceTree(Binning):
             check_whole(name, getattr(self, name), 1)
 
     def n_bins_for(self, n: int) -> int:
-        """Return the approximate number of cells: enough that each holds ``min_samples`` rows."""
+        """Return the approximate number of cells if each holds ``min_samples`` rows."""
         return max(1, math.ceil(n / self.min_samples))
 
     def inner_edges(self, pairs: Pairs) -> Floats:
@@ -326,7 +326,7 @@ class SimplexGrid(Binning):
     Parameters
     ----------
     n_bins : int, default 10
-        Number of intervals of a coordinate.
+        Number of intervals per coordinate.
 
     Examples
     --------
@@ -418,12 +418,12 @@ def check_binning(binning: object, rule: str) -> None:
 
 
 def uniform_edges(n_bins: int) -> Floats:
-    """Inner edges k/B of bins of the same width, each the float64 nearest to it."""
+    """Return the inner edges k/B of equal-width bins, each the float64 nearest to k/B."""
     return np.arange(1, n_bins) / n_bins
 
 
 def ranked(p: NDArray[Any], w: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Distinct scores and the cumulative weight up to each, whatever the order of the rows."""
+    """Return the distinct scores and the cumulative weight up to each."""
     order = np.lexsort((w, p))
     score = p[order]
     first = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])

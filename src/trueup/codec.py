@@ -1,8 +1,8 @@
-"""Values as JSON and back: one codec for results, tables and evaluations.
+"""Conversion of results, tables and evaluations to JSON and back.
 
-`plain` is for other programs: NaN and infinity are null, a date is its text. `written` loses
-nothing: what JSON lacks is an object with one key, and `read_back` finds the same value again,
-guided by the types of fields. So a class that is stored only declares its fields.
+`plain` is for other programs: NaN and infinity become null, and a date becomes text. `written` is
+lossless: values that JSON lacks become an object with one key, and `read_back` restores them by the
+types of the fields. A class therefore only declares its fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KINDS: dict[str, type[Stored]] = {}
 
 
 class Stored:
-    """Base of dataclasses that tell in JSON of which ``kind`` they are: of tables."""
+    """Base class of dataclasses that store their ``kind`` in JSON, such as tables."""
 
     kind: ClassVar[str] = ""
 
@@ -75,10 +75,10 @@ def check_entries(data: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it, and everything inside it.
+    """Convert a value, and everything inside it, to plain JSON types.
 
     JSON has neither NaN nor infinity: both are None. Numbers and arrays of NumPy become Python's,
-    tuples become lists, and what JSON does not know, such as a date, becomes its text.
+    tuples become lists, and other types, such as a date, become text.
 
     >>> plain({"high": math.inf, "n": np.int64(3), "edges": np.array([0.5, math.nan])})
     {'high': None, 'n': 3, 'edges': [0.5, None]}
@@ -87,7 +87,7 @@ def plain(value: Any) -> Any:
 
 
 def written(value: Any) -> Any:
-    """Return a value as JSON can hold it, so that `read_back` finds the same value in it.
+    """Convert a value to JSON types without loss, so that `read_back` can restore it.
 
     >>> written((1.5, math.inf, None))
     [1.5, {'$number': 'inf'}, None]
@@ -96,7 +96,7 @@ def written(value: Any) -> Any:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, arrays and what is inside as lists and such."""
+    """Return the fields of a dataclass by name, with arrays and nested values as JSON types."""
     return {field.name: _listed(getattr(value, field.name)) for field in fields(value)}
 
 
@@ -137,7 +137,7 @@ def _encoded(value: Any, exact: bool) -> Any:
 
 
 def read_back(kind: Any, value: Any) -> Any:
-    """Return the value of a type that `written` wrote.
+    """Return the value of a given type from the output of `written`.
 
     >>> read_back(tuple[float, ...], [1.5, {"$number": "inf"}])
     (1.5, inf)
@@ -197,7 +197,7 @@ _hints = cache(get_type_hints)
 
 
 def column_of(values: list[Any]) -> NDArray[Any]:
-    """Return an array that gives the values back; those of several types stay what they are."""
+    """Return an array from the output of `written`; mixed types keep their types."""
     kinds = set(map(type, values))
     if len(kinds) <= 1 and kinds <= {bool, int, float, complex, str, bytes}:
         array = np.array(values)
@@ -207,7 +207,7 @@ def column_of(values: list[Any]) -> NDArray[Any]:
 
 
 def _loose(value: Any) -> Any:
-    """Return a value of no stated type, with its infinities and NaN."""
+    """Return a value without a declared type, with its infinities and NaN."""
     if isinstance(value, Mapping):
         if set(value) == {NOT_FINITE}:
             return float(value[NOT_FINITE])

@@ -47,6 +47,17 @@ def test_counts_are_those_of_the_labels(seed: int, n: int, n_bins: int) -> None:
     assert np.array_equal(reference.count_labels(rows, keys), counts)
 
 
+@given(seed=seeds, n=st.integers(1, 400), n_keys=st.integers(0, 5))
+def test_labels_of_many_keys_are_those_of_each(seed: int, n: int, n_keys: int) -> None:
+    limit = limits_of(scores(np.random.default_rng(seed), n))
+    keys = keys_of(seed, n_keys)
+    expected = np.array([reference.draw_labels(limit, key) for key in keys]).reshape(n_keys, n)
+    for engine in (reference, tested):
+        found = engine.draw_label_rows(limit, keys)
+        assert found.dtype == bool
+        assert np.array_equal(found, expected)
+
+
 @given(seed=seeds, n=st.integers(1, 200), k=st.sampled_from([2, 3, 13, 14, 15, 40, 257]))
 def test_classes_are_the_same(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
@@ -95,6 +106,9 @@ def test_a_row_of_equal_bits_looks_further(engine) -> None:
     above = np.arange(2 * pairs) % 3 == 0
     limit = (part << half) + rest + above.astype(np.uint64)
     assert np.array_equal(engine.draw_labels(limit, key), above)
+    assert np.array_equal(engine.draw_label_rows(limit, np.array([key]))[0], above)
+    few = engine.draw_label_rows(limit[:9], np.array([key]))
+    assert np.array_equal(few[0], above[:9])
     rows = binned_limits(np.zeros(2 * pairs), np.zeros(2 * pairs, np.int64), 1)[0]
     counts = engine.count_labels(rows._replace(limit=limit), np.array([key]))
     assert counts.tolist() == [[above.sum()]]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import trueup as tu
@@ -122,3 +123,46 @@ def test_one_hot_labels_get_a_hint(make_file: Make) -> None:
     path = make_file("p.csv", "p_0,p_1,y_0,y_1\n0.5,0.5,1,0\n")
     with pytest.raises(tu.InputError, match=r"got y_0, y_1\. Hint: if labels are one-hot, write"):
         read(path, probs="p_*", labels="y_*")
+
+
+def test_labels_of_a_class_each_are_explained(make_file: Make) -> None:
+    one_hot = make_file("o.csv", "p_0,p_1,y_0,y_1\n0.5,0.5,1,0\n0.2,0.8,0,1\n")
+    with pytest.raises(tu.InputError, match=r"Hint: y_0, y_1 look like one-hot labels: write the"):
+        read(one_hot)
+    several = make_file("m.csv", "p_0,p_1,y_0,y_1\n0.5,0.5,1,1\n0.2,0.8,0,1\n")
+    with pytest.raises(tu.InputError, match=r"y_0, y_1 look multilabel: .* probs='p_1' `?labels"):
+        read(several)
+    assert read(several, probs="p_1", labels="y_1").labels.tolist() == [1, 1]  # as the hint says
+    plain = make_file("n.csv", "p_0,p_1,y_0,y_1\n0.5,0.5,3,2\n0.2,0.8,0,1\n")
+    with pytest.raises(tu.InputError, match=r"Hint: name the column of the labels with `labels`"):
+        read(plain)
+
+
+def test_sigmoid_scores_in_a_file_are_explained(make_file: Make) -> None:
+    rows = "".join(f"0.{k % 9},0.{(5 * k) % 9},0.{(2 * k) % 7},{k % 3}\n" for k in range(1, 60))
+    path = make_file("s.csv", f"p_0,p_1,p_2,y\n{rows}")
+    words = r"look like sigmoid scores: evaluate each column separately, such as probs='p_2'"
+    with pytest.raises(tu.InputError, match=words):
+        read(path)
+
+
+def test_one_hot_labels_of_an_npz_file_get_a_hint(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez(path, probs=np.full((4, 2), 0.5), labels=np.eye(2)[[0, 1, 1, 0]])
+    with pytest.raises(tu.InputError, match=r"Hint: if labels are one-hot, write the number or na"):
+        read(path)
+
+
+def test_labels_are_guessed_although_predictions_are_not(make_file: Make) -> None:
+    path = make_file("c.csv", "age,risk_percent,risk,died_30d\n50,30%,0.3,1\n60,20%,0.2,0\n")
+    with pytest.raises(tu.InputError, match="predictions may be in any of: risk_percent; risk"):
+        read(path)
+    assert read(path, probs="risk").labels.tolist() == [1, 0]
+    assert read(path, probs="risk_percent").scores.tolist() == [0.3, 0.2]
+
+
+def test_samples_of_lm_eval_are_named(make_file: Make) -> None:
+    row = {"doc": {}, "target": "0", "arguments": [["a", "b"]], "resps": [], "filtered_resps": []}
+    path = make_file("s.jsonl", f"{json.dumps(row)}\n" * 3)
+    with pytest.raises(tu.InputError, match="Hint: samples of lm-eval hold log-likelihoods: write"):
+        read(path)

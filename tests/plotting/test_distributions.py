@@ -58,7 +58,11 @@ def test_curves_of_classes_are_told_apart_or_thin() -> None:
     (others,) = (c for c in ax.collections if c.get_label() == "7 other classes")
     assert len(others.get_segments()) == 7
     first = curve["class"] == 0
-    assert np.allclose(others.get_segments()[0][:, 1], curve["mean_label"][first])
+    everywhere = np.column_stack([curve["score"], curve["mean_label"]])[first]
+    low, high = probs[:, 0].min() - 0.01, probs[:, 0].max() + 0.01  # of a grid of 101 points
+    reached = (low < everywhere[:, 0]) & (everywhere[:, 0] < high)
+    assert reached.sum() < len(reached)
+    assert np.allclose(others.get_segments()[0], everywhere[reached])
     few = tu.PointwiseError().table(probs[:, :3] / probs[:, :3].sum(1, keepdims=True), labels % 3)
     assert len(solid(plot_psce(few))) == 3
     with pytest.raises(InputError, match="`only` must be names of classes"):
@@ -202,3 +206,31 @@ def test_awkward_sums_are_drawn() -> None:
     for wrong in ({}, {"a": 1.0}, 0.5):
         with pytest.raises(InputError, match="`found` must be a Decomposition"):
             plot_decomposition(wrong)
+
+
+def test_the_smallest_pvalue_that_the_resamples_can_give_is_a_bound() -> None:
+    texts = [plot_null(NULL, 0.05, pvalue).texts[0].get_text() for pvalue in (1 / 101, 2 / 101)]
+    assert texts[0].endswith("p ≤ 0.0099")
+    assert texts[1].endswith("p = 0.0198")
+
+
+def test_small_statistics_are_written_in_full() -> None:
+    tiny = ResultTable({**NULL.data, "low": NULL["low"] / 1000, "high": NULL["high"] / 1000})
+    ax = plot_null(tiny, 1.5e-5)
+    assert ax.texts[0].get_text() == "observed: 0.000015"
+    ax.figure.canvas.draw()
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert "0.000010" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_curve_is_zoomed_like_a_diagram_and_a_single_score_is_a_point() -> None:
+    rng = np.random.default_rng(0)
+    p = 0.1 * rng.random(500)
+    y = rng.random(500) < p
+    curve = tu.PointwiseError().table(p, y)
+    ax = plot_psce(curve)
+    assert 0.1 < ax.get_xlim()[1] < 0.5
+    assert ax.child_axes[0].get_xlabel() == "predicted probability\n(zoomed in)"
+    assert plot_psce(curve, zoom="none").get_xlim() == (-0.03, 1.03)
+    one = plot_psce(tu.PointwiseError().table(np.ones(30), np.arange(30) > 2))
+    assert any(line.get_marker() == "o" for line in one.lines)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from studies import bin_free_coverage, coverage
-from studies.coverage import COLUMNS, FinishedBatches, Key
+from studies.coverage import COLUMNS, Key
+from studies.finished_batches import FinishedBatches
 
 
 def test_a_batch_has_every_estimator() -> None:

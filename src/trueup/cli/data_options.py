@@ -234,7 +234,7 @@ def typed_files(path: Files) -> str:
 
 
 def like(stem: str, path: Files) -> str:
-    """Return the name of a file of the same format, for a command to show.
+    """Return a file name with the same format, for an example command.
 
     >>> like("new", "p.parquet"), like("new", ["a/b.csv", "c.csv"]), like("new", "-")
     ('new.parquet', 'new.csv', 'new.csv')

@@ -54,6 +54,8 @@ def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]
         some, n = found.recalibration.rows, found.overview.n
         note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
         _show_rows(screen, "Recalibration (out-of-fold)", recalibration_rows(found), note)
+    for note in found.notes:
+        screen.paragraph(f"Note: {note}.")
     if file != "-":
         lines = next_commands(found, file, columns)
         held_out = like(HELD_OUT, file)

@@ -115,6 +115,9 @@ class Program(click.Group):
             return int(work() or OK)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
+        except click.NoSuchOption as error:
+            path = "trueup" if error.ctx is None else error.ctx.command_path
+            say(f"{_unknown_option(error)} Hint: {path} --help shows how.")
         except click.UsageError as error:
             path = "trueup" if error.ctx is None else error.ctx.command_path
             say(f"{_sentence(error.format_message())} Hint: {path} --help shows how.")
@@ -163,6 +166,16 @@ def say(text: str) -> None:
     # A full standard error cannot be reported anywhere; the exit code says the rest.
     with suppress(OSError):
         click.echo(f"trueup: {printable(text)}", err=True)
+
+
+def _unknown_option(error: click.NoSuchOption) -> str:
+    """Return which option does not exist and, if one is like it, which was meant."""
+    known = [] if error.ctx is None else [o for p in error.ctx.command.params for o in p.opts]
+    name = error.option_name
+    meant = [each for each in known if each.startswith(name)]
+    meant = meant or difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    also = f" Did you mean {meant[0]}?" if meant else ""
+    return f"No such option {name}.{also}"
 
 
 def _sentence(text: str) -> str:

@@ -129,17 +129,25 @@ def number(value: float | None) -> str:
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Return a range of numbers."""
-    return "–" if low is None or high is None else f"{number(low)} … {number(high)}"
+    """Return an interval.
+
+    >>> span(0.07, 0.14), span(None, None)
+    ('[0.0700, 0.1400]', '–')
+    """
+    return "–" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
 def pvalue(value: float | None) -> str:
     """Return a p-value to two digits.
 
-    >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(None)
-    ('0.001', '0.35', '3.4e-12', '–')
+    >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(2.2e-308), pvalue(None)
+    ('0.001', '0.35', '3.4e-12', '< 1e-300', '–')
     """
-    return "–" if value is None or math.isnan(value) else f"{value:.2g}"
+    if value is None or math.isnan(value):
+        return "–"
+    from trueup.readable import pvalue_cell  # which loads NumPy
+
+    return pvalue_cell(value, 2)
 
 
 def print_json(content: Mapping[str, Any]) -> None:

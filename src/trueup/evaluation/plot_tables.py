@@ -1,4 +1,4 @@
-"""Tables that are made for the figures of an evaluation alone."""
+"""Tables that only the figures of an evaluation need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def null_table(found: Sensitivity) -> ResultTable:
 
 
 def error_by_bins(forecasts: Forecasts) -> ResultTable:
-    """Errors for more and more bins of equal mass, and the number that the sweep chooses."""
+    """Return errors for increasing numbers of equal-mass bins, and the number the sweep chooses."""
     chosen = int(SweepError().measure(forecasts).notes.get("n_bins", 0))
     numbers = sorted({b for b in (*BIN_COUNTS, chosen) if 1 <= b <= forecasts.n})
     rows = []
@@ -41,7 +41,7 @@ def error_by_bins(forecasts: Forecasts) -> ResultTable:
 
 
 def coverage(forecasts: Forecasts) -> ResultTable:
-    """Accuracy against coverage; of very many rows at quantiles of their confidences alone."""
+    """Return accuracy against coverage, at quantiles of the confidences if there are many rows."""
     if forecasts.n <= MOST_ROWS_OF_COVERAGE:
         return _thinned(accuracy_coverage_curve(forecasts))
     bins = BinnedError(lens=TopLabel(), binning=EqualMass(POINTS_OF_CURVE)).table(forecasts)

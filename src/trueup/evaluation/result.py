@@ -46,7 +46,7 @@ class Evaluation:
         Result of the tests. ``"miscalibrated"``: the omnibus test rejects calibration at the level
         1 − confidence_level, or an observed outcome had a predicted probability of 0.
         ``"tests disagree"``: the omnibus test does not reject, but another test, a class or a group
-        does after adjustment by Holm. ``"no evidence"``: none of them rejects; this does not show
+        does after Holm adjustment. ``"no evidence"``: none of them rejects; this does not show
         that the model is calibrated. ``"not tested"``: labels are probabilities, or there are too
         few clusters for any test to reject.
     pvalue : float or None
@@ -64,7 +64,7 @@ class Evaluation:
     tests : dict of str to CalibrationTestResult
         Further tests of calibration by name.
     adjusted_pvalues : dict of str to float
-        p-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
+        p-values of the tests of ``estimates`` and ``tests``, Holm-adjusted.
     tables : dict of str to Table
         Tables behind the figures, by name.
     scores : tuple of Score
@@ -91,7 +91,7 @@ class Evaluation:
     fingerprint : str
         Hash of the data.
     reproduce : str
-        Call or command that gives this result again, with version and fingerprint.
+        Call or command that reproduces this result, with version and fingerprint.
     models : dict of str to Evaluation
         With several models, the evaluation of each.
     comparison : ResultTable or None
@@ -100,7 +100,7 @@ class Evaluation:
         Internal errors (bugs) because of which a metric, test or table was skipped, by its name;
         please report them.
     notes : tuple of str
-        What was changed in the input or assumed about it, such as percentages divided by 100.
+        Changes made to the input and assumptions about it, such as percentages divided by 100.
     schema : int
         Version of the format that `to_dict` writes.
 
@@ -267,7 +267,7 @@ class Evaluation:
         zoom: Any = None,
         stats: bool = False,
     ) -> Any:
-        """Plot one kind of figure, by default an overview of those that say most.
+        """Plot one kind of figure; the default is an overview of the most informative ones.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Evaluation:
             One of those of ``trueup plot --kind``, such as ``"reliability"``, ``"curve"`` or
             ``"classes"``; ``"models"`` compares several models.
         title : str
-            Text above the figure; by default of the overview the first answer of the verdict.
+            Text above the figure; for the overview, the default is the first answer of the verdict.
         name : object, optional
             Name of the model, for the legend or the title.
         size : (float, float), optional

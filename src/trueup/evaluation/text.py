@@ -1,4 +1,4 @@
-"""An evaluation for people: plain text for a terminal, HTML for a notebook."""
+"""Text of an evaluation: plain for a terminal, HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trueup.evaluation.verdict.wording import percent
 from trueup.forecasts.group_names import grid_of, have_order
 from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
+from trueup.readable import pvalue_cell
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
@@ -96,14 +97,14 @@ def _filled(text: str) -> str:
 
 
 def reports_of(evaluation: _Evaluation) -> list[str]:
-    """Return the notes on the input, then each bug to report once, as sentences."""
+    """Return as sentences the notes on the input and the bugs, each of them once."""
     found = dict.fromkeys(evaluation.internal_errors.values())
     notes = [f"Note: {each}." for each in evaluation.notes]
     return [*notes, *(f"{each[0].upper()}{each[1:]}." for each in found)]
 
 
 def html(evaluation: _Evaluation) -> str:
-    """Verdict and tables as they should look in a notebook, dark or light."""
+    """Return verdict and tables for a notebook with a light or dark theme."""
     answers = "".join(
         f"<dt><b>{escape(QUESTIONS[key])}</b></dt><dd>{escape(answer)}</dd>"
         for key, answer in evaluation.answers.items()
@@ -118,7 +119,7 @@ def html(evaluation: _Evaluation) -> str:
 
 
 def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
-    """Return the tables a person looks at, by title."""
+    """Return the tables to print, by title."""
     found = {
         "Calibration errors": estimate_rows(evaluation),
         "Further tests": test_rows(evaluation),
@@ -134,7 +135,7 @@ def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
 
 
 def estimate_rows(evaluation: _Evaluation) -> Rows:
-    """Every metric with its interval and p-value."""
+    """Return every metric with its interval and p-value."""
     rows: list[Sequence[str]] = [
         (
             finding.metric,
@@ -143,7 +144,7 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
             _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
-            else f"{finding.pvalue:.3g}",
+            else pvalue_cell(finding.pvalue),
             _adjusted(evaluation, finding.metric),
         )
         for finding in evaluation.estimates
@@ -153,18 +154,18 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
 
 
 def test_rows(evaluation: _Evaluation) -> Rows:
-    """Tests that are of no metric, with their p-values adjusted for all that do not decide."""
+    """Return tests that belong to no metric, with adjusted p-values except for the decisive one."""
     rows: list[Sequence[str]] = []
     if evaluation.test is not None:
-        rows.append(("omnibus", f"{evaluation.test.pvalue:.3g}", "decides"))
+        rows.append(("omnibus", pvalue_cell(evaluation.test.pvalue), "decides"))
     for name, test in evaluation.tests.items():
         if "internal_error" not in test.notes:
-            rows.append((name, f"{test.pvalue:.3g}", _adjusted(evaluation, name)))
+            rows.append((name, pvalue_cell(test.pvalue), _adjusted(evaluation, name)))
     return ("test", "p-value", "Holm"), rows
 
 
 def clinical_rows(evaluation: _Evaluation) -> Rows:
-    """O:E ratio, calibration-in-the-large and slope, of all rows and of groups."""
+    """Return O:E ratio, calibration-in-the-large and slope, for all rows and for groups."""
     measures = {"O:E": "oe", "in the large": "in_the_large", "slope": "slope"}
     names = ("rows", "n", *measures, "joint p-value")
     table = evaluation.clinical
@@ -179,13 +180,13 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
             ends = f" {_ends(low, high, 2)}" if math.isfinite(low + high) else ""
             cells.append(f"{value:.3f}{ends}" if math.isfinite(value) else "")
         joint = float(row["joint_pvalue"])
-        tested = f"{joint:.3g}" if math.isfinite(joint) else ""
+        tested = pvalue_cell(joint) if math.isfinite(joint) else ""
         rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
     return names, rows
 
 
 def group_table_rows(evaluation: _Evaluation) -> Rows:
-    """Groups in order, or the worst of very many: gap with interval, ECE and p-value."""
+    """Return groups in order, or the worst of many, with gap, interval, ECE and p-value."""
     found = evaluation.groups
     level = f"{_level(evaluation)} interval"
     names = ("group", "n", "predicted", "observed", "gap", level, "p (gap)", "ECE", "p (Holm)")
@@ -204,16 +205,16 @@ def group_table_rows(evaluation: _Evaluation) -> Rows:
                 f"{each['mean_label']:.4f}",
                 gap.replace("-", "−"),
                 f"[{low}, {high}]".replace("-", "−"),
-                f"{each['gap_pvalue']:.2g}",
+                pvalue_cell(each["gap_pvalue"], 2),
                 f"{each['ece']:.4f}",
-                f"{each['adjusted_pvalue']:.2g}",
+                pvalue_cell(each["adjusted_pvalue"], 2),
             )
         )
     return names, rows
 
 
 def group_grid_rows(evaluation: _Evaluation) -> Rows:
-    """ECE of groups that two columns or two parts of a name define, such as models and tasks."""
+    """Return the ECE of groups that two columns or two parts of a name define, as a grid."""
     found = evaluation.groups
     if found is None or "ece" not in found.table:
         return (), []
@@ -233,9 +234,9 @@ def group_grid_rows(evaluation: _Evaluation) -> Rows:
 
 
 def groups_shown(table: ResultTable) -> list[int]:
-    """Return the rows of the groups to print: all in order, or the worst of very many.
+    """Return the rows of the groups to print: all in order, or the worst if there are many.
 
-    The worst come first, unless groups have an order of their own, as dates have.
+    The worst come first, unless groups have a natural order, such as dates.
     """
     if len(table) <= MOST_IN_TABLE:
         return list(range(len(table)))
@@ -245,7 +246,7 @@ def groups_shown(table: ResultTable) -> list[int]:
 
 
 def group_rows(evaluation: _Evaluation) -> Rows:
-    """Natural frequencies of groups, each a sentence."""
+    """Return natural frequencies of groups, each as a sentence."""
     found = [each.text for each in evaluation.frequencies if each.rows.startswith(OF_GROUP)]
     shown: list[Sequence[str]] = [(each,) for each in found[:MOST_GROUPS]]
     if len(found) > MOST_GROUPS:
@@ -254,7 +255,7 @@ def group_rows(evaluation: _Evaluation) -> Rows:
 
 
 def score_rows(evaluation: _Evaluation) -> Rows:
-    """Proper scores and their terms."""
+    """Return proper scores and their terms."""
     interval = f"{_level(evaluation)} interval"
     names = ("score", "value", interval, "miscalibration", "discrimination", "uncertainty")
     rows: list[Sequence[str]] = []
@@ -274,7 +275,7 @@ def score_rows(evaluation: _Evaluation) -> Rows:
 
 
 def recalibration_rows(evaluation: _Evaluation) -> Rows:
-    """Before and after the recommended recalibration."""
+    """Return scores and errors before and after the recommended recalibration."""
     found = evaluation.recalibration
     names = ("", "log loss", "calibration error", f"{percent(OUT_OF_FOLD_LEVEL)} interval")
     if found is None:
@@ -300,7 +301,7 @@ def model_rows(evaluation: _Evaluation) -> Rows:
     rows: list[Sequence[str]] = []
     for name, model in evaluation.models.items():
         first = model.estimates[0]
-        pvalue = "" if model.pvalue is None else f"{model.pvalue:.3g}"
+        pvalue = "" if model.pvalue is None else pvalue_cell(model.pvalue)
         ends = _ends(first.interval.low, first.interval.high)
         loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
         rows.append((name, model.status, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
@@ -317,7 +318,7 @@ def _level(evaluation: _Evaluation) -> str:
 
 def _adjusted(evaluation: _Evaluation, name: str) -> str:
     found = evaluation.adjusted_pvalues.get(name)
-    return "" if found is None else f"{found:.3g}"
+    return "" if found is None else pvalue_cell(found)
 
 
 def _aligned(table: Rows) -> str:

@@ -1,8 +1,8 @@
 """Bands on reliability diagrams, as numbers.
 
-A *consistency* band lies around the diagonal and says where a calibrated model would be; a
-*confidence* band lies around the estimate and says where the truth may be. They answer different
-questions and must not be taken for each other.
+A *consistency* band lies around the diagonal and shows where the points of a calibrated model would
+be. A *confidence* band lies around the estimate and shows where the true rates may be. They answer
+different questions; do not confuse them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def confidence_band(
 ) -> ResultTable:
     r"""Compute a confidence interval for the true rate of each bin, given its labels.
 
-    Use it to show how precisely each bin is known, next to `consistency_band`.
+    Use it to show how precise the rate of each bin is, in addition to `consistency_band`.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ def confidence_band(
     simultaneous : bool, default False
         Whether the level holds for all bins together (Bonferroni).
     method : {"wilson", "clopper-pearson"}, default "wilson"
-        ``"wilson"`` is the score interval: its coverage is right on average, sometimes a little
-        above the level and sometimes below. ``"clopper-pearson"`` is never below the level, and
-        wider. With weights both use the effective number of rows, :math:`(\sum w)^2 / \sum w^2`,
-        and are approximate.
+        ``"wilson"`` is the score interval: its coverage is correct on average, sometimes a little
+        above the level and sometimes below. ``"clopper-pearson"`` is wider, and its coverage is
+        never below the level. With weights both use the effective number of rows, :math:`(\sum w)^2
+        / \sum w^2`, and are approximate.
 
     Returns
     -------
@@ -116,9 +116,10 @@ def confidence_band(
 
 
 def _binomial_quantile(q: float, n: Floats, p: Floats) -> Floats:
-    """Return the smallest k with P(X ≤ k) ≥ q, to which SciPy's inverse is near.
+    """Return the smallest k with P(X ≤ k) ≥ q, starting from SciPy's approximate inverse.
 
-    As `scipy.stats.binom.ppf`, but importing `scipy.stats` takes longer than drawing a figure.
+    It equals `scipy.stats.binom.ppf`, but importing `scipy.stats` takes longer than plotting a
+    figure.
     """
     from scipy.special import bdtrik, betaincc
 
@@ -139,7 +140,7 @@ def _wilson(rate: Floats, size: Floats, miss: float) -> tuple[Floats, Floats]:
 
 
 def _miss(table: Any, confidence_level: Any, simultaneous: Any) -> float:
-    """Chance that a bin's band may miss."""
+    """Return the probability with which the band of a bin may miss."""
     BinTable.expect(table)
     miss = 1 - check_level(confidence_level)
     check_flag("simultaneous", simultaneous)

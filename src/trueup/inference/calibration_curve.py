@@ -50,7 +50,7 @@ def calibration_curve(
     curve can follow it, in about ``confidence_level`` of all samples. In simulations
     (``python -m studies.curve_coverage``) with 500 to 12,000 rows, a 95% band covered smooth true
     rates at 94% to 99.8% of the rows, and a rate that jumps from 0.2 to 0.8 at 77% to 88% of them.
-    The whole curve is inside less often than each point.
+    The whole true curve is inside the band less often than each of its points.
 
     Parameters
     ----------

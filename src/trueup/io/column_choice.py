@@ -237,17 +237,36 @@ class _Guess:
             hint: Text = ("choose one, for example ", Argument("labels", found[0]))
         else:
             told = f"no column name looks like labels; columns: {listed(self.names)}"
-            hint = ("name the column of the labels with ", Argument("labels"))
+            hint = self._about_indicators(names)
+            hint = hint or ("name the column of the labels with ", Argument("labels"))
         raise refusal(self.shown, told, hint=hint)
+
+    def _about_indicators(self, names: list[str]) -> Text:
+        """What to do with labels that have a column for each class; nothing if there are none."""
+        if self.table is None:
+            return ""
+        found = column_guesses.indicators(names, self.table)
+        if not found:
+            return ""
+        if not column_guesses.one_each(found, self.table):
+            sets = column_guesses.prob_sets(names, self.logits)
+            example = Argument("probs", sets[0][-1] if sets else "p_1")
+            one = ("evaluate each column separately, such as ", example, " ")
+            return (f"{spanned(found)} look multilabel: ", *one, Argument("labels", found[-1]))
+        return (
+            f"{spanned(found)} look like one-hot labels: write the number or name of the class "
+            "into one column"
+        )
 
     def _outcomes(self, names: list[str]) -> list[str]:
         """Columns of 0 and 1 that may be the labels, where one column must be the predictions."""
         if self.table is None or self.logits:
             return []
         sets = self._sets(names)
-        if len(sets) != 1 or len(sets[0]) != 1:
+        if not sets or any(len(columns) > 1 for columns in sets):
             return []
-        return column_guesses.outcomes([x for x in names if x != sets[0][0]], self.table)
+        likely = {name for columns in sets for name in columns}
+        return column_guesses.outcomes([x for x in names if x not in likely], self.table)
 
     def _sets(self, names: list[str]) -> list[tuple[str, ...]]:
         """Sets of columns that may be the predictions, without columns of text."""
@@ -296,7 +315,12 @@ class _Guess:
                     f"{listed(likely)}"
                 )
                 example = likely[0]
-        hint = ("choose them, for example ", Argument("probs", example))
+        hint: Text = ("choose them, for example ", Argument("probs", example))
+        if set(self.names) >= column_guesses.OF_HARNESS and example == "p_*":
+            hint = (
+                "samples of lm-eval hold log-likelihoods: write the probability of the answer, and "
+                "whether it is right, into two columns"
+            )
         raise refusal(self.shown, told, hint=hint)
 
 

@@ -40,6 +40,7 @@ PREDICTIONS = _names(
 BESIDE = _names("weight weights w sample_weight group groups cluster clusters fold resample")
 NO_PROBS = _names("p_value p_val p_values")
 INDEXES = _names("column_0 unnamed_0 index index_level_0 id row row_id")
+OF_HARNESS = _names("arguments resps filtered_resps")
 # Words in names of columns that are predictions or outcomes if their values can be.
 SCORE_WORDS = _names("prob probs proba probability conf confidence risk")
 OUTCOME_WORDS = _names(
@@ -149,6 +150,24 @@ def outcomes(names: Sequence[str], table: Table) -> list[str]:
     return found if alone else []
 
 
+def indicators(names: Sequence[str], table: Table) -> list[str]:
+    """Columns of 0 and 1 that are called labels of a class each, such as y_0, y_1 and y_2."""
+    called = [name for name in names if _of_one_class(name)]
+    sample = table.sample(called) if len(called) > 1 else {}
+    found = [name for name in called if name in sample and _kind(sample[name]) == "zeros and ones"]
+    return ordered(found) if 1 < len(found) == len(called) else []
+
+
+def _of_one_class(name: str) -> bool:
+    word = re.fullmatch(r"(.+?)_?\d+", plain(name))
+    return word is not None and word[1] in LABELS
+
+
+def one_each(names: Sequence[str], table: Table) -> bool:
+    """Whether exactly one of these columns is 1 in every row that is looked at."""
+    return bool(np.all(np.sum(list(table.sample(names).values()), axis=0) == 1))
+
+
 def _is_two_valued(column: NDArray[Any]) -> bool:
     if column.ndim != 1:
         return False
@@ -180,7 +199,9 @@ def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str,
 def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
     """Columns that hold fractions between 0 and 1."""
     for name, column in sample.items():
-        if _kind(column) == "scores" or (column.ndim == 2 and _inside(column)):
+        if _kind(column) == "scores" or (
+            column.ndim == 2 and column.shape[1] > 1 and _inside(column)
+        ):
             yield name
 
 

@@ -114,7 +114,7 @@ def _numbers_beside_names(
         Argument("probs", listing),
     )
     return bad_column(
-        table, name, f"holds numbers, and columns {spanned(columns)} names", hint=hint
+        table, name, f"holds numbers, and columns {spanned(columns)} hold names", hint=hint
     )
 
 

@@ -72,7 +72,7 @@ def write_table(path: object, columns: Mapping[str, Any], format: str | None = N
     suffix = suffixes[-2] if gzipped and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     known = asked or SUFFIXES.get(suffix)
     if known is None:
-        rule = f"a file called {', '.join(f'*{known}' for known in SUFFIXES)}"
+        rule = f"a file name such as {', '.join(f'*{known}' for known in SUFFIXES)}"
         raise must_be("path", rule, str(place), hint=("name the format with ", Argument("format")))
     content = _content(known, _checked(columns, known), str(place))
     write_atomically(place, gzip.compress(content, mtime=0) if gzipped else content)

@@ -9,7 +9,17 @@ import numpy as np
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.plotting.common.columns import check_columns, numbers
-from trueup.plotting.common.style import FAINT, INK, MUTED, VERMILION, number, number_axis, on, tidy
+from trueup.plotting.common.style import (
+    FAINT,
+    INK,
+    MUTED,
+    VERMILION,
+    in_words,
+    number,
+    number_axis,
+    on,
+    tidy,
+)
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
@@ -79,14 +89,15 @@ def plot_null(
     top = float(np.nanmax(count, initial=0)) or 1.0
     axes.set_ylim(0, HEADROOM * top)
     axes.set_xlim(min(left, shown) - 0.05 * span, max(right, shown) + 0.05 * span)
+    after = "" if pvalue is None else f"   {in_words(pvalue, float(count.sum()))}"
     if far:
         side = ">" if observed > right else "<"
         axes.plot([shown], [0.5 * top], marker=side, color=VERMILION, markersize=11, clip_on=False)
-        _say(axes, observed, shown, 1.09 * top, pvalue, ", beyond the axis")
+        _say(axes, observed, shown, 1.09 * top, f", beyond the axis{after}")
     else:
         axes.vlines(observed, 0, 1.04 * top, color=VERMILION, linewidth=2.2)
         axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
-        _say(axes, observed, shown, 1.09 * top, pvalue)
+        _say(axes, observed, shown, 1.09 * top, after)
     axes.set_xlabel(measure)
     axes.set_ylabel("resamples under\ncalibration")
     axes.locator_params(axis="x", nbins=7)
@@ -97,18 +108,14 @@ def plot_null(
 
 def of_test(columns: ResultTable, test: CalibrationTestResult, *, ax: Axes | None = None) -> Axes:
     """Draw the statistic of an evaluation's headline and what calibrated models have."""
-    measure = "debiased squared error (tested on its own)"
+    measure = "debiased squared error (test of this error alone)"
     return plot_null(columns, test.statistic, test.pvalue, measure=measure, ax=ax)
 
 
-def _say(
-    axes: Axes, observed: float, at: float, height: float, pvalue: float | None, where: str = ""
-) -> None:
+def _say(axes: Axes, observed: float, at: float, height: float, after: str) -> None:
     """Write the observed value above its line, on the side where there is more room."""
     left, right = axes.get_xlim()
     place = (at - left) / (right - left)
     side = "left" if place < 0.35 else "right" if place > 0.65 else "center"
-    text = f"observed: {number(observed)}{where}"
-    if pvalue is not None:
-        text += f"   p = {number(pvalue)}"
+    text = f"observed: {number(observed)}{after}"
     axes.text(at, height, text, ha=side, va="bottom", color=INK)

@@ -133,6 +133,8 @@ def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
             va="top",
             size=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
+            zorder=1.9,  # below the points
         )
 
 

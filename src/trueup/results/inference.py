@@ -40,8 +40,8 @@ class Interval(FieldsShown):
     target : str
         The quantity that the interval covers, in words.
     notes : dict
-        What a reader should know. ``single_unit`` means that one row, or one cluster, cannot show
-        how much others differ; the interval is then the whole range of the target.
+        Notes for the reader. ``single_unit`` means that a single row, or a single cluster, does not
+        show variability; the interval is then the whole range of the target.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class CalibrationTestResult(FieldsShown):
     null : str
         The null hypothesis, in words.
     notes : dict
-        What a reader should know: resamples, bandwidths, whether the test is conservative.
+        Notes for the reader: resamples, bandwidths, whether the test is conservative.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class CalibrationTestResult(FieldsShown):
         """P-values of the statistics that the omnibus test combines, by name; otherwise empty.
 
         For a matrix they are listed by block and name. Those of the block "one class" are the
-        smallest of any class, so they are no p-values of tests.
+        smallest of any class, so they are not valid p-values.
         """
         return dict(self.notes.get("parts", {}))
 
@@ -127,7 +127,7 @@ class Comparison(FieldsShown):
     Parameters
     ----------
     difference : float
-        Error of the first model minus error of the second: above 0, the second is better
+        Error of the first model minus error of the second; if positive, the second model is better
         calibrated.
     interval : Interval
         Paired interval for the difference, on the same scale.
@@ -164,7 +164,7 @@ class Comparison(FieldsShown):
     text: str
 
     def _line(self) -> str:
-        test = pvalue_with_bound(self.pvalue, self.interval.notes)
+        test = pvalue_with_bound(self.pvalue, self.interval.notes, sides=2)
         return f"difference {self.interval}, {test}"
 
 
@@ -192,7 +192,7 @@ class Certificate(FieldsShown):
     text : str
         The result in words.
     notes : dict
-        What a reader should know.
+        Notes for the reader.
 
     Examples
     --------
@@ -215,4 +215,4 @@ class Certificate(FieldsShown):
     def _line(self) -> str:
         bounds = f"{short_number(self.lower_bound)} to {short_number(self.upper_bound)}"
         level = percent(self.confidence_level)
-        return f"{self.verdict}: error at most {self.max_error:g}; {level} bounds {bounds}"
+        return f"error at most {self.max_error:g}: {self.verdict}; {level} bounds {bounds}"

@@ -1,4 +1,4 @@
-"""Bins of a score: what fell into each, enough for every binned number and diagram."""
+"""Tables of bins: the sums in each bin that all binned errors and diagrams need."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class BinTable(Table):
 
     @property
     def parts(self) -> list[tuple[float, BinTable]]:
-        """The table with its weight, which is 1, in the form of `BinTables.parts`."""
+        """The table with weight 1, in the form of `BinTables.parts`."""
         return [(1.0, self)]
 
     @property
@@ -121,7 +121,7 @@ class BinTable(Table):
         return 1
 
     def nonempty(self) -> BinTable:
-        """Return the table without its empty bins, whose range goes to the bin above.
+        """Return the table without its empty bins; each of their ranges joins the next bin above.
 
         Returns
         -------
@@ -137,9 +137,9 @@ class BinTable(Table):
     def without_singles(self) -> tuple[BinTable, int]:
         """Merge every single-row bin with its nearest neighbor.
 
-        One row says nothing about a variance, so debiasing and intervals do this first. Starting at
-        the lowest score, such a bin joins the neighboring non-empty bin with the nearest mean
-        score, or the lower one in a tie. If there is no other bin, it stays.
+        A single row does not allow a variance estimate, so debiasing and intervals merge such bins
+        first. Starting at the lowest score, such a bin joins the neighboring non-empty bin with the
+        nearest mean score, or the lower one in a tie. If there is no other bin, it stays.
 
         Returns
         -------

@@ -61,7 +61,7 @@ def test_labels_by_hand() -> None:
         number[c] < score if shares else mine
         for c, score, shares, mine in zip(cluster, p, sharing, own, strict=True)
     ]
-    assert draws.labels(keys).tolist() == [int(label) for label in expected]
+    assert draws.labels(keys[None])[0].tolist() == [int(label) for label in expected]
 
 
 def test_classes_by_hand() -> None:
@@ -77,21 +77,26 @@ def test_classes_by_hand() -> None:
     sharing = draw_labels(limits_of(np.full(60, draws.share)), keys[1])
     number = mixed(keys[2] + np.arange(6, dtype=np.uint64) * STEP) / 2.0**64
     inside = (np.cumsum(rows, axis=1)[:, :-1] <= number[cluster, None]).sum(axis=1)
-    assert draws.labels(keys).tolist() == np.where(sharing, inside, own).tolist()
+    assert draws.labels(keys[None])[0].tolist() == np.where(sharing, inside, own).tolist()
 
 
 def test_labels_follow_their_scores_whatever_is_shared() -> None:
     f = shared_labels(5, 0.8, 6, 20)
     draws = SharedDraws.from_forecasts(f)
     keys = keys_of(1, 3 * 4000).reshape(-1, 3)
-    mean = np.mean([draws.labels(key) for key in keys], axis=0)
+    mean = draws.labels(keys).mean(axis=0)
     assert np.abs(mean - f.scores[draws.order]).max() < 5 * np.sqrt(0.25 / 4000)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_pvalue_of_few_clusters_by_hand(weighted: bool) -> None:
+@pytest.mark.parametrize(
+    ("seed_of_data", "share", "size", "signs_decide"), [(8, 0.5, 6, False), (2, 0.9, 15, True)]
+)
+def test_the_pvalue_of_few_clusters_by_hand(
+    seed_of_data: int, share: float, size: int, signs_decide: bool, weighted: bool
+) -> None:
     """The joint p-value of signs and of drawn labels, by loops over draws."""
-    f = shared_labels(8, 0.5, 12, 6)
+    f = shared_labels(seed_of_data, share, 12, size)
     w = np.random.default_rng(1).random(f.n) + 0.5 if weighted else np.ones(f.n)
     f = Forecasts.from_arrays(
         f.scores, f.labels, clusters=f.clusters, weights=w if weighted else None
@@ -122,12 +127,32 @@ def test_the_pvalue_of_few_clusters_by_hand(weighted: bool) -> None:
     drawn = []
     for key in keys_of(seed, 4 * 59)[59:].reshape(-1, 3):
         labels = np.empty(f.n)
-        labels[draws.order] = draws.labels(key)
+        labels[draws.order] = draws.labels(key[None])[0]
         drawn.append(relative(labels))
     by_signs = (1 + np.sum(np.array(signed) >= power(residual) - 1e-12)) / 60
     by_labels = (1 + np.sum(np.array(drawn) >= relative(f.labels) - 1e-12)) / 60
     assert by_signs != by_labels
-    assert found.pvalue == max(by_signs / 1.5, by_labels)
+    assert found.pvalue == oracle.joined([by_signs, by_labels], f.clusters, draws.share)
+    if not weighted:
+        assert signs_decide == (found.pvalue > by_labels)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "share", "lenience"),
+    [(9, 0.0, 1), (10, 0.0, 3), (30, 0.2, 3), (20, 0.97, None), (60, 0.0, 2), (60, 0.97, None)],
+)
+def test_lenience_is_less_the_more_is_shared_and_the_more_clusters_there_are(
+    n_clusters: int, share: float, lenience: float | None
+) -> None:
+    cluster = np.repeat(np.arange(n_clusters), 20)
+    draws = SharedDraws.from_forecasts(shared_labels(0, 0.5, n_clusters, 20))
+    vars(draws)["share"] = share
+    few = oracle.joined([0.4, 0.0], cluster, share)
+    assert draws.lenience == pytest.approx(0.4 / few)
+    if lenience is None:
+        assert 1 < draws.lenience < 1.3
+    else:
+        assert draws.lenience == lenience
 
 
 @pytest.mark.parametrize("n_clusters", [15, 120])

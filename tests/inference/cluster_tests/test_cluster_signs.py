@@ -12,6 +12,7 @@ from trueup.engines import set_threads, using
 from trueup.engines.draw_keys import keys_of
 from trueup.engines.select import engine
 from trueup.forecasts import Forecasts
+from trueup.inference.cluster_tests import cluster_draws
 from trueup.inference.hypothesis_tests.calibration_test import calibration_test
 
 
@@ -89,6 +90,17 @@ def test_size() -> None:
     assert ignoring > 20
 
 
+def test_labels_are_drawn_if_few_of_many_clusters_vary(monkeypatch) -> None:
+    """With scores near 1 in three of four clusters, signs alone give another p-value."""
+    f = clustered(2, 120, 3)
+    p = np.where(f.clusters % 4 == 0, f.scores, 0.9999)
+    f = Forecasts.from_arrays(p, np.where(f.clusters % 4 == 0, f.labels, 1), clusters=f.clusters)
+    options = {"method": "cluster-signs", "n_resamples": 59, "rng": 1}
+    both = calibration_test(f, **options).pvalue
+    monkeypatch.setattr(cluster_draws, "FEW_EFFECTIVE", 0.0)
+    assert calibration_test(f, **options).pvalue != both
+
+
 def test_a_wrong_model_is_found() -> None:
     f = clustered(4, 200, 5)
     wrong = Forecasts.from_arrays(f.scores**2, f.labels, clusters=f.clusters)
@@ -98,7 +110,7 @@ def test_a_wrong_model_is_found() -> None:
 def test_refusals() -> None:
     f = clustered(0, 10, 3)
     for statistic in (tu.SweepError(), tu.BinnedError(norm=2, debias=True), tu.Brier()):
-        with pytest.raises(tu.InputError, match="got a statistic of more than score − label"):
+        with pytest.raises(tu.InputError, match="got a statistic with more than score − label"):
             calibration_test(f, statistic=statistic, method="cluster-signs")
     with pytest.raises(
         tu.InputError,

@@ -17,6 +17,7 @@ from trueup.inference.cluster_tests.cluster_draws import (
     FEW_CLUSTERS,
     SharedDraws,
     drawn_signs,
+    few_clusters,
 )
 from trueup.inference.omnibus.clusters import ClusterColumns
 from trueup.inference.omnibus.omnibus import BLOCKS
@@ -42,9 +43,10 @@ def drawn(f: Forecasts) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     labels = []
     for key in keys[DRAWS:].reshape(-1, 3):
         as_given = np.empty(f.n, np.int64)
-        as_given[shared.order] = shared.labels(key)
+        as_given[shared.order] = shared.labels(key[None])[0]
         labels.append(as_given)
-    return cluster, signs, labels if cluster.max() + 1 < FEW_CLUSTERS else []
+    rows = f.rows(slice(None)) if f.is_matrix else f.scores[:, None]
+    return cluster, signs, labels if oracle.draws_labels(rows, cluster, f.weights) else []
 
 
 def data(kind: str, n: int, n_clusters: int, seed: int = 0, weighted: bool = False) -> Forecasts:
@@ -72,7 +74,7 @@ def test_pvalue_of_scores_is_that_of_loops(n, n_clusters, kind, weighted) -> Non
     f = data(kind, n, n_clusters, weighted=weighted)
     cluster, signs, labels = drawn(f)
     pools = [oracle.sign_pool(f.scores, f.labels, cluster, signs, f.weights)]
-    if n_clusters < FEW_CLUSTERS:
+    if labels:
         pools.append(oracle.label_pool(f.scores, f.labels, cluster, labels, f.weights))
     found = omnibus(f)
     share = SharedDraws.from_forecasts(f).share
@@ -86,10 +88,13 @@ def test_pvalue_of_scores_is_that_of_loops(n, n_clusters, kind, weighted) -> Non
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("n_classes", "n_clusters"), [(2, 6), (10, 6), (3, 110)])
-def test_pvalue_of_a_matrix_is_that_of_loops(n_classes, n_clusters, weighted) -> None:
+@pytest.mark.parametrize("concentration", [0.5, 0.02])
+def test_pvalue_of_a_matrix_is_that_of_loops(
+    n_classes, n_clusters, weighted, concentration
+) -> None:
     rng = np.random.default_rng(n_classes)
     n = 36 if n_clusters < FEW_CLUSTERS else 120
-    probs = rng.dirichlet(np.full(n_classes, 0.5), n)
+    probs = rng.dirichlet(np.full(n_classes, concentration), n)
     y = (rng.random(n)[:, None] > np.cumsum(probs, axis=1)[:, :-1]).sum(axis=1)
     y = np.where(y == n_classes - 1, 0, y)  # no label of the last class
     w = rng.random(n) + 0.2 if weighted else None
@@ -161,6 +166,21 @@ def test_draws_in_several_rounds_change_nothing(monkeypatch) -> None:
     whole = omnibus(f)
     monkeypatch.setattr("trueup.inference.omnibus.clusters.MOST_ENTRIES", 300)
     assert omnibus(f) == whole
+
+
+@pytest.mark.parametrize(
+    ("p", "weights", "few"),
+    [(0.3, 1.0, False), (0.3, 200.0, True), (0.02, 1.0, True), (0.05, 1.0, False)],
+)
+def test_labels_are_drawn_where_few_clusters_vary(p, weights, few) -> None:
+    """Of 120 clusters of two rows, thirty have other scores or weights than the rest."""
+    cluster = np.arange(240) % 120
+    scores, w = np.where(cluster < 30, 0.4, p), np.where(cluster < 30, weights, 1.0)
+    f = Forecasts.from_arrays(scores, np.arange(240) % 2, weights=w, clusters=cluster)
+    assert few_clusters(f) == few == oracle.draws_labels(scores[:, None], cluster, w)
+    matrix = np.column_stack([1 - scores, scores])
+    f = Forecasts.from_arrays(matrix, np.arange(240) % 2, weights=w, clusters=cluster)
+    assert few_clusters(f) == few
 
 
 def test_one_cluster_tells_nothing() -> None:

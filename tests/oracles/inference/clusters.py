@@ -88,7 +88,7 @@ def pvalue(pools: Sequence[Table], cluster: Ints, share: float) -> float:
 
 
 def joined(pvalues: Sequence[float], cluster: Ints, share: float) -> float:
-    """The p-value of labels, or that of signs by 1 + 2 / design effect; of few, the larger one."""
+    """The p-value of labels, or that of signs by 3, or by less; of few clusters, the larger."""
     if len(pvalues) == 1:
         return pvalues[0]
     by_signs, by_labels = pvalues
@@ -96,7 +96,21 @@ def joined(pvalues: Sequence[float], cluster: Ints, share: float) -> float:
     if len(sizes) < 10:
         return max(by_labels, by_signs)
     mean_size = sum(size * size for size in sizes) / len(cluster)  # of the cluster of a row
-    return max(by_labels, by_signs / (1 + 2 / (1 + (mean_size - 1) * share)))
+    design_effect = 1 + (mean_size - 1) * share
+    more = 2 if design_effect < 6 else 72 / design_effect**2
+    return max(by_labels, by_signs / (1 + (more if len(sizes) <= 30 else more * 30 / len(sizes))))
+
+
+def draws_labels(
+    p: Sequence[Sequence[float]], cluster: Ints, weights: Floats | None = None
+) -> bool:
+    """Whether labels are drawn: under 100 clusters, or under 50 that would vary as much."""
+    w = float_weights(weights, len(cluster))
+    variance = [0.0] * (int(max(cluster)) + 1)
+    for i, g in enumerate(cluster):
+        variance[g] += w[i] ** 2 * math.fsum(x * (1 - x) for x in p[i])
+    effective = math.fsum(variance) ** 2 / math.fsum(v * v for v in variance)
+    return len(variance) < 100 or effective < 50
 
 
 def likely_share(

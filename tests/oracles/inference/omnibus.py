@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +17,19 @@ from oracles.arithmetic import Floats, Ints, float_weights, same_shape
 N_FINE = 11_264
 OUTER = 37 * 128
 NAMES = ("mean", "cox", "range", "chi2", "kernel", "scan")
-BLOCK_WEIGHTS = (Fraction(2), Fraction(1, 4), Fraction(2))
+BLOCK_WEIGHTS = (Fraction(3), Fraction(1, 4), Fraction(2))
+PART_WEIGHTS = tuple(Fraction(k, 2) for k in (3, 3, 1, 1, 3, 2))
 
 
 class Cell(NamedTuple):
-    """One cell of the test; ``number`` counts from 0 to G - 1, cells without rows included."""
+    """One cell of the test; ``number`` counts from 0 to ``of`` - 1, cells without rows included."""
 
     number: int
     rows: list[int]
     variance: float
     mean_score: float
     logit: float
+    of: int = 45
 
 
 def fine_cell(p: float) -> int:
@@ -65,10 +66,10 @@ def cells_of(p: Floats, weights: Floats | None = None) -> list[Cell]:
         group = min(math.floor(groups * (before + own / 2) / total), groups - 1)
         members.setdefault(group, []).append(fine[number])
         before += own
-    return [_cell(number, members[number], p, w) for number in sorted(members)]
+    return [_cell(number, members[number], p, w, groups) for number in sorted(members)]
 
 
-def _cell(number: int, parts: list[list[int]], p: Floats, w: list[float]) -> Cell:
+def _cell(number: int, parts: list[list[int]], p: Floats, w: list[float], of: int) -> Cell:
     rows = [i for part in parts for i in part]
     variances = [_variance(part, p, w) for part in parts]
     logits = [_logit_of_mean(part, p, w) for part in parts]
@@ -76,7 +77,7 @@ def _cell(number: int, parts: list[list[int]], p: Floats, w: list[float]) -> Cel
     counted = [(v, z) for v, z in zip(variances, logits, strict=True) if v > 0]
     logit = math.fsum(v * z for v, z in counted) / variance if counted else 0.0
     mean = math.fsum(w[i] * float(p[i]) for i in rows) / math.fsum(w[i] for i in rows)
-    return Cell(number, rows, variance, mean, logit)
+    return Cell(number, rows, variance, mean, logit, of)
 
 
 def _variance(rows: list[int], p: Floats, w: list[float]) -> float:
@@ -137,16 +138,20 @@ def running_range(r: Sequence[float]) -> float:
 
 
 def kernel_sum(cells: list[Cell], r: Sequence[float]) -> float:
-    """Residuals of all pairs of cells, weighted by how near their mean scores are."""
-    m = [c.mean_score for c in cells]
-    size = range(len(m))
-    distances = [abs(m[a] - m[b]) for a in size for b in size if a < b]
-    width = 0.1 * median(distances) if distances else 1.0
-    return math.fsum(
-        r[a] * r[b] * (1.0 if a == b else math.exp(-abs(m[a] - m[b]) / width))
-        for a in size
-        for b in size
-    )
+    """R'(V⁻¹ − (V + V C V)⁻¹)R over cells whose labels vary, C a Gaussian kernel of their places.
+
+    That is twice the log likelihood ratio, without its constant, of normal logit errors with
+    covariance C to none.
+    """
+    some = [b for b in range(len(cells)) if cells[b].variance > 0]
+    if not some:
+        return 0.0
+    v = np.array([cells[b].variance for b in some])
+    place = np.array([cells[b].number / cells[b].of for b in some])
+    c = 40 / v.sum() * np.exp(-((place[:, None] - place[None, :]) ** 2) / (2 * 0.05**2))
+    x = np.array([r[b] for b in some])
+    whole = np.diag(v) + np.diag(v) @ c @ np.diag(v)
+    return float(x @ (x / v) - x @ np.linalg.inv(whole) @ x)
 
 
 def scan(cells: list[Cell], r: Sequence[float]) -> tuple[float, tuple[int, int]]:
@@ -193,9 +198,10 @@ def pooled(column: Sequence[float]) -> list[Fraction]:
 
 
 def combined(table: Sequence[Sequence[float]]) -> list[Fraction]:
-    """Sum of 1/p over the statistics of every row of the pool, exactly."""
+    """Sum of weight/p over the statistics of every row of the pool, exactly."""
     columns = [pooled([row[k] for row in table]) for k in range(len(table[0]))]
-    return [sum((1 / c[b] for c in columns), Fraction(0)) for b in range(len(table))]
+    weighted = [(PART_WEIGHTS[k % 6], c) for k, c in enumerate(columns)]
+    return [sum((a / c[b] for a, c in weighted), Fraction(0)) for b in range(len(table))]
 
 
 def share_at_least(values: Sequence[Fraction]) -> list[Fraction]:
@@ -213,7 +219,7 @@ def binary_pvalue(
 def matrix_pvalue(
     probs: np.ndarray, y: Ints, draws: Sequence[Ints], weights: Floats | None = None
 ) -> Fraction:
-    """Top label, sums over classes, and every class, ranked and joined with weights 2, 1/4, 2."""
+    """Top label, sums over classes, and every class, ranked and joined with weights 3, 1/4, 2."""
     tops = [max(range(len(row)), key=lambda k, row=row: (row[k], -k)) for row in probs]
     score = [row[k] for row, k in zip(probs, tops, strict=True)]
     hits = [

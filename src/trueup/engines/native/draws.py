@@ -1,4 +1,4 @@
-"""Labels, classes and rows drawn at random: some resamples per thread."""
+"""Random draws of labels, classes and rows; each thread computes some resamples."""
 
 from __future__ import annotations
 
@@ -8,18 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 import trueup.engines.kernels.draws as compiled
+import trueup.engines.reference.draws as reference
 from trueup._typing import Bits, Floats, Ints
 from trueup.engines.blocks import Chunk, cut
 from trueup.engines.memory import FRESH, Scratch, plain
 from trueup.engines.threads import run
 from trueup.engines.types import BinnedLimits, ScoreCounts
 
+FEW_ROWS = 300  # for fewer, many draws at once in NumPy are faster than a call for each
 CHUNK_DRAWS = 1 << 18  # fewer draws than this are not worth a thread
 
 
 def draw_labels(limit: Bits, key: np.uint64) -> NDArray[np.bool_]:
     labels = np.empty(len(limit), np.uint8)
     compiled.draw_labels(plain(limit, np.uint64), int(key), labels)
+    return labels.view(np.bool_)
+
+
+def draw_label_rows(limit: Bits, keys: Bits) -> NDArray[np.bool_]:
+    if len(limit) < FEW_ROWS:
+        return reference.draw_label_rows(limit, keys)
+    limit = plain(limit, np.uint64)
+    labels = np.empty((len(keys), len(limit)), np.uint8)
+    for row, key in zip(labels, keys.tolist(), strict=True):
+        compiled.draw_labels(limit, key, row)
     return labels.view(np.bool_)
 
 

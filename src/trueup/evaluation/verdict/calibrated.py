@@ -1,4 +1,4 @@
-"""The first sentence: it states the status of the model and never more."""
+"""The first sentence, which states the status of the model and nothing else."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def frequency_of_scores(
 
 
 def frequencies_of_groups(forecasts: Forecasts, confidence_level: float) -> tuple[Frequency, ...]:
-    """Count the outcomes of every group, and those that were predicted."""
+    """Count the observed and the predicted outcomes of every group."""
     if forecasts.groups is None:
         return ()
     return tuple(

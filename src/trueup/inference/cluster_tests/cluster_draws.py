@@ -1,9 +1,10 @@
-"""Labels drawn for rows in clusters: each as likely as predicted, and dependent as observed.
+"""Labels drawn for rows in clusters, with predicted probabilities and estimated dependence.
 
-A row's label is the class whose interval of [0, 1], one after the other as long as their predicted
-probabilities, holds a uniform number. With probability τ this number is the one of its cluster,
-which rows share; else it is the row's own. Whatever τ is, every label follows its predicted
-distribution, so residuals have the right skewness; τ is estimated by maximum likelihood.
+The interval [0, 1] is divided into one interval per class, with the predicted probabilities as
+lengths. A row's label is the class whose interval contains a uniform random number. With
+probability τ this is the number of its cluster, which rows share; otherwise it is the row's own
+number. Whatever τ is, every label follows its predicted distribution, so residuals have the right
+skewness; τ is estimated by maximum likelihood.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
 from trueup.engines.draw_keys import STEP, class_limits, limits_of, mixed
@@ -27,20 +29,30 @@ too often where scores are near 0 or 1. Labels drawn by `SharedDraws` have the r
 are right for any number of clusters, if their dependence is like that of the data.
 """
 
+FEW_EFFECTIVE = 50.0
+"""Labels are also drawn if fewer clusters than this have most of the variance of all labels."""
+
 ROUGH = 10
 """With fewer clusters, a p-value is rough: there are not many patterns of their signs."""
 
 LENIENT = 2.0
-"""How much more of the p-value of signs than of drawn labels counts: see `SharedDraws.lenience`."""
+"""How much larger than that of labels the p-value of signs may be: see `SharedDraws.lenience`."""
+
+WEAK = 6.0
+"""Design effect up to which labels are right whatever the form of dependence."""
+
+SOME_CLUSTERS = 30
+"""With more clusters, signs are more nearly right and count more."""
 
 SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
+AT_ONCE = 1 << 14  # labels that are drawn together: their sums stay in a cache
 NUMBERS = 200  # shared numbers over which the likelihood is averaged
 SMALLEST = 1e-300  # a likelihood whose logarithm is finite
 
 
 @dataclass(frozen=True, eq=False)
 class SharedDraws:
-    """Rows in clusters, in an order that does not depend on how they were given."""
+    """Rows in clusters, in an order that does not depend on the input order."""
 
     order: Ints  # of the rows as given
     cluster: Ints  # of each row in order, as the limits
@@ -76,7 +88,7 @@ class SharedDraws:
 
     @cached_property
     def share(self) -> float:
-        """Estimated share of rows that use the number of their cluster."""
+        """Estimated fraction of rows that use the number of their cluster."""
         return likely_share(self.lower, self.upper, self.cluster)
 
     @property
@@ -86,33 +98,40 @@ class SharedDraws:
 
     @property
     def inflation(self) -> float:
-        """Design effect: by how much the estimated dependence inflates variances of sums."""
+        """Design effect: the factor by which estimated dependence inflates variances of sums."""
         sizes = np.bincount(self.cluster)
         return 1 + self.share * float(np.sum(sizes * (sizes - 1.0)) / np.sum(sizes))
 
     @property
     def lenience(self) -> float:
-        """Factor by which the p-value of signs may be larger than that of drawn labels.
+        """Factor by which the p-value of cluster signs may exceed that of drawn labels.
 
-        The larger of the two is too cautious: they differ by chance where both are right. Where
-        dependence matters little, drawn labels are right, so the factor is 3; where it matters
-        much, they depend on its form, and the factor is near 1. Signs of very few clusters are
-        few, and the larger p-value counts. docs/cluster-tests.md has the error rates.
+        The larger of the two is too cautious: they differ by chance where both are right. Up to a
+        design effect of 6, drawn labels are right for all forms of dependence that were tried, so
+        the factor is 3. Beyond, they depend on that form, and the factor decreases to 1. It also
+        does so with more than 30 clusters. Signs of very few clusters are few, and the larger
+        p-value counts. docs/cluster-tests.md has the error rates.
         """
-        return 1 + LENIENT / self.inflation if self.n_clusters >= ROUGH else 1.0
+        if self.n_clusters < ROUGH:
+            return 1.0
+        weak = min(1.0, WEAK / self.inflation) ** 2
+        return 1 + LENIENT * weak * min(1.0, SOME_CLUSTERS / self.n_clusters)
 
-    def labels(self, keys: Bits) -> Ints:
-        """Draw a label for every row in order, by three keys: own, who shares, and shared."""
-        numbers = mixed(keys[2] + np.arange(self.n_clusters, dtype=np.uint64) * STEP)
-        number = numbers[self.cluster]
-        sharing = engine.draws.draw_labels(self._sharing, keys[1])
+    def labels(self, keys: Bits) -> NDArray[Any]:
+        """Draw labels of the rows in order, (draws, n), a draw for every three keys.
+
+        The keys are for own numbers, for who shares, and for shared numbers.
+        """
+        first = np.arange(self.n_clusters, dtype=np.uint64) * STEP
+        number = mixed(keys[:, 2:] + first)[:, self.cluster]
+        sharing = engine.draws.draw_label_rows(self._sharing, keys[:, 1])
         if self.binary:
             limit = self.limits[:, 0]
-            own = engine.draws.draw_labels(limit, keys[0])
-            return np.where(sharing, number < limit, own).astype(np.int64)
-        labels = engine.draws.draw_classes(self.limits, keys[0])
-        some = np.flatnonzero(sharing)
-        labels[some] = (self.limits[some] <= number[some, None]).sum(axis=1)
+            own = engine.draws.draw_label_rows(limit, keys[:, 0])
+            return np.where(sharing, number < limit, own).view(np.uint8)
+        labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
+        draw, row = np.nonzero(sharing)
+        labels[draw, row] = (self.limits[row] <= number[draw, row][:, None]).sum(axis=1)
         return np.asarray(labels)
 
     @cached_property
@@ -120,17 +139,42 @@ class SharedDraws:
         return limits_of(np.full(len(self.cluster), self.share))
 
 
+def few_clusters(forecasts: Forecasts) -> bool:
+    """Whether a test by signs of clusters also draws labels."""
+    assert forecasts.clusters is not None
+    cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
+    if int(cluster.max()) + 1 < FEW_CLUSTERS:
+        return True
+    if forecasts.is_matrix:
+        variance = np.concatenate(
+            [1 - np.square(forecasts.rows(block)).sum(axis=1) for block in forecasts.blocks()]
+        )
+    else:
+        p = forecasts.scores.astype(np.float64)
+        variance = p * (1 - p)
+    if forecasts.weights is not None:
+        variance = variance * np.square(forecasts.weights)
+    by_cluster = np.bincount(cluster, variance).astype(np.float64)
+    return effective_number(by_cluster) < FEW_EFFECTIVE
+
+
+def effective_number(variance: Floats) -> float:
+    """Return how many clusters of equal variance would vary as much: (Σ V)²/Σ V²."""
+    squares = float(np.square(variance).sum())
+    return float(variance.sum()) ** 2 / squares if squares > 0 else float(len(variance))
+
+
 def drawn_signs(n_clusters: int, keys: Bits) -> Floats:
-    """Draw +1 or −1 for every cluster, a row per key."""
+    """Draw +1 or −1 for every cluster, with one row per key."""
     even = np.full(n_clusters, 1 << 63, np.uint64)
-    return np.stack([np.where(engine.draws.draw_labels(even, key), 1.0, -1.0) for key in keys])
+    return np.where(engine.draws.draw_label_rows(even, keys), 1.0, -1.0)
 
 
 def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
-    """Return the share of shared numbers that makes the observed labels most likely.
+    """Return the fraction of shared numbers that maximizes the likelihood of the labels.
 
-    Labels are the intervals in which their numbers lie. Given the number of a cluster its rows
-    are independent; the likelihood is averaged over a grid of such numbers.
+    Given the number of a cluster, its rows are independent; the likelihood is averaged over a grid
+    of such numbers.
     """
     n_clusters = int(cluster.max()) + 1
     first, end = (np.ceil(edge * NUMBERS - 0.5).astype(np.int64) for edge in (lower, upper))
@@ -148,9 +192,9 @@ def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
 
 
 def about_clusters(n_clusters: int) -> dict[str, Any]:
-    """Return the notes on clusters: how many, and of few the number of patterns of their signs.
+    """Return notes on clusters: their number and, if they are few, the number of sign patterns.
 
-    Opposite patterns are as large as each other, so p-values of k clusters are at least 2^(1 − k).
+    Opposite patterns give equal statistics, so p-values of k clusters are at least 2^(1 − k).
     """
     notes: dict[str, Any] = {"clusters": n_clusters, "asymptotic": True}
     if n_clusters < ROUGH:
@@ -159,14 +203,14 @@ def about_clusters(n_clusters: int) -> dict[str, Any]:
 
 
 def joint_pvalue(by_signs: float, by_labels: float, shared: SharedDraws) -> float:
-    """Return the p-value of drawn labels, unless that of signs is much larger."""
+    """Return the p-value of drawn labels, unless that of cluster signs is much larger."""
     return max(by_labels, by_signs / shared.lenience)
 
 
 def relative(values: Floats, spread: Floats) -> Floats:
-    """Divide statistics by their spread under signs of clusters, which every draw has too.
+    """Divide statistics by their standard deviation under cluster signs, as for every draw.
 
-    Few clusters tell little of this spread; the quotient takes that into account.
+    With few clusters this standard deviation is uncertain; the ratio takes that into account.
     """
     unlike = np.where(values > 0, np.inf, 0.0)
     ratio = np.divide(values, spread, out=unlike, where=(spread > 0) & np.isfinite(values))

@@ -30,8 +30,8 @@ def calibration_test(
 ) -> CalibrationTestResult:
     """Test the hypothesis that a model is calibrated.
 
-    The default is the omnibus test, which combines six statistics, each sensitive to another kind
-    of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
+    The default is the omnibus test, which combines six statistics, each sensitive to a different
+    kind of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
     2019, §4.3). The p-value is the fraction of draws, the data included, whose statistic is at
     least that of the data. It is never 0 and, with predictions held fixed, exact: under the
     hypothesis P(p ≤ α) ≤ α for any number of rows. If a statistic has few possible values, ties
@@ -60,8 +60,9 @@ def calibration_test(
     logits : bool, default False
         Whether `probs` holds logits instead of probabilities.
     tail : {"resampling", "asymptotic"}, default "resampling"
-        ``"asymptotic"`` is an approximation that can go below that p-value, for ``method="ks"``
-        (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have ``approximation``.
+        ``"asymptotic"`` is an approximation that can be below the smallest resampling p-value, for
+        ``method="ks"`` (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have
+        ``approximation``.
     rng : int, Generator or None, default 0
         Random seed. The same seed gives the same p-value on any engine and number of threads.
     progress : bool or callable, optional
@@ -77,13 +78,13 @@ def calibration_test(
     -----
     The methods:
 
-    * ``"omnibus"``: six statistics of the same drawn labels, combined; exact. Against the five
-      kinds of errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six,
-      which differs from kind to kind. ``statistic`` is None or a lens with one outcome per row.
-      Without a lens, a matrix is tested by its top labels, by sums over classes and by every class
-      together. The result has the p-value of each statistic in ``parts``. The smallest of them is
-      ``strongest``; it describes the data and is no second test. With ``clusters``, signs of whole
-      clusters replace drawn labels: asymptotic in the number of clusters.
+    * ``"omnibus"``: six statistics of the same drawn labels, combined; exact. For the five kinds of
+      errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six, which is
+      different for each kind. ``statistic`` is None or a lens with one outcome per row. Without a
+      lens, a matrix is tested by its top labels, by sums over classes and by every class together.
+      The result has the p-value of each statistic in ``parts``. The smallest of them is
+      ``strongest``; it describes the data and is not a second test. With ``clusters``, signs of
+      whole clusters replace drawn labels: asymptotic in the number of clusters.
     * ``"consistency"``: fixed predictions, drawn labels; exact. ``statistic`` is an estimator. The
       default is that of `rmsce_debiased`:
       ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
@@ -92,8 +93,8 @@ def calibration_test(
     * ``"cluster-signs"``: for forecasts with ``clusters``. The residuals of whole clusters change
       sign. Asymptotic in the number of clusters. For statistics of score − label: `BinnedError`
       without correction (the default here), `CumulativeError`, `SmoothError`.
-    * ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`; asymptotic.
-    * ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
+    * ``"cox"``: the joint test of `cox`, slope 1 and intercept 0 on the logit scale; asymptotic.
+    * ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None, as for ``"cox"``.
     * ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or None.
     * ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None.
     * ``"ks"``: a lens, a `CumulativeError` or None.
@@ -102,17 +103,19 @@ def calibration_test(
     through the lens of the statistic: the hypothesis is canonical calibration. A statistic of the
     top label rejects only what the top label shows.
 
-    If every prediction is 0 or 1, the p-value is 1 if all predictions were right, else the smallest
-    possible. ``"skce-distribution-free"`` is an exception, because it is a bound for any model.
+    If every prediction is 0 or 1, the p-value is 1 if all predictions are correct, and the smallest
+    possible one otherwise. ``"skce-distribution-free"`` is an exception, because it is a bound for
+    any model.
 
     All methods except ``"cluster-signs"`` and ``"omnibus"`` assume independent rows and reject
     ``clusters``. Rows of a cluster share what the predictions do not explain, and p-values that
-    ignore this are too small. Signs of clusters need many clusters, above all if scores are near 0
-    or 1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
-    estimated dependence within clusters. The p-value is then that of the drawn labels, or two
-    thirds of that of the signs if this is larger (with fewer than 10 clusters, all of it). With
-    fewer than 10 clusters ``notes`` say ``rough``: k clusters have 2^(k − 1) different patterns of
-    signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
+    ignore this are too small. Cluster signs need many clusters, especially if scores are near 0 or
+    1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
+    estimated dependence within clusters. The result is then the larger of two numbers: the p-value
+    of the drawn labels, and two thirds of the p-value of the signs (with fewer than 10 clusters,
+    the whole p-value of the signs). With fewer than 10 clusters ``notes`` say ``rough``: k clusters
+    have 2^(k − 1) different patterns of signs, so p-values are at least 2^(1 − k).
+    docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All groups in one table, with the columns that define them: what is written to a file."""
+"""The table of all groups, with the columns that define them, as it is written to a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 def columns_of_groups(names: Sequence[Any], forecasts: Forecasts) -> ResultTable | None:
-    """Return the columns that groups came from, one row per name; None if none is known."""
+    """Return the columns that groups came from, one row per name, or None if they are not known."""
     columns = forecasts.group_columns
     if forecasts.groups is None or not columns:
         return None
@@ -47,7 +47,7 @@ def columns_of_groups(names: Sequence[Any], forecasts: Forecasts) -> ResultTable
 def table_of_groups(errors: ResultTable, names: ResultTable | None) -> ResultTable:
     """Return all groups in order: their names, each in its own column, and the main numbers.
 
-    A column of names that is called like a column of numbers is renamed: n becomes group_n.
+    A column of names that has the name of a result column is renamed: n becomes group_n.
     """
     by_name: dict[str, NDArray[Any]] = {"group": errors["group"]}
     if names is not None:

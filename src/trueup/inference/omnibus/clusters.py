@@ -1,9 +1,9 @@
-"""The omnibus statistics of rows in clusters: everything from sums of residuals by cluster.
+"""The omnibus statistics of rows in clusters, computed from sums of residuals by cluster.
 
-With R_gc the sum of w(y − p) of cluster g in cell c, the statistics of the data are those of
-R_c = Σ_g R_gc. Signs s_g of whole clusters keep what the rows of a cluster share:
-R_c = Σ_g s_g R_gc is one matrix product for all draws. With few clusters signs alone reject too
-often if scores are near 0 or 1, so labels are drawn as well: see `cluster_draws`.
+Let R_gc be the sum of w(y − p) of cluster g in cell c. The statistics of the data use R_c = Σ_g
+R_gc. Signs s_g of whole clusters preserve the dependence within a cluster, and R_c = Σ_g s_g R_gc
+is one matrix product for all draws. With few clusters, signs alone reject too often if scores are
+near 0 or 1, so labels are drawn as well: see `cluster_draws`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from trueup.engines.blocks import steps
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
 from trueup.inference.cluster_tests.cluster_draws import (
+    AT_ONCE,
     FEW_CLUSTERS,
     SharedDraws,
     about_clusters,
     drawn_signs,
+    few_clusters,
     relative,
 )
 from trueup.inference.omnibus.columns import Column
@@ -34,9 +36,9 @@ MOST_GROUPS = 2048  # of clusters that change sign together, where there are mor
 
 
 class ClusterColumns:
-    """The columns of scores of rows in clusters, in cells: of a matrix the top labels come first.
+    """The columns of scores of rows in clusters, in cells; for a matrix, the top labels come first.
 
-    Rows stand in an order that does not depend on how they were given.
+    Rows are in an order that does not depend on the input order.
     """
 
     def __init__(self, forecasts: Forecasts) -> None:
@@ -67,17 +69,17 @@ class ClusterColumns:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What to say of the reference."""
+        """The notes on the reference distribution."""
         return about_clusters(self.n_clusters)
 
     def pools(self, seed: int, n_resamples: int) -> list[Floats]:
         """Return the statistics of the data, then of the draws, (1 + draws, columns, 6).
 
-        The first pool has draws of signs, the second, for few clusters, draws of labels.
+        The first pool has draws of signs; the second, for few clusters, has draws of labels.
         """
         keys = keys_of(seed, 4 * n_resamples)
         pools = [self._of_signs(keys[:n_resamples])]
-        if self.n_clusters < FEW_CLUSTERS:
+        if few_clusters(self.forecasts):
             pools.append(self._of_labels(keys[n_resamples:].reshape(-1, 3)))
         return pools
 
@@ -88,7 +90,7 @@ class ClusterColumns:
         if n_groups > most:
             group, n_groups = group * most // n_groups, most
         sums = ResidualSums(self, group, n_groups)
-        table = sums.residuals(self.labels)
+        table = sums.residuals(self.labels[None])[0]
         found = [self.statistics(table.sum(axis=0)[None])]
         for first, last in steps(len(keys), max(1, MOST_ENTRIES // max(n_cells, n_groups))):
             found.append(self.statistics(drawn_signs(n_groups, keys[first:last]) @ table))
@@ -97,13 +99,12 @@ class ClusterColumns:
     def _of_labels(self, keys: Bits) -> Floats:
         sums = ResidualSums(self, self.shared.cluster, self.n_clusters)
         found = []
-        for first, last in steps(1 + len(keys), max(1, MOST_ENTRIES // sums.offset.size)):
-            tables = np.stack(
-                [
-                    sums.residuals(self.labels if r == 0 else self.shared.labels(keys[r - 1]))
-                    for r in range(first, last)
-                ]
-            )
+        entries = max(sums.offset.size, sums.place.size)
+        for first, last in steps(1 + len(keys), max(1, min(AT_ONCE, MOST_ENTRIES) // entries)):
+            labels = self.shared.labels(keys[max(0, first - 1) : last - 1])
+            if first == 0:
+                labels = np.concatenate([self.labels[None], labels])
+            tables = sums.residuals(labels)
             spread = self.spread(tables.reshape(-1, tables.shape[2]))
             spread = spread.reshape(*tables.shape[:2], *spread.shape[1:]).sum(axis=1)
             spread[..., MAXIMA] = np.sqrt(spread[..., MAXIMA])
@@ -111,10 +112,10 @@ class ClusterColumns:
         return np.concatenate(found)
 
     def spread(self, residual: Floats) -> Floats:
-        """Return what each cluster, a row of residuals, adds to the mean statistics under signs.
+        """Return the contribution of each cluster (a row of residuals) to the mean under signs.
 
-        A quadratic form of signed sums is on average the sum of those of single clusters. Maxima
-        of sums, which are no quadratic forms, get the root of one that grows as they do.
+        The mean of a quadratic form of signed sums is the sum over single clusters. Maxima of sums,
+        which are not quadratic forms, get the root of one that grows as they do.
         """
         found = []
         for column, first, last in zip(self.columns, self.start[:-1], self.start[1:], strict=True):
@@ -122,7 +123,7 @@ class ClusterColumns:
         return np.stack(found, axis=1)
 
     def statistics(self, residual: Floats) -> Floats:
-        """Return the six statistics of every column, of each row of residuals of all cells."""
+        """Return the six statistics of every column, for each row of residuals of all cells."""
         return np.stack(
             [
                 column.cells.statistics(residual[:, first:last])
@@ -148,7 +149,7 @@ def _spread_of_cells(cells: OmnibusCells, residual: Floats) -> Floats:
 
 
 class ResidualSums:
-    """What the sums of w(y − p) by cluster and cell need besides the labels."""
+    """Data, apart from the labels, for the sums of w(y − p) by cluster and cell."""
 
     def __init__(self, columns: ClusterColumns, cluster: Ints, n_clusters: int) -> None:
         forecasts, order = columns.forecasts, columns.shared.order
@@ -184,15 +185,22 @@ class ResidualSums:
         return sums.reshape(self.shape)
 
     def residuals(self, labels: Ints) -> Floats:
-        """Return the sums of w(y − p) for labels of the rows in order, (clusters, cells)."""
+        """Return the sums of w(y − p) for draws of labels in order, (draws, clusters, cells)."""
+        n_draws, n_rows = labels.shape
+        n_places = self.upper.size
+        start = n_places * np.arange(n_draws)[:, None]
         if self.matrix:
-            rows = np.arange(len(labels))
             right = labels == self.top
-            place = np.concatenate([self.place[rows, 1 + labels], self.place[right, 0]])
-            w = None if self.w is None else np.concatenate([self.w, self.w[right]])
+            place = (self.place[np.arange(n_rows), 1 + labels] + start).reshape(-1)
+            place = np.concatenate([place, (self.place[:, 0] + start)[right]])
+            w = None
+            if self.w is not None:
+                each = np.broadcast_to(self.w, labels.shape)
+                w = np.concatenate([each.reshape(-1), each[right]])
         else:
-            place = self.place[:, 0]
-            w = labels if self.w is None else labels * self.w
-        beyond = self._add(place, w) - self.upper
+            place = (self.place[:, 0] + start).reshape(-1)
+            w = np.asarray(labels if self.w is None else labels * self.w, np.float64).reshape(-1)
+        sums = np.bincount(place, w, n_draws * n_places)
+        beyond = sums.astype(np.float64).reshape(n_draws, *self.shape) - self.upper
         beyond = np.where(np.abs(beyond) > SAME_WEIGHT * self.upper, beyond, 0.0)
         return np.asarray(beyond - self.offset)

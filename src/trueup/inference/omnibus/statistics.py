@@ -1,7 +1,7 @@
-"""Six statistics of the residuals of a few cells, each sensitive to another kind of error.
+"""Six statistics of the residuals of a few cells, each sensitive to a different kind of error.
 
-All are quadratic forms or maxima of R, the sum of w(y − p) of each cell, so one table of R, of the
-data and of every draw, gives them all at once.
+All are quadratic forms or maxima of R, the sum of w(y − p) of each cell, so they are computed from
+one table of R for the data and all draws.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from trueup.tables.score_cells import CellMoments
 NAMES = ("mean", "slope", "running sum", "bins", "kernel", "range of scores")
 """The statistics, by the kind of error that each is most sensitive to."""
 
+PART_WEIGHTS = np.array([1.5, 1.5, 0.5, 0.5, 1.5, 1.0])
+"""How much the p-value of each counts; mean and kernel detect most of what the next one does."""
+
 MOST_CELLS = 45
 ROWS_PER_CELL = 8
 MERGED = 3  # neighboring cells, where fewer are wanted
-KERNEL_WIDTH = 0.1  # of the median distance between the mean scores of two cells
+KERNEL_WIDTH = 0.05  # standard deviation of the Gaussian kernel, as a share of the rows
+KERNEL_SIGNAL = 40.0  # Σ E[R]²/V of the errors that the kernel is made for
 FLOOR = 0.002  # share of the whole variance that a range has at least, so that tiny ones do not win
 ROWS_AT_ONCE = 128  # their products stay in a cache, and below what BLAS shares out to threads
 SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
@@ -32,12 +36,12 @@ SAME_LOGIT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class OmnibusCells:
-    """At most 45 cells of scores with about equally many rows each, made of whole fine cells.
+    """At most 45 cells of scores, made of whole fine cells, with about the same number of rows.
 
     Attributes
     ----------
     place
-        Number of each cell among those asked for; cells without rows are left out.
+        Number of each cell among the requested cells; empty cells are dropped.
     score, logit
         Mean score, and the mean logit of the fine cells weighted by their variances.
     variance
@@ -47,6 +51,8 @@ class OmnibusCells:
     upper, offset
         Σ w of the rows with p ≥ ½, and Σ w p minus that: Σ w(y − p) is the small difference of
         labels and ``upper``, minus ``offset``, so scores near 1 keep their digits.
+    n_places
+        Number of cells asked for.
     """
 
     place: Ints
@@ -56,14 +62,15 @@ class OmnibusCells:
     label: Floats
     upper: Floats
     offset: Floats
+    n_places: int
 
     @classmethod
     def from_moments(
         cls, fine: CellMoments, n_rows: float | None = None
     ) -> tuple[OmnibusCells, Ints]:
-        """Group fine cells by their place in the order of rows; also return the cell of each.
+        """Group fine cells by rank of their rows; also return the cell of each fine cell.
 
-        There are as many groups as for ``n_rows`` rows, by default those of the fine cells.
+        The number of groups is that for ``n_rows`` rows (default: the rows of the fine cells).
         """
         n = int(fine.count.sum() if n_rows is None else n_rows)
         n_groups = MERGED * int(np.clip(n // (MERGED * ROWS_PER_CELL), 1, MOST_CELLS // MERGED))
@@ -81,13 +88,15 @@ class OmnibusCells:
             np.add.reduceat(fine.wy, first),
             np.add.reduceat(np.where(fine.upper, fine.w, 0.0), first),
             np.add.reduceat(np.where(fine.upper, -fine.wq, fine.wq), first),
+            n_groups,
         )
         return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
 
     def residuals(self, label: NDArray[Any]) -> Floats:
-        """Return Σ w(y − p) from Σ w y: by one rule for the data and for drawn labels.
+        """Return Σ w(y − p) from Σ w y, in the same way for the data and for drawn labels.
 
-        Equal labels must give equal residuals, or the data differ from draws by rounding alone.
+        Equal labels must give equal residuals, so that rounding does not distinguish data and
+        draws.
         """
         beyond = np.subtract(label, self.upper, dtype=np.float64)
         if label.dtype.kind == "f":  # counts are exact
@@ -97,7 +106,7 @@ class OmnibusCells:
 
     @cached_property
     def residual(self) -> Floats:
-        """Σ w(y − p) of each cell, of the data."""
+        """Return Σ w(y − p) of each cell for the data."""
         return self.residuals(self.label)
 
     @cached_property
@@ -108,7 +117,7 @@ class OmnibusCells:
 
     @cached_property
     def merged_variance(self) -> Floats:
-        """Σ w² p(1 − p) of each merged cell."""
+        """Return Σ w² p(1 − p) of each merged cell."""
         return np.asarray(self._merging @ self.variance)
 
     @cached_property
@@ -121,15 +130,24 @@ class OmnibusCells:
 
     @cached_property
     def kernel(self) -> Floats:
-        """Laplacian kernel of the mean scores."""
-        distance = np.abs(self.score[:, None] - self.score[None, :])
-        between = distance[np.tri(len(distance), k=-1, dtype=bool)]
-        width = KERNEL_WIDTH * float(np.median(between)) if len(between) else 1.0
-        return np.asarray(np.exp(-distance / (width if width > 0 else 1.0)))
+        """Matrix of the quadratic form for errors of logits that form a smooth curve.
+
+        If these errors are normal with covariance C, E[R] is about V times them, and the log
+        likelihood ratio to no errors is ½ R' (C⁻¹ + V)⁻¹ R and a constant. C is a Gaussian kernel
+        of the places of the cells in the order of the rows.
+        """
+        whole = float(self.variance.sum())
+        if whole == 0:
+            return np.zeros((len(self.place), len(self.place)))
+        distance = (self.place[:, None] - self.place) / (self.n_places * KERNEL_WIDTH)
+        covariance = KERNEL_SIGNAL / whole * np.exp(-(distance**2) / 2)
+        inverse = np.linalg.solve(np.eye(len(distance)) + covariance * self.variance, covariance)
+        varies = self.variance > 0
+        return np.asarray((inverse + inverse.T) / 2 * np.outer(varies, varies))
 
     @cached_property
     def intercept_and_slope(self) -> Floats:
-        """The two directions of the Cox score: 1, and the logit minus its mean by variance."""
+        """Return the two directions of the Cox score: 1, and the logit minus its weighted mean."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
         z = self.logit - center
@@ -138,7 +156,7 @@ class OmnibusCells:
 
     @cached_property
     def _per_sd(self) -> tuple[Floats, Floats, Floats]:
-        """1/√V of both directions, of merged cells, and of the runs of merged cells."""
+        """Return 1/√V of both directions, of merged cells, and of the runs of merged cells."""
         of_both = self.intercept_and_slope**2 @ self.variance
         return per_sd(of_both), per_sd(self.merged_variance), run_weights(self.merged_variance)
 
@@ -165,16 +183,16 @@ class OmnibusCells:
 
 
 def run_weights(variance: Floats) -> Floats:
-    """Return 1/√V of every run inside it and 0 outside, (runs, cells): their sums with R are R/√V.
+    """Return 1/√V of every run inside it and 0 outside, (runs, cells): times R it gives R/√V.
 
-    The variance of a run is never tiny next to that of all cells.
+    The variance of a run has a lower limit relative to that of all cells.
     """
     runs = _runs(len(variance))
     return runs * per_sd(runs @ variance + FLOOR * variance.sum())[:, None]
 
 
 def scan(r: Floats, variance: Floats) -> Floats:
-    """Return the largest |R|/√V over runs of neighboring cells, of each column of ``r``."""
+    """Return the largest |R|/√V over runs of neighboring cells, for each column of ``r``."""
     return _largest(run_weights(variance), r)
 
 
@@ -194,7 +212,7 @@ def strongest_run(r: Floats, variance: Floats) -> tuple[int, int]:
 
 @cache
 def _lower_triangle(n: int) -> Floats:
-    """Return what makes running sums; `np.cumsum` along the first axis takes longer."""
+    """Return the matrix for running sums; `np.cumsum` along the first axis takes longer."""
     return np.tri(n)
 
 
@@ -213,13 +231,13 @@ def _runs(n: int) -> Floats:
 
 
 def per_sd(variance: Floats) -> Floats:
-    """1/√V; 0 where nothing varies."""
+    """Return 1/√V, or 0 if V is 0."""
     sd = np.sqrt(variance)
     return np.divide(1, sd, out=np.zeros(len(sd)), where=sd > 0)
 
 
 def _squares(r: Floats, scale: Floats) -> Floats:
-    """Σ R²/V of each column; where nothing varies, 0 for a residual of 0, else infinity."""
+    """Return Σ R²/V of each column; for V = 0, a term is 0 if the residual is 0, else infinity."""
     with np.errstate(over="ignore"):  # by a variance of nearly nothing
         standard = r * scale[:, None]
         total = np.einsum("cr,cr->r", standard, standard)

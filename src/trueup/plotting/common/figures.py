@@ -30,6 +30,8 @@ class NotebookFigure(Figure):
     def of_size(cls, size: tuple[float, float]) -> Self:
         """Return an empty figure of a size in inches that makes room for all text."""
         figure = cls(figsize=size, layout="constrained")
+        layout: Any = figure.get_layout_engine()
+        layout.set(w_pad=MARGIN, h_pad=MARGIN)
         FigureCanvasAgg(figure)
         return figure
 
