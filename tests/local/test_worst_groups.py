@@ -99,7 +99,7 @@ def test_correlations_and_joins_refuse_what_they_cannot_read() -> None:
         with pytest.raises(tu.InputError, match="`bandwidths` must be a list of numbers above 0"):
             mlce_group_correlation({"m": p}, y, groups, x, bandwidths=bandwidths)  # type: ignore[arg-type]
     for estimator in ("mlce", LocalError(kernel="group")):
-        with pytest.raises(tu.InputError, match="`estimator` must be a LocalError whose kernel"):
+        with pytest.raises(tu.InputError, match="`estimator` must be a LocalError with a kernel"):
             mlce_group_correlation({"m": p}, y, groups, x, estimator=estimator)  # type: ignore[arg-type]
     table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
     with pytest.raises(tu.InputError, match="`gaps` must hold real numbers; got 'x' in row 0"):
