@@ -32,7 +32,7 @@ def test_the_worst_bin_of_the_worst_group() -> None:
     assert max_group_mce(forecasts) == max(each.values())
     found = LocalError(kernel="group")(p, y, groups)
     assert found == pytest.approx(max(each.values()), abs=1e-12)
-    with pytest.raises(tu.InputError, match="`min_rows` must be no more"):
+    with pytest.raises(tu.InputError, match="`min_rows` must be at most"):
         max_group_mce(p, y, groups, min_rows=1000)
     with pytest.raises(tu.InputError, match=r"have a value in every row; got None in row 1"):
         max_group_mce([0.1, 0.2], [0, 1], np.array(["a", None], object))
