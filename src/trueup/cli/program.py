@@ -195,7 +195,7 @@ def _about_file(error: OSError) -> str:
 
 
 def _all_was_written() -> bool:
-    """Return whether both streams are flushed; unwritable output is discarded so that Python can exit."""
+    """Return whether both streams are flushed; output that cannot be written is discarded."""
     whole = True
     for stream in (sys.stdout, sys.stderr):
         try:
