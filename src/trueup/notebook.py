@@ -12,7 +12,7 @@ import numpy as np
 
 from trueup.codec import plain
 from trueup.errors import printable
-from trueup.readable import rounded_digits, short_number
+from trueup.readable import minus, rounded_digits, short_number
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -157,7 +157,7 @@ def _cell(value: Any) -> str:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:
         value = value.item()
     if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else str(value)
+        return minus(f"{value:.4g}" if math.isfinite(value) else str(value))
     if isinstance(value, Mapping):
         return _short(", ".join(f"{_key(key)}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
