@@ -89,8 +89,8 @@ class CalibrationTestResult(FieldsShown):
         Values of the statistic among resamples under the null hypothesis, shape (n_resamples,), on
         the scale of ``statistic``; read-only. None if nothing was drawn, as for a test with an
         asymptotic p-value. Their mean and standard deviation show which value a calibrated model
-        has on these predictions (Vaicenavicius et al. 2019, Tables 3 to 5). An error of norm p has
-        ``statistic`` and draws before the root 1/p. `trueup.plotting.plot_null` plots them. They
+        has on these predictions (Vaicenavicius et al. 2019, Tables 3 to 5). The statistic and the
+        draws of an L2 error are squared errors. `trueup.plotting.plot_null` plots the draws, which
         are neither compared by ``==`` nor stored in JSON.
 
     Examples

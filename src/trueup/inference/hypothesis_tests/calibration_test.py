@@ -10,7 +10,7 @@ from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_tail
-from trueup.inference.hypothesis_tests.calibration_functions import (
+from trueup.inference.calibration_functions import (
     CalibrationFunction,
     check_calibration_function,
 )

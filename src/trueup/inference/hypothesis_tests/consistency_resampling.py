@@ -22,14 +22,14 @@ from trueup.engines.threads import run
 from trueup.errors import InputError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
-from trueup.inference.hypothesis_tests.calibration_functions import (
+from trueup.inference.calibration_functions import (
     NAME,
     CalibrationFunction,
     followed,
     name_of,
     of_outcomes,
 )
+from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
     check_test,

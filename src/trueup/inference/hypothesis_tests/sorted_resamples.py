@@ -22,7 +22,7 @@ from trueup.engines.threads import run
 from trueup.estimators.base import Estimator
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.calibration_functions import of_outcomes
+from trueup.inference.calibration_functions import of_outcomes
 from trueup.lens import Pairs
 from trueup.lens.induced import once
 
