@@ -29,7 +29,11 @@ are right for any number of clusters, if their dependence is like that of the da
 """
 
 FEW_EFFECTIVE = 50.0
-"""Labels are also drawn if fewer clusters than this have most of the variance of all labels."""
+"""Labels are also drawn if the `effective_number` of clusters is smaller.
+
+So it is with clusters of very unequal sizes, or if most scores are next to 0 or 1: signs of 100
+clusters then reject too often, in 7% of calibrated datasets where 8 of 500 labels are 0.
+"""
 
 ROUGH = 10
 """With fewer clusters, a p-value is rough: there are not many patterns of their signs."""
@@ -44,7 +48,7 @@ SOME_CLUSTERS = 30
 """With more clusters, signs are more nearly right and count more."""
 
 SHARES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97])
-AT_ONCE = 1 << 14  # labels that are drawn together: their sums stay in a cache
+AT_ONCE = 1 << 16  # labels that are drawn together: their sums stay in a cache
 NUMBERS = 200  # shared numbers over which the likelihood is averaged
 SMALLEST = 1e-300  # a likelihood whose logarithm is finite
 

@@ -47,7 +47,7 @@ def cluster_signs(
 ) -> CalibrationTestResult:
     """Test by signs of clusters: asymptotic in their number, and rough with a few of them.
 
-    With fewer than 100 clusters labels are drawn too, and the p-values are joined: see
+    Where `few_clusters` says so, labels are drawn too, and the p-values are joined: see
     `cluster_draws`. The spread under signs, by which their statistics are divided, is Σ R²/n over
     clusters and 15 cells of scores, R the sum of residuals; to the power with which the statistic
     grows if all residuals do.

@@ -108,11 +108,13 @@ def calibration_test(
     All methods except ``"cluster-signs"`` and ``"omnibus"`` assume independent rows and reject
     ``clusters``. Rows of a cluster share what the predictions do not explain, and p-values that
     ignore this are too small. Signs of clusters need many clusters, above all if scores are near 0
-    or 1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
-    estimated dependence within clusters. The p-value is then that of the drawn labels, or two
-    thirds of that of the signs if this is larger (with fewer than 10 clusters, all of it). With
-    fewer than 10 clusters ``notes`` say ``rough``: k clusters have 2^(k − 1) different patterns of
-    signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
+    or 1. With fewer than 100 clusters, or if fewer than about 50 have most of the variance of the
+    labels, both methods also draw labels from the predictions, with an estimated dependence within
+    clusters. The p-value is then that of the drawn labels, or that of the signs divided by up to 3
+    if this is larger. The divisor is smaller the more rows share and the more clusters there are;
+    with fewer than 10 clusters it is 1. There ``notes`` also say ``rough``: k clusters have
+    2^(k − 1) different patterns of signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md
+    has the false-positive rates.
 
     Examples
     --------
