@@ -85,9 +85,9 @@ def paper() -> Any:
 
     figure = Figure(figsize=(5.5, 2.6))
     rows = over_confident()
-    models = {"Network": (rows, None), "Clinic": clinic()}
-    for ax, (name, data) in zip(figure.subplots(1, 2), models.items(), strict=True):
-        tu.reliability_diagram(*data, ax=ax, title=name, stats=True)
+    left, right = figure.subplots(1, 2)
+    tu.reliability_diagram(rows, ax=left, title="Network", stats=True)
+    tu.reliability_diagram(*clinic(), ax=right, title="Clinic", binning="equal-mass", stats=True)
     return figure
 
 
@@ -190,7 +190,7 @@ def of_auto() -> Any:
     """Candidates of `AutoCalibration`."""
     data = over_confident()
     auto = tu.AutoCalibration().fit(data.rows(slice(0, data.n)), data.labels)
-    return plotting.plot_recalibrations(auto.table_)
+    return plotting.plot_recalibrations(auto.table_, score="log loss")
 
 
 def of_study() -> Any:
@@ -242,6 +242,9 @@ PICTURES: dict[str, Callable[[], Any]] = {
 
 
 def main(names: list[str]) -> None:
+    unknown = [name for name in names if name not in PICTURES]
+    if unknown:
+        sys.exit(f"There is no figure {unknown[0]!r}; there are: {', '.join(PICTURES)}.")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in names or PICTURES:
         result = PICTURES[name]()

@@ -31,14 +31,15 @@ PER_CLUSTER = 20
 TITLES = ["slope", "in the large", "O:E", "joint test"]
 TEXT = """# Clinical measures: coverage and size
 
-`python -m studies.clinical {sets}` writes this page: {sets:,} datasets per row. A standard error
-is {error:.4f} near 0.95 and near 0.05, and at most {widest:.3f} elsewhere.
+`python -m studies.clinical {sets}` writes this page: {sets:,} datasets per row. The standard error
+of a rate is {error:.4f} near 0.95 and near 0.05, and at most {widest:.3f} elsewhere.
 
-Scores have normal logits with the mean and standard deviation given. An outcome has the logit
-intercept + slope × logit score. Columns are the coverage of the 95% intervals of the slope, of
-calibration-in-the-large and of O:E. The last column is how often the joint test of slope 1 and
-intercept 0 has p ≤ 0.05: its size for slope 1 and intercept 0, its power elsewhere. If the fit has
-no maximum, the slope has no interval; that counts as a miss.
+The logits of the scores are normal with the given mean and standard deviation. The logit of the
+probability of an outcome is intercept + slope × logit score. The columns give the coverage of the
+95% intervals for the slope, for calibration-in-the-large and for the O:E ratio. The last column is
+how often the joint test of slope 1 and intercept 0 has p ≤ 0.05: its false-positive rate for slope
+1 and intercept 0, and its power elsewhere. If the fit has no maximum, the slope has no interval;
+that counts as a miss.
 
 ## Independent rows
 
@@ -53,8 +54,8 @@ Exponential weights that are independent of the outcomes, n = 1,000.
 ## Clusters
 
 Clusters of {per} rows: labels follow latent normal variables, {shared:.0%} of whose variance is
-shared by the cluster. Intervals and the test allow for that; the last column is the size of the
-joint test if clusters are ignored.
+shared by the cluster. Intervals and the test take the clusters into account; the last column is the
+false-positive rate of the joint test if clusters are ignored.
 
 {clustered}
 """

@@ -13,8 +13,8 @@ A {level:.0%} interval should cover its target in {level:.0%} of datasets.
 world and n, in the ten worlds (simulated models) of Roelofs et al. (2022) and in their calibrated
 twins. The target is the binned error for the scores and bins of the dataset, with random labels;
 for the sweep, it uses the selected bins. It is a lower bound on the true calibration error for
-these scores. Before an interval for an L2 or a debiased error, single-row bins are merged, and
-the target is that of the merged bins.
+these scores. Before an interval for an L2 or a debiased error is computed, single-row bins are
+merged; the target is then the error in the merged bins.
 
 *Naive* is a percentile bootstrap ({resamples} resamples of rows) of the plug-in error in the same
 bins, for the same target, over {naive:,} of the datasets. The plug-in error is biased upwards,

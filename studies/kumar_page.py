@@ -6,17 +6,17 @@ from typing import Any
 
 TOP = """# Reproducing histogram binning and scaling-binning (Kumar et al. 2019)
 
-`make studies` writes this page. It compares numbers of Kumar, Liang & Ma 2019, "Verified
-uncertainty calibration", §4 and App. E, with those of trueup. "±" is as printed for the paper,
-and one standard error for trueup.
+`make studies` writes this page. It compares the results of Kumar, Liang & Ma 2019, "Verified
+uncertainty calibration", §4 and App. E, with those of trueup. For the paper, "±" is as printed; for
+trueup, it is one standard error.
 
 ## Rows and bins (App. E (A))
 
 Scores are uniform and P(Y = 1 | z) = σ(2 logit z + 1). The error of an output is its difference
 from P(Y = 1 | output), which is known on a grid of 5,000 scores. There are {sets:,} datasets, the
-same for every number of bins. Small bins often have the same mean label by chance. Their errors
-then average out in one output, as the definition of calibration requires. *By bin* compares each
-bin with P(Y = 1 | bin).
+same for every number of bins. Small bins often have the same mean label by chance. These bins then
+have the same output, and their errors average out, as the definition of calibration requires. *By
+bin* compares each bin with P(Y = 1 | bin).
 
 | squared error | published | {names} |
 |---|---|{rules}|

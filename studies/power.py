@@ -28,38 +28,38 @@ SLOW = 10  # times fewer datasets for a slow test
 
 PAGE_TEXT = """# Power, sample size and sensitivity
 
-`python -m studies.power {sets}` writes this page. Every share is that of {sets:,} datasets
+`python -m studies.power {sets}` writes this page. Every proportion is from {sets:,} datasets
 ({slow:,} for `smooth_ece`, half as many for n = 10,000 below "Sensitivity"). They are drawn and
 tested one by one with `calibration_test` and 999 draws at 5%. ± is one standard error.
 
 ## Power
 
-Scores have the density a c^(a − 1); outcomes have the probability c + t (c^d − c), with t such that
-the L2 error is the one given. `power` draws 1,000 datasets. The last column is the difference in
-standard errors.
+Scores have the density a c^(a − 1); outcomes have the probability c + t (c^d − c), where t is
+chosen so that the L2 error has the given value. `power` draws 1,000 datasets. The last column is
+the difference in standard errors.
 
 {power}
 
 ## Sample size
 
-`sample_size` for a power of 0.8, with its 95% interval, and the share of datasets of that size that
-the test rejects. The last column is the distance of that share from 0.8 in standard errors. They
-include that of the sample size itself.
+`sample_size` for a power of 0.8, with its 95% interval, and the proportion of datasets of that size
+that the test rejects. The last column is the difference between that proportion and 0.8, in
+standard errors. These include the uncertainty of the sample size itself.
 
 {size}
 
 ## Sensitivity
 
-The smallest error that `sensitivity` says is detected with probability 0.8, and the share of
+The smallest error that `sensitivity` says is detected with probability 0.8, and the proportion of
 datasets with that error that the omnibus test rejects. The error has the shape of a temperature of
-2 (overconfident) or ½ (underconfident). "None": the scores leave no room for such an error.
-Scores are logit-normal (sd 1.5), beta(4, 1) and beta(1.18, 0.108); weights are exponential.
+2 (overconfident) or ½ (underconfident). "None": the scores leave no room for such an error. Scores
+are logit-normal (sd 1.5), beta(4, 1) and beta(1.18, 0.108); weights are exponential.
 
 {sensitivity}
 
 ## Time
 
-Seconds of one thread in this run, for beta(2, 1) scores and 1,000 datasets:
+Time in seconds on one thread in this run, for beta(2, 1) scores and 1,000 datasets:
 
 {times}
 """

@@ -44,9 +44,10 @@ TEXT = """# Asymptotic tails: p-values compared with long resampling
 `python -m studies.tails {draws}` writes this page, from {draws:,} draws of the labels per row.
 
 `calibration_test(..., method="ks" or "skce", tail="asymptotic")` gives approximate p-values below
-the 1/(1 + n_resamples) of a resampling test. Each column is a true p-value, the share of draws that
-reach a value of the statistic; its entries are the approximate p-value there divided by it. Above
-1 the approximation is conservative. The relative standard errors of the columns are {errors}.
+the 1/(1 + n_resamples) of a resampling test. Each column is for a true p-value: the fraction of
+draws in which the statistic reaches a certain value. The entries are the approximate p-value at
+that value, divided by the true one. Above 1, the approximation is conservative. The relative
+standard errors of the columns are {errors}.
 
 {table}
 """

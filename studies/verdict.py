@@ -45,8 +45,8 @@ ABOUT = """# Error rates of the verdict
 
 ## Calibrated models
 
-{sets:,} datasets per world: share of datasets by `Evaluation.status`. The standard error of a share
-near 5% is {small:.1f} points per world and {pooled:.2f} points for all.
+{sets:,} datasets per world: the fraction of datasets with each `Evaluation.status`. The standard
+error of a fraction near 5% is {small:.1f} points per world and {pooled:.2f} points for all.
 
 | world | rows | miscalibrated | tests disagree | no evidence |
 | --- | --- | --- | --- | --- |
@@ -58,8 +58,9 @@ docs/omnibus.md has its power at that number.
 
 ## A clinical example
 
-{patients:,} rows, logit scores with mean −4.05 and standard deviation 1.1, and outcomes with logit
-−0.61 + 0.76 × logit score. Of {clinical} datasets, {found} are called miscalibrated.
+Each dataset has {patients:,} rows, logit scores with mean −4.05 and standard deviation 1.1, and
+outcomes with logit −0.61 + 0.76 × logit score. Of {clinical} datasets, {found} are called
+miscalibrated.
 """
 
 Data = tuple[Any, Any, dict[str, Any]]

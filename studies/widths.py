@@ -42,12 +42,13 @@ ESTIMATOR = tu.BinnedError(binning=tu.EqualMass(15), norm=2, debias=True)
 ABOUT = """# Interval widths compared with Sun et al. (2024)
 
 Sun, Chaudhari, Barnett & Dobriban 2024 ("A confidence interval for the ℓ₂ expected calibration
-error") have an interval for the same error as `tu.interval(tu.rmsce_debiased, …)`.
+error") propose an interval for the same error as `tu.interval(tu.rmsce_debiased, …)`.
 `python -m studies.widths` compares both at 95%, with {repetitions:,} datasets per setting and the
 same 15 equal-mass bins. Entries are coverage and mean width. The standard error of a coverage of
 95% is {error:.1f} points. The target *these scores* is the error for the scores of the dataset in
 their bins, with random labels. The target *new rows* is the error for {population:,} other rows
-of the world in the same bins, so that scores are random too. Theirs is designed for new rows.
+of the world in the same bins, so that scores are random too. Their interval is designed for new
+rows.
 
 {summary}
 

@@ -251,3 +251,31 @@ def test_results_inside_results_are_a_line(made: dict[str, Any]) -> None:
     assert f">{html_escape(str(made['Comparison'].first))}<" in html
     assert ">ResultTable of 3 rows<" in made["GroupErrors"]._repr_html_()
     assert str(made["GroupErrors"]).endswith(str(made["GroupErrors"].table))
+
+
+def test_a_comparison_says_when_its_pvalue_is_the_smallest_possible() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(600)
+    y = (rng.random(600) < p).astype(int)
+    found = tu.compare(p**4, p, y, n_resamples=199)
+    assert found.pvalue == 2 / 200
+    assert repr(found).endswith("p ≤ 0.01)")
+
+
+def test_a_notebook_shows_the_table_of_groups(made: dict[str, Any]) -> None:
+    groups = made["GroupErrors"]
+    assert groups._repr_html_().endswith(groups.table._repr_html_())
+
+
+def test_no_field_of_a_result_has_many_digits_in_a_notebook(made: dict[str, Any]) -> None:
+    for name, each in made.items():
+        if isinstance(each, FieldsShown):
+            shown = re.sub(r"\d+e-\d+", "", each._repr_html_())
+            assert not re.search(r"[1-9]\d{6,}|\d\.\d*[1-9]\d{6,}", shown), name
+            assert "array(" not in shown, name
+
+
+def test_a_recalibration_reads_like_a_result(made: dict[str, Any]) -> None:
+    found = made["Recalibration"]
+    assert str(found) == found.explanation
+    assert repr(found).startswith(f"Recalibration({found.recommended}; out of fold: log loss ")

@@ -12,7 +12,7 @@ matrix with one row per sample. Ten names to start with:
 
     compare(a, b, labels)            which of two models is better calibrated
     group_errors(probs, labels, groups)  which groups are miscalibrated
-    AutoCalibration()                the recalibrator that suits the data; fit, then predict_proba
+    AutoCalibration()                chooses a recalibrator; call fit, then predict_proba
 
     explain("ece")                   what a metric is, and its bias at your number of rows
     datasets.clinic()                example data with known truth; datasets has more
@@ -21,7 +21,7 @@ matrix with one row per sample. Ten names to start with:
     >>> round(tu.ece(tu.datasets.tumors()), 3)
     0.106
 
-README.md and docs/start.md go on from here; ``dir(trueup)`` lists all names.
+See README.md and docs/start.md for more; ``dir(trueup)`` lists all names.
 """
 
 from __future__ import annotations

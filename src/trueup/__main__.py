@@ -1,4 +1,4 @@
-"""`python -m trueup` is the command `trueup`."""
+"""`python -m trueup` runs the command `trueup`."""
 
 from trueup.cli import main
 

@@ -1,10 +1,10 @@
 """Types of arrays, and of functions that read them, by the names used throughout the package.
 
-Names say what an array holds and not its shape, which is in the docstring or comment next to it.
-Scores and logits come in two types (float32 and float64), and so do matrices of them: these are
+A name states what an array holds but not its shape, which is in the docstring or comment next to
+it. Scores and logits come in two types (float32 and float64), and so do matrices of them: these are
 annotated as ``NDArray[Any]``.
 
-Annotations are all they are for: nothing checks an array when a program runs.
+They are for annotations only; nothing checks the types at run time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that are complete or absent: written under a temporary name, then moved into place."""
+"""Atomic writing of files: they are written under a temporary name, then moved into place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueup.errors import must_be, printable
 
 
 def checked_path(path: object) -> Path:
-    """Return what names a file, or refuse it."""
+    """Return the path of a file; raise InputError for anything else."""
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise must_be("path", "the name of a file", path)
     name = os.fspath(path)
@@ -23,8 +23,8 @@ def checked_path(path: object) -> Path:
 def write_atomically(path: object, data: bytes) -> None:
     """Write a file in one step: readers find the old content or the new, never a part.
 
-    A link is followed; an existing file keeps its permissions. When writing fails, what was there
-    before is untouched and nothing else is left.
+    Links are followed, and an existing file keeps its permissions. If writing fails, the old file
+    is unchanged and no temporary file is left.
     """
     place = Path(os.path.realpath(writable_place(path)))
     try:
@@ -38,7 +38,7 @@ def write_atomically(path: object, data: bytes) -> None:
 
 
 def writable_place(path: object) -> Path:
-    """Return what names a file that can be written, or raise an error that says why not."""
+    """Return the path of a writable file, or raise an error that explains why it is not."""
     given = checked_path(path)
     place = Path(os.path.realpath(given))
     if place.is_dir():
@@ -79,7 +79,7 @@ def _write_and_move(place: Path, data: bytes) -> None:
 
 
 def _settle(directory: Path) -> None:
-    """Have the new name survive a power cut, on systems that can be asked to."""
+    """Flush the directory, so that the new name survives a power failure, if supported."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Checks of single arguments: raise InputError unless a value is what a parameter takes."""
+"""Checks of single arguments, which raise InputError for invalid values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_finite(value: object, *names: str) -> None:
 
 
 def check_schema(name: str, found: object, schema: int, again: str) -> None:
-    """Raise InputError unless what was stored is in the version of its format that is read."""
+    """Raise InputError unless stored data have the supported version of their format."""
     if type(found) is int and found == schema:
         return
     newer = type(found) is int and found > schema
@@ -40,12 +40,12 @@ def check_schema(name: str, found: object, schema: int, again: str) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a real number, of Python or NumPy, and no truth value."""
+    """Return whether a value is a real number of Python or NumPy, but not a boolean."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def is_whole(value: object, least: int) -> bool:
-    """Return whether a value is a whole number of Python or NumPy, and at least ``least``."""
+    """Return whether a value is a whole number of Python or NumPy, of at least ``least``."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return whole and int(value) >= least  # type: ignore[call-overload]
 

@@ -1,8 +1,8 @@
-"""Values as JSON and back: one codec for results, tables and evaluations.
+"""Conversion of results, tables and evaluations to JSON and back.
 
-`plain` is for other programs: NaN and infinity are null, a date is its text. `written` loses
-nothing: what JSON lacks is an object with one key, and `read_back` finds the same value again,
-guided by the types of fields. So a class that is stored only declares its fields.
+`plain` is for other programs: NaN and infinity become null, and a date becomes text. `written` is
+lossless: values that JSON lacks become an object with one key, and `read_back` restores them by the
+types of the fields. A class therefore only declares its fields.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 from trueup.errors import InputError, must_be
 
+PLAIN = (int, float, str, bool)
+LEFT_OUT: Mapping[str, Any] = types.MappingProxyType({"left_out": True})
+"""Metadata of a field that is not written, such as the draws of a test."""
 NOT_FINITE = "$number"  # JSON has neither infinity nor NaN
 DATE, TIME = "$date", "$time"  # nor days, which groups and classes may be named by
 PAIRS = "$pairs"  # nor keys that are no text, such as the number of a class
@@ -28,7 +31,7 @@ KINDS: dict[str, type[Stored]] = {}
 
 
 class Stored:
-    """Base of dataclasses that tell in JSON of which ``kind`` they are: of tables."""
+    """Base class of dataclasses that store their ``kind`` in JSON, such as tables."""
 
     kind: ClassVar[str] = ""
 
@@ -74,10 +77,10 @@ def check_entries(data: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it, and everything inside it.
+    """Convert a value, and everything inside it, to plain JSON types.
 
     JSON has neither NaN nor infinity: both are None. Numbers and arrays of NumPy become Python's,
-    tuples become lists, and what JSON does not know, such as a date, becomes its text.
+    tuples become lists, and other types, such as a date, become text.
 
     >>> plain({"high": math.inf, "n": np.int64(3), "edges": np.array([0.5, math.nan])})
     {'high': None, 'n': 3, 'edges': [0.5, None]}
@@ -86,7 +89,7 @@ def plain(value: Any) -> Any:
 
 
 def written(value: Any) -> Any:
-    """Return a value as JSON can hold it, so that `read_back` finds the same value in it.
+    """Convert a value to JSON types without loss, so that `read_back` can restore it.
 
     >>> written((1.5, math.inf, None))
     [1.5, {'$number': 'inf'}, None]
@@ -95,8 +98,13 @@ def written(value: Any) -> Any:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, arrays and what is inside as lists and such."""
-    return {field.name: _listed(getattr(value, field.name)) for field in fields(value)}
+    """Return the fields of a dataclass by name, with arrays and nested values as JSON types."""
+    return {name: _listed(getattr(value, name)) for name in stored_names(value)}
+
+
+def stored_names(value: Any) -> list[str]:
+    """Return the names of the fields that are written."""
+    return [field.name for field in fields(value) if not field.metadata.get("left_out")]
 
 
 def _listed(value: Any) -> Any:
@@ -129,14 +137,14 @@ def _encoded(value: Any, exact: bool) -> Any:
     if isinstance(value, Stored) and value.kind:
         return {"kind": value.kind, **written(fields_of(value))}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _encoded(getattr(value, field.name), exact) for field in fields(value)}
+        return {name: _encoded(getattr(value, name), exact) for name in stored_names(value)}
     if isinstance(value, date) and exact:
         return {TIME if isinstance(value, datetime) else DATE: value.isoformat()}
     return str(value)
 
 
 def read_back(kind: Any, value: Any) -> Any:
-    """Return the value of a type that `written` wrote.
+    """Return the value of a given type from the output of `written`.
 
     >>> read_back(tuple[float, ...], [1.5, {"$number": "inf"}])
     (1.5, inf)
@@ -161,7 +169,10 @@ def read_back(kind: Any, value: Any) -> Any:
         return _stored(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    return _loose(value)
+    read = _loose(value)
+    if kind in PLAIN and type(read) is not kind:
+        raise TypeError(f"{type(read).__name__} instead of {kind.__name__}")
+    return read
 
 
 def _stored(value: Mapping[str, Any], kind: str = "") -> Any:
@@ -193,7 +204,7 @@ _hints = cache(get_type_hints)
 
 
 def column_of(values: list[Any]) -> NDArray[Any]:
-    """Return an array that gives the values back; those of several types stay what they are."""
+    """Return an array from the output of `written`; mixed types keep their types."""
     kinds = set(map(type, values))
     if len(kinds) <= 1 and kinds <= {bool, int, float, complex, str, bytes}:
         array = np.array(values)
@@ -203,7 +214,7 @@ def column_of(values: list[Any]) -> NDArray[Any]:
 
 
 def _loose(value: Any) -> Any:
-    """Return a value of no stated type, with its infinities and NaN."""
+    """Return a value without a declared type, with its infinities and NaN."""
     if isinstance(value, Mapping):
         if set(value) == {NOT_FINITE}:
             return float(value[NOT_FINITE])

@@ -1,4 +1,4 @@
-"""What calibration is worth: when to answer, when to say "unsure", and what that costs."""
+"""The value of calibration for a model that may abstain: when to answer, and at what cost."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def abstention_rewards(
     r"""Compute what a model earns if it may abstain (Luo et al. 2022, §5.4).
 
     A wrong answer costs w, abstaining ("unsure") costs u, and a right answer costs nothing. A model
-    that relies on its confidence c answers where w(1 − c) ≤ u, that is where :math:`c \ge 1 - u/w`.
-    With calibrated confidences this is the best possible rule, and its average cost is the one that
-    the confidences predict. Overconfident models cost more than their confidences predict,
-    and underconfident models less. Neither costs less than it would if it were calibrated.
+    that relies on its confidence c answers if w(1 − c) ≤ u, which means :math:`c \ge 1 - u/w`. With
+    calibrated confidences this is the best possible rule, and its average cost is what the
+    confidences predict. Overconfident models cost more than their confidences predict, and
+    underconfident models less. Neither costs less than it would if it were calibrated.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def abstention_rewards(
         One row per ratio. ``threshold`` is 1 − u/w. ``answered`` is the fraction of rows answered,
         and ``wrong`` the fraction of all rows that was answered and wrong. ``reward`` is minus the
         total cost in units of u, and ``mean_reward`` is the reward per row. ``promised`` is the
-        mean reward expected from the confidences. ``perfect`` is the mean reward if the model
-        abstained exactly where its answer is wrong.
+        mean reward expected from the confidences. ``perfect`` is the mean reward of a model that
+        abstains exactly when its answer is wrong.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def compare_rewards(
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)
     if "ratio" in models:
-        raise must_be("models", "not use the reserved name of the column of ratios", "ratio")
+        raise must_be("models", "not use the reserved name of a column", "ratio")
     if baseline is not None and baseline not in models:
         raise must_be("baseline", f"one of {', '.join(map(repr, models))}", baseline)
     options: dict[str, Any] = {"ratios": ratios, "lens": lens, "weights": weights, "logits": logits}
@@ -172,10 +172,10 @@ def accuracy_coverage_curve(
 ) -> ResultTable:
     """Compute the accuracy on the most confident rows, for every fraction of rows answered.
 
-    There is one row per distinct confidence, in decreasing order: the model answers where its
+    There is one row per distinct confidence, in decreasing order: the model answers if its
     confidence is at least ``threshold``. The curve depends only on the order of the confidences. A
-    recalibration that preserves their order does not change it; if one improves it on new rows, it
-    has learned something new.
+    recalibration that preserves their order does not change it; a recalibration that improves it on
+    new rows adds information.
 
     Parameters
     ----------

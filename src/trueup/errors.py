@@ -1,12 +1,13 @@
-"""Errors that keep what is wrong in fields, and put it into words when they are printed."""
+"""Errors that store their parts in fields and build the message when they are printed."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import Any, Self
 
 # A rule that begins with one of these follows "must": "must sum to 1". Others follow "must be".
@@ -18,19 +19,19 @@ LONGEST_MESSAGE = 1000  # names in files may have any length
 
 
 class Verbatim(str):
-    """A description to print as it stands, where a plain string would be quoted."""
+    """A description that is printed without quotes, unlike a plain string."""
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that a message mentions, so that each caller can be told its own name for it."""
+    """An argument in a message, which each caller may print with its own name."""
 
     name: str  # in Python
     value: object = None  # what to pass, where the message proposes a value
     to: str = ""  # the function that takes it, if that is not the one that was called
 
     def __str__(self) -> str:
-        """Return it as one writes it in Python."""
+        """Return its Python form."""
         name = self.name if self.name.startswith("-") else f"`{self.name}`"
         shown = name if self.value is None else f"{self.name}={short(self.value)}"
         return f"{shown} to {self.to}" if self.to else shown
@@ -91,7 +92,7 @@ class InputError(ValueError):
         super().__init__(*self._fields().values())
 
     def __str__(self) -> str:
-        """Return the message in the words of Python."""
+        """Return the message with Python names."""
         return self.told(str)
 
     def __repr__(self) -> str:
@@ -99,7 +100,7 @@ class InputError(ValueError):
         return f"{type(self).__name__}({str(self)!r})"
 
     def told(self, tell: Callable[[Argument], str | None]) -> str:
-        """Return the message with every argument as ``tell`` names it.
+        """Return the message with the name that ``tell`` gives to each argument.
 
         A hint is omitted if ``tell`` has no name for an argument that it mentions.
 
@@ -193,6 +194,20 @@ class InputError(ValueError):
         """
         return type(self)(**{**self._fields(), **fields})
 
+    def propose_own(self, arguments: Collection[str]) -> None:
+        """Let the hint propose arguments of the function that was called as its own.
+
+        Parameters
+        ----------
+        arguments : collection of str
+            Names of the arguments of that function.
+        """
+        self.hint = tuple(
+            replace(part, to="") if isinstance(part, Argument) and part.name in arguments else part
+            for part in self.hint
+        )
+        self.args = tuple(self._fields().values())  # what pickle keeps
+
     def _fields(self) -> dict[str, Any]:
         names = ("argument", "rule", "got", "row", "column", "file", "hint")
         return {name: getattr(self, name) for name in names}
@@ -248,7 +263,7 @@ def conflict(one: str, other: str, hint: Text = ()) -> InputError:
 
 @contextmanager
 def called(names: Mapping[str, str]) -> Iterator[None]:
-    """Call arguments by other names in what is raised inside.
+    """Rename arguments in errors that are raised inside.
 
     >>> with called({"probs": "probs_a"}):
     ...     raise must_be("probs", "between 0 and 1", 2)
@@ -264,10 +279,10 @@ def called(names: Mapping[str, str]) -> Iterator[None]:
 
 
 def internal_error(where: str, error: Exception) -> str:
-    """Return what to say of a bug in one part of a result, whose other parts are right.
+    """Return a description of a bug in one part of a result whose other parts are correct.
 
-    Raise it instead where the test suite runs, and where it is no bug: too little memory, or
-    something that is not installed.
+    Raise it instead in the test suite, and if it is not a bug, such as too little memory or a
+    missing package.
     """
     if os.environ.get(RAISE) or isinstance(error, CapabilityError | MemoryError):
         raise error
@@ -275,9 +290,9 @@ def internal_error(where: str, error: Exception) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""Return a text without control characters, which could take over a terminal.
+    r"""Return a text without control characters, which could manipulate a terminal.
 
-    Line ends are among them, unless ``keep`` has them. Spaces of any kind become plain ones.
+    Line ends are removed too, unless ``keep`` contains them. Spaces of any kind become plain ones.
 
     >>> printable("two\nlines"), printable("two\nlines", keep="\n")
     ('two?lines', 'two\nlines')
@@ -296,7 +311,7 @@ def _printable_sign(sign: str) -> str:
 
 
 def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
-    """Return a text without its middle where it is too long to be read.
+    """Shorten a long text in the middle.
 
     >>> shortened("a very long name", most=9)
     'a ver…ame'
@@ -316,11 +331,13 @@ def _sentence(text: str) -> str:
 
 
 def short(got: object) -> str:
-    """A value as a person would write it, never longer than a line."""
+    """Return a value in readable form, at most one line long."""
     if isinstance(got, Verbatim):
         return str(got)
     if isinstance(got, type):
         return f"the class {got.__name__}"
+    if isfunction(got) and not got.__name__.startswith("<"):
+        return f"the function {got.__name__}"  # its repr has an address, which means nothing
     if getattr(got, "size", 2) == 1 and hasattr(got, "item"):
         # A float in its own precision: 1.1 as float32 is 1.1, not 1.100000023841858.
         dtype = getattr(got, "dtype", None)

@@ -1,4 +1,4 @@
-"""Newton's method for a few parameters, made safe: every step climbs and stays inside."""
+"""Newton's method for a few parameters; every step increases the value and stays in range."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Terms(NamedTuple):
 
 
 class Maximum(NamedTuple):
-    """Where the climb ended, and whether that is a maximum."""
+    """The end of the search, and whether it is a maximum."""
 
     point: Floats
     terms: Terms
@@ -32,7 +32,7 @@ class Maximum(NamedTuple):
 
     @property
     def errors(self) -> Floats:
-        """Standard errors by the observed information; NaN where it has none."""
+        """Standard errors from the observed information; NaN if there are none."""
         try:
             variance = np.diag(np.linalg.inv(-self.terms.hessian))
         except np.linalg.LinAlgError:
@@ -47,10 +47,10 @@ def climb(
     room: Callable[[Floats, Floats], float] = lambda point, step: np.inf,
     longest: float = np.inf,
 ) -> Maximum:
-    """Climb from ``start``; ``room`` says how many steps it is to the edge of what is allowed.
+    """Maximize from ``start``; ``room`` returns how many steps fit within the allowed range.
 
-    Where the function is not concave, directions of the wrong curvature are turned round, so
-    that a step goes up. No step is longer than ``longest`` in any parameter.
+    If the function is not concave, directions with the wrong curvature are reversed, so that a step
+    increases the value. No step is longer than ``longest`` in any parameter.
     """
     point, here = start, function(start)
     for _ in range(MOST_STEPS):
@@ -73,7 +73,7 @@ def climb(
 
 
 def _ascent(here: Terms) -> Floats:
-    """The Newton step, with the curvature taken as downward in every direction."""
+    """Return the Newton step, with the curvature taken as negative in every direction."""
     scale = np.sqrt(np.maximum(np.abs(np.diag(here.hessian)), 1e-100))
     curvature, axes = np.linalg.eigh(here.hessian / np.outer(scale, scale))
     size = np.maximum(np.abs(curvature), 1e-12)

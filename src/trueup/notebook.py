@@ -1,4 +1,4 @@
-"""How results look: as text, as small HTML tables in a notebook, and in JSON."""
+"""Display of results: as text, as small HTML tables in a notebook, and in JSON."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.codec import plain
+from trueup.codec import plain, stored_names
 from trueup.errors import printable
-from trueup.readable import short_number
+from trueup.readable import minus, rounded_digits, short_number
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -21,7 +21,7 @@ DETAILS = ("notes", "target", "null")  # of a result inside another, which are a
 
 
 class TableShown:
-    """Base of tables: a notebook shows their columns."""
+    """Base class of tables, whose columns are shown in notebooks."""
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
@@ -35,10 +35,10 @@ class TableShown:
 
 
 class FieldsShown:
-    """Base of results: printed in a line, or with their text; a notebook shows every field.
+    """Base class of results: they print as a line or as their text; a notebook shows every field.
 
     All digits remain in the fields and in JSON. A class whose line is not a list of its numbers
-    writes `_line`.
+    overrides `_line`.
     """
 
     _prints_table: ClassVar[bool] = False  # of those that are little else than their table
@@ -52,7 +52,7 @@ class FieldsShown:
             cls.__str__ = cls.__repr__  # type: ignore[method-assign]
 
     def _line(self) -> str:
-        """Return what it is in one line: the first sentence of its text, or its numbers."""
+        """Return the result in one line: the first sentence of its text, or its numbers."""
         text = getattr(self, "text", "")
         if text:
             return str(text).partition(". ")[0]
@@ -65,12 +65,12 @@ class FieldsShown:
         return [(name, value) for name, value in found if name != "text" and not _empty(value)]
 
     def __str__(self) -> str:
-        """Print its text or its numbers, and the table it consists of."""
+        """Print the text or the numbers, and the table if there is one."""
         above = str(getattr(self, "text", "") or self._line())
         return f"{above}\n{self.table}" if self._prints_table else above  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        """Name it, with its most important numbers in one line."""
+        """Return the name and the most important numbers in one line."""
         return f"{type(self).__name__}({_short(self._line(), LONGEST_LINE)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,19 +81,31 @@ class FieldsShown:
         dict
             The fields by name.
         """
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in stored_names(self)}
 
     def _repr_html_(self) -> str:
-        """Show its line or text, and every field, in a notebook."""
+        """Show the line or text, and every field, in a notebook."""
         text = str(getattr(self, "text", "") or _short(self._line()))
         rows = ((name, _cell(value)) for name, value in self._shown())
         cells = "".join(f"<tr>{_left(name)}{_left(value)}</tr>" for name, value in rows)
         title = f"<p><b>{escape(type(self).__name__)}</b></p>"
-        return f"{title}<p>{escape(text)}</p><table><tbody>{cells}</tbody></table>"
+        table = self.table._repr_html_() if self._prints_table else ""  # type: ignore[attr-defined]
+        return f"{title}<p>{escape(text)}</p><table><tbody>{cells}</tbody></table>{table}"
+
+
+def named_values(found: Any) -> str:
+    """Return a named tuple as one line, with few digits.
+
+    >>> from trueup.simulate.fitting.quality import Quality
+    >>> Quality(0.017222568, 0.0351150, "well")
+    Quality(distance 0.017, chance 0.035, grade well)
+    """
+    inside = ", ".join(f"{name} {_brief(getattr(found, name))}" for name in found._fields)
+    return f"{type(found).__name__}({inside})"
 
 
 def html_table(title: str, names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table with a title; numbers are set to the right.
+    """Return a table with a title; numbers are right-aligned.
 
     >>> html_table("t", ["a"], [["<1"]])
     '<p><b>t</b></p><table><thead><tr><th style="text-align:left;padding-left:1em">a</th></tr></thead><tbody><tr><td style="text-align:left;padding-left:1em">&lt;1</td></tr></tbody></table>'
@@ -127,7 +139,7 @@ def text_table(
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, or begins with one."""
+    """Return whether a text is a number, or begins with one."""
     return text[:1].isdigit() or (text[:1] in "-−" and text[1:2].isdigit())
 
 
@@ -145,11 +157,15 @@ def _cell(value: Any) -> str:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:
         value = value.item()
     if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else str(value)
+        return minus(f"{value:.4g}" if math.isfinite(value) else str(value))
     if isinstance(value, Mapping):
-        return _short(", ".join(f"{key}: {_cell(item)}" for key, item in value.items()))
+        return _short(", ".join(f"{_key(key)}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):
+        if value and all(isinstance(item, FieldsShown) for item in value):
+            return f"{len(value):,} of {type(value[0]).__name__}"
         return _short(", ".join(map(_cell, value)))
+    if isinstance(value, np.ndarray):
+        return f"{' × '.join(f'{n:,}' for n in value.shape)} numbers"
     if isinstance(value, FieldsShown):
         return _short(value._line())
     if isinstance(value, TableShown):
@@ -158,11 +174,16 @@ def _cell(value: Any) -> str:
         names = (field.name for field in fields(value) if field.name not in DETAILS)
         found = ((name, getattr(value, name)) for name in names)
         return _short(", ".join(f"{name}: {_cell(item)}" for name, item in found))
-    return _short(str(value))
+    return _short(rounded_digits(str(value)))
+
+
+def _key(key: Any) -> str:
+    """The key of a dictionary; several parts are set next to each other."""
+    return rounded_digits(", ".join(map(str, key)) if isinstance(key, tuple) else str(key))
 
 
 def _brief(value: Any) -> str:
-    """A number, a word or a result inside a result, for a line; nothing for all else."""
+    """Return a number, a word or an inner result for a line; an empty text for all else."""
     if isinstance(value, FieldsShown):
         return value._line()
     if isinstance(value, bool | np.bool_ | str):

@@ -1,15 +1,21 @@
-"""Numbers as a person reads them: few digits, a plain 0, an estimate with its interval."""
+"""Readable numbers: few digits, a plain 0, an estimate with its interval."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+SMALLEST_PVALUE = 1e-300
+"""Smaller p-values have no digits that are known."""
 LARGE, TINY = 1_000, 1e-6
 """From here on a number has no decimals; below, it is a power of ten."""
+
+LONG_DECIMALS = re.compile(r"\b\d+\.\d{5,}(?:e[-+]?\d+)?")
+"""Numbers inside a text with more digits than anybody reads."""
 
 
 def amount(value: float) -> str:
@@ -32,11 +38,11 @@ def amount(value: float) -> str:
 def minus(text: str) -> str:
     """Return a number with a minus sign instead of a hyphen, and without a negative zero.
 
-    >>> minus("-0.12"), minus("-0.00")
-    ('−0.12', '0.00')
+    >>> minus("-0.12"), minus("-0.00"), minus("-1.2e-05")
+    ('−0.12', '0.00', '−1.2e-05')
     """
     negative = text.startswith("-") and text.strip("-0.") != ""
-    return text.replace("-", "−" if negative else "")
+    return f"{'−' if negative else ''}{text.removeprefix('-')}"
 
 
 def percent(confidence_level: float) -> str:
@@ -49,7 +55,7 @@ def percent(confidence_level: float) -> str:
 
 
 def short_number(value: Any) -> str:
-    """Return a number that stands alone, with three decimals or two digits; exactly 0 is "0".
+    """Return a single number with three decimals or two significant digits; exactly 0 is "0".
 
     >>> short_number(0.0), short_number(0.17963), short_number(12), short_number(float("inf"))
     ('0', '0.180', '12', 'infinity')
@@ -62,7 +68,7 @@ def short_number(value: Any) -> str:
 
 
 def estimate_with_ends(estimate: float, low: float, high: float, confidence_level: float) -> str:
-    """Return an estimate with its interval; an estimate of 0 is only known to be below its end.
+    """Return an estimate with its interval; an estimate of 0 is reported as below the upper end.
 
     >>> estimate_with_ends(0.17963, 0.1646, 0.1933, 0.95)
     '0.180 (95% CI 0.165 to 0.193)'
@@ -78,8 +84,10 @@ def estimate_with_ends(estimate: float, low: float, high: float, confidence_leve
     return f"{short_number(estimate)} ({level} CI {ends})"
 
 
-def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
+def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any], sides: int = 1) -> str:
     """Return a p-value; the smallest that a resampling test can give is a bound.
+
+    A two-sided test counts the resamples of the rarer tail twice.
 
     >>> pvalue_with_bound(0.34567, {}), pvalue_with_bound(0.001, {"n_resamples": 999})
     ('p = 0.346', 'p ≤ 0.001')
@@ -87,12 +95,23 @@ def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any]) -> str:
     if math.isnan(pvalue):
         return "no p-value"
     n_resamples = notes.get("n_resamples")
-    least = isinstance(n_resamples, int) and pvalue * (1 + n_resamples) <= 1 + 1e-9
+    least = isinstance(n_resamples, int) and pvalue * (1 + n_resamples) <= sides + 1e-9
     return f"p {'≤' if least else '='} {pvalue:.3g}"
 
 
+def pvalue_cell(pvalue: float, digits: int = 3) -> str:
+    """Return a p-value for a table; one without known digits is only below a bound.
+
+    >>> pvalue_cell(0.34567), pvalue_cell(2.2e-308), pvalue_cell(0.034567, 2)
+    ('0.346', '< 1e-300', '0.035')
+    """
+    if pvalue < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE:g}"
+    return f"{pvalue:.{digits}g}"
+
+
 def clipped_rows(notes: Mapping[str, Any]) -> str:
-    """Return how many probabilities of 0 a log loss counts as a little more; nothing if none.
+    """Return how many probabilities of 0 a log loss clips, or an empty text.
 
     >>> clipped_rows({"clipped": 24}), clipped_rows({})
     ('24 probabilities of 0 clipped', '')
@@ -103,15 +122,24 @@ def clipped_rows(notes: Mapping[str, Any]) -> str:
     return f"{count:,} probabilit{'y' if count == 1 else 'ies'} of 0 clipped"
 
 
+def rounded_digits(text: str) -> str:
+    """Return text with the long decimals in it cut to four significant digits.
+
+    >>> rounded_digits("Beta(alpha=0.9910494974976612, beta=2.0, n=1234567)")
+    'Beta(alpha=0.991, beta=2.0, n=1234567)'
+    """
+    return LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.4g}", text)
+
+
 def cell(value: Any) -> str:
     """Return a value of a table: four decimals, and more for a small number that is not 0.
 
-    >>> cell(0.12345), cell(0.0), cell(0.000012), cell("a")
-    ('0.1235', '0', '1.2e-05', 'a')
+    >>> cell(-0.12345), cell(0.0), cell(0.000012), cell("a")
+    ('−0.1235', '0', '1.2e-05', 'a')
     """
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     if number == 0:
         return "0"
-    return f"{number:.1e}" if abs(number) < 5e-5 else f"{number:.4f}"
+    return minus(f"{number:.1e}" if abs(number) < 5e-5 else f"{number:.4f}")

@@ -1,4 +1,4 @@
-"""Seeds: what may be one, and the generator or the number that it stands for."""
+"""Checks of seeds, and conversion to generators or numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def check_seed(rng: object) -> None:
 
 
 def generator_of(rng: Seed) -> np.random.Generator:
-    """Return a generator: the one given, or a new one from a seed."""
+    """Return a generator: the one passed, or a new one from a seed."""
     check_seed(rng)
     return np.random.default_rng(rng)
 
 
 def seed_of(rng: Seed) -> int:
-    """Return the seed of the draws: one number of the generator given or made."""
+    """Return the seed of the draws, a number from the generator."""
     return int(generator_of(rng).integers(1 << 63))
 
 
@@ -47,7 +47,7 @@ def generator_of_state(random_state: RandomState) -> np.random.Generator:
 def _check(name: str, value: object, generators: str) -> None:
     if value is None or isinstance(value, np.random.Generator) or is_whole(value, 0):
         return
-    hint = f"pass numpy.random.default_rng({name}) for any other seed of NumPy's"
+    hint = f"pass numpy.random.default_rng({name}) for any other NumPy seed"
     plain = isinstance(value, int | float | str)
     rule = f"a whole number of at least 0, {generators} or None"
     raise must_be(name, rule, value, hint="" if plain else hint)

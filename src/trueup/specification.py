@@ -1,4 +1,4 @@
-"""Frozen values whose repr is their specification: what you read is what you would type."""
+"""Frozen values whose repr is the call that makes them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 
 class Specification:
-    """Base of lenses, binnings and estimators: prints as the call that makes it.
+    """Base class of lenses, binnings and estimators; the repr is the call that makes the value.
 
-    Keyword-only fields are left out while they hold their default.
+    Keyword-only fields are omitted if they have their default.
     """
 
     def __repr__(self) -> str:
@@ -28,7 +28,7 @@ class Specification:
 
 
 def _written(value: object) -> str:
-    """A value as one would type it, with ``math`` at hand."""
+    """Return a value as source code that may use ``math``."""
     if isinstance(value, tuple):
         inside = ", ".join(_written(item) for item in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"

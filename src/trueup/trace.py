@@ -1,4 +1,4 @@
-"""Metrics followed over time, in memory that does not grow with the data."""
+"""Metrics over training steps, in memory that does not grow with the data."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Trace:
 
     Use it to see how calibration changes as a model learns. A step can be passed in one call or in
     batches. For binned errors with fixed bins and for proper scores, batches give exactly the
-    result of one call, and memory holds the bins alone. Predictions are never stored. Other metrics
-    need all rows of a step in one call.
+    result of one call, and only the bins are kept in memory. Predictions are never stored. Other
+    metrics need all rows of a step in one call.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Trace:
         self._begin()
 
     def _begin(self) -> None:
-        """Forget the step under way: its rows, their kind, and a table or value of each metric."""
+        """Discard the current step: its rows, their kind, and the table or value of each metric."""
         self._seen = 0
         self._kind: tuple[object, ...] = ()
         self._found: dict[str, Any] = {}
@@ -94,7 +94,7 @@ class Trace:
         self._add(found, kind, forecasts.n)
 
     def merge(self, *others: Trace) -> None:
-        """Add the batches that other traces of the same metrics have seen in the step under way.
+        """Add the batches of other traces of the same metrics to the current step.
 
         Traces can be pickled: each process updates its own, and one of them merges all and records
         the step.
@@ -129,7 +129,7 @@ class Trace:
         }
 
     def _check_more(self, argument: str, kind: tuple[object, ...]) -> None:
-        """Raise InputError unless rows of a kind can be added to the step under way."""
+        """Raise InputError unless rows of a kind can be added to the current step."""
         if not self._seen:
             return
         if kind != self._kind:
@@ -145,7 +145,7 @@ class Trace:
                 raise InputError("metrics", rule, hint=hint)
 
     def _add(self, found: dict[str, Any], kind: tuple[object, ...], rows: int) -> None:
-        """Add what was found in some rows to the step under way."""
+        """Add the results for some rows to the current step."""
         if self._seen:
             found = {name: self._found[name] + table for name, table in found.items()}
         self._found, self._kind = found, kind
@@ -226,7 +226,7 @@ class Trace:
 
     def __repr__(self) -> str:
         """Say what is followed and how far it has come."""
-        return f"Trace of {', '.join(self._metrics)} over {len(self)} steps"
+        return f"Trace of {', '.join(self._metrics)} over {len(self)} step{'s' * (len(self) != 1)}"
 
 
 def _named(metrics: object) -> dict[str, Callable[..., float]]:
@@ -238,7 +238,8 @@ def _named(metrics: object) -> dict[str, Callable[..., float]]:
         if len(named) < len(listed):
             raise InputError("metrics", "must not contain duplicates")
     else:
-        raise must_be("metrics", "a dictionary or a list of metrics", metrics)
+        hint = "pass a list of one, [metric]" if callable(metrics) else ""
+        raise must_be("metrics", "a dictionary or a list of metrics", metrics, hint=hint)
     for name, metric in named.items():
         if not isinstance(name, str) or name in ("step", "rows"):
             raise must_be("metrics", 'not use the reserved names "step" and "rows"', name)

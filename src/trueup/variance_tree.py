@@ -2,8 +2,8 @@
 
 Means and variances are computed so that the order of rows cannot change them: every number is
 rounded to a multiple of 2^−53 and split into two whole numbers of 27 bits, whose sums float64
-holds exactly. A row on the wrong side of a mean that moved in its last digit would be a bin
-that depends on the order of rows.
+represents exactly. Otherwise the last digit of a mean, and with it the cell of a row, could depend
+on the order of the rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Leaf:
 
 
 class Rule(NamedTuple):
-    """When to stop splitting: in a small cell, and where a side would have too few rows."""
+    """When to stop splitting: in a small cell, or if a side would have too few rows."""
 
     min_samples: int
     min_leaf: int
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 def grow(
     read: Callable[[Ints], Floats], rows: Ints, m: int, w: Floats | None, rule: Rule
 ) -> list[Leaf]:
-    """Split the cell that holds all ``rows`` until the rule stops; leaves from left to right."""
+    """Split the cell of all ``rows`` until the rule stops; return the leaves from left to right."""
     w = None if w is None else whole_weights(w).astype(np.float64)
     waiting = [Leaf(rows, np.zeros(m), np.ones(m))]
     leaves = []
@@ -91,7 +91,7 @@ def _range(read: Callable[[Ints], Floats], rows: Ints, m: int) -> tuple[Floats, 
 def _sum_over(
     read: Callable[[Ints], Floats], rows: Ints, w: Floats | None, mean: Floats | None, most: Floats
 ) -> Floats:
-    """Σ w q, or with a mean Σ w (q − mean)²; no term is larger than ``most``."""
+    """Return Σ w q or, with a mean, Σ w (q − mean)²; no term is larger than ``most``."""
     parts = np.zeros((2, len(most)))
     power = _power_of_two_above(most)
     for here, q in _blocks(read, rows, len(most)):
@@ -101,7 +101,7 @@ def _sum_over(
 
 
 def _whole_parts(values: Floats, rows: Ints, w: Floats | None) -> Floats:
-    """Column sums of w·values, values in [0, 1], as two rows of whole numbers.
+    """Return column sums of w·values, for values in [0, 1], as two rows of whole numbers.
 
     Sums of whole numbers are exact in float64, here below 2^26 rows, and so do not depend on
     the order of the rows. Weights are at most 1.
@@ -118,7 +118,7 @@ def _joined(parts: Floats) -> Floats:
 
 
 def _power_of_two_above(most: Floats | float) -> NDArray[np.intc]:
-    """Exponent of the smallest power of two that is no less: scaling by it is exact; 0 for 0."""
+    """Return the exponent of the smallest power of two that is no less, or 0 for 0."""
     fraction, exponent = np.frexp(most)
     return np.asarray(exponent - (fraction == 0.5), np.intc)
 

@@ -11,9 +11,10 @@ PAGE_TEXT = """# The omnibus test: power and false-positive rate
 ## Power for one column
 
 {sets:,} datasets per row, n = {rows:,}, {draws} draws, level 5%. The size of each error is chosen
-so that the best of the six statistics detects it in about 90% of other datasets; a standard error
-of a power is at most {error:.3f}. An error moves logits (shift, temperature) or the probability of
-an outcome (the others) by its size, by the functions in `studies/omnibus/columns.py`.
+so that the best of the six statistics detects it in about 90% of other datasets; the standard error
+of each power is at most {error:.3f}. The errors "shift" and "temperature" change logits by this
+size, and the others change the probability of an outcome; `studies/omnibus/columns.py` defines
+them.
 
 {power}
 
@@ -36,8 +37,8 @@ over classes. Sizes are chosen as above for the best of these 18. Errors are the
 
 ## False-positive rate
 
-Calibrated models that are rejected at 5%, of {null_sets:,} datasets per number (standard error
-{one:.2f} points). Weights are lognormal with σ = 1.
+Percentage of calibrated models rejected at the 5% level, from {null_sets:,} datasets per number
+(standard error {one:.2f} points). Weights are lognormal with σ = 1.
 
 {size}
 

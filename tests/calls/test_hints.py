@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import trueup as tu
 from trueup.calls.hints import OTHER_NAMES, CallError
 from trueup.inference import compare_many, estimate_many
+from trueup.plotting import plot_reliability
 
 RNG = np.random.default_rng(0)
 P = RNG.random(60)
@@ -21,6 +23,7 @@ Y = (RNG.random(60) < P).astype(int)
 GROUPS = np.arange(60) % 3
 ROWS = RNG.dirichlet(np.ones(3), 60)
 CLASSES = RNG.integers(0, 3, 60)
+MODEL = GaussianNB().fit(P[:, None], Y)
 FEW: Any = {"n_resamples": 39}
 
 UNKNOWN: list[tuple[Callable[[], Any], str]] = [
@@ -35,7 +38,40 @@ UNKNOWN: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.read("x.csv", label="y"), "Hint: call it `labels`"),
     (lambda: tu.ece(P, Y, colour=1), "Hint: the arguments are probs, labels, n_bins, weights"),
     (lambda: tu.BinnedError(bins=10), "`bins` is not an .* Hint: pass binning=EqualWidth\\(10\\)"),
-    (lambda: tu.TemperatureScaling(input="logits"), "of TemperatureScaling. Hint: .*`logits`"),
+    (lambda: tu.TemperatureScaling(input="logits"), "of TemperatureScaling. Hint: .*logits=True"),
+    (lambda: tu.PlattScaling(input="probs"), "`input` is not an .* Hint: leave it out"),
+    (lambda: tu.HistogramBinning(bins=10), "of HistogramBinning. Hint: call it `n_bins`"),
+    (lambda: tu.HistogramBinning(10), "takes 0 arguments by position; got 1. Hint: name them: n_b"),
+    (lambda: tu.Forecasts(P, Y), "required. Hint: call Forecasts.from_arrays\\(probs, labels\\)"),
+    (lambda: tu.CalibratedModel(), "`classifier` is required. Hint: call CalibratedModel\\(class"),
+    (lambda: tu.evaluate(P, Y, quick=True), "Hint: pass recalibrate=False and advice=False"),
+    (
+        lambda: tu.ece(ROWS, CLASSES, soft_labels=True),
+        "arrays\\(probs, labels, soft_labels=True\\)",
+    ),
+    (
+        lambda: tu.ece(P, Y, classes=["a", "b"]),
+        "Forecasts.from_arrays\\(probs, labels, classes=...",
+    ),
+    (lambda: tu.ece(P, Y, groups=GROUPS), "Hint: call group_errors\\(probs, labels, groups\\)"),
+    (
+        lambda: tu.ece(MODEL, P, Y),
+        "got 3. Hint: .* of the model: ece\\(model.predict_proba\\(X\\), y",
+    ),
+    (lambda: tu.evaluate(MODEL, P, Y), "Hint: .* evaluate\\(model.predict_proba\\(X\\), y"),
+    (
+        lambda: tu.reliability_diagram(MODEL, P, Y),
+        "Hint: pass the probabilities of the model: reli",
+    ),
+    (
+        lambda: tu.reliability_diagram(P, Y, bins=9),
+        "of reliability_diagram. Hint: call it `n_bins`",
+    ),
+    (lambda: tu.lineup(P, Y, seed=9), "of lineup. Hint: call it `rng`"),
+    (lambda: tu.explain("ece", P, Y, seed=9), "of explain. Hint: call it `rng`"),
+    (lambda: plot_reliability(P, Y), "got 2. Hint: reliability_diagram\\(probs, labels\\) makes"),
+    (lambda: tu.Trace(tu.ece, tu.brier), "takes 1 argument .* got 2. Hint: pass one list: Trace"),
+    (lambda: tu.evaluate({"p": P}, Y, probs="p"), "`probs` is passed twice. Hint: pass it once"),
     (lambda: tu.sample_size(P, Y), "`true_error` is required. Hint: call sample_size\\(probs, lab"),
     (lambda: tu.certify(P, Y), "`max_error` is required. Hint: call certify\\(probs, labels, max"),
     (lambda: tu.ece(), "`probs` is required. Hint: call ece\\(probs, labels\\)"),
@@ -121,7 +157,19 @@ NOT_DATA: list[tuple[Callable[[], Any], str]] = [
     (lambda: tu.ece(len, Y), "got a builtin_function_or_method. Hint: pass the data here"),
     (lambda: tu.ece(tu.PlattScaling(), Y), "Hint: pass the probabilities that it predicts"),
     (lambda: tu.evaluate({"a": P}, Y), "got a dict. Hint: pass one array; evaluate"),
-    (lambda: tu.ece(["10%", "20%"], [0, 1]), "got '10%' in row 0. Hint: take the % signs away"),
+    (lambda: tu.ece(["10%", "0.2"], [0, 1]), "hold percentages .* in none; got '0.2' in row 1"),
+    (lambda: tu.ece(["10%", "120%"], [0, 1]), "percentages from 0% to 100%; got '120%' in row 1"),
+    (
+        lambda: tu.ece(["10%", "Bay"], [0, 1]),
+        "must hold numbers or percentages; got 'Bay' in row 1",
+    ),
+    (lambda: tu.explain("ece", "x.csv"), "got a str. Hint: read a file first"),
+    (lambda: tu.interval("ece", P, Y), "got 'ece'. Hint: pass the function, trueup.ece, not its n"),
+    (lambda: tu.interval(P, Y), "got an array of shape \\(60,\\). Hint: pass the metric first"),
+    (lambda: tu.class_errors(ROWS, CLASSES), "got an array .* Hint: pass the metric first"),
+    (lambda: tu.calibration_test(P, Y, statistic="ece"), "got 'ece'. Hint: pass the function, tru"),
+    (lambda: tu.compare(P, P, Y, estimator="ece"), "got 'ece'. Hint: pass the function, trueup.e"),
+    (lambda: tu.Trace(tu.ece), "got the function ece. Hint: pass a list of one"),
     (
         lambda: tu.ece(ROWS.argmax(1), CLASSES),
         "`probs` must be probabilities; got numbers of classes, as in `labels`. Hint: .*predict_pr",
@@ -135,6 +183,10 @@ NOT_DATA: list[tuple[Callable[[], Any], str]] = [
         lambda: tu.ece(P, [12345678901234567890] * 60),
         "got 12345678901234567890 in row 0. Hint: numbers this large look like identifiers",
     ),
+    (
+        lambda: tu.ece([0.5, 0.2], [12345678901234567890, 1]),
+        "got about 1.235e\\+19 in row 0. Hint: numbers this large look like identifiers",
+    ),
 ]
 
 
@@ -142,6 +194,26 @@ NOT_DATA: list[tuple[Callable[[], Any], str]] = [
 def test_what_is_no_data(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(tu.InputError, match=words):
         call()
+
+
+def test_hints_propose_own_arguments_of_the_function_that_was_called() -> None:
+    for call, words in (
+        (lambda: tu.ece(P * 9 - 4, Y), "Hint: pass logits=True if these are raw scores."),
+        (
+            lambda: tu.evaluate(ROWS * 0.99, CLASSES),
+            "Hint: pass normalize=True if the table is round",
+        ),
+        (
+            lambda: tu.ece(ROWS * 0.99, CLASSES),
+            "normalize=True to Forecasts.from_arrays if the table",
+        ),
+        (lambda: tu.evaluate(P, ["a", "b"] * 30), "Hint: pass `classes`, the names in the order"),
+        (lambda: tu.ece(P, ["a", "b"] * 30), "Hint: pass `classes` to Forecasts.from_arrays, the"),
+    ):
+        with pytest.raises(tu.InputError) as caught:
+            call()
+        assert words in str(caught.value)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_a_frame_is_not_read() -> None:

@@ -172,6 +172,25 @@ def test_long_functions_tell_their_stages(name: str) -> None:
     assert fractions == sorted(fractions)
 
 
+def test_a_sample_size_is_not_done_before_it_is() -> None:
+    """The number of datasets is not known at the beginning."""
+    seen: list[Report] = []
+    tu.sample_size(WORLD, true_error=0.15, n_datasets=20, progress=seen.append)
+    by_stage = {report.stage.partition(",")[0]: report.fraction for report in seen[:-1]}
+    assert by_stage["search"] < by_stage["refinement"] < 1
+
+
+def test_slow_candidates_have_more_of_the_work() -> None:
+    seen: list[Report] = []
+    probs = RNG.dirichlet(np.ones(3), 120)
+    tu.AutoCalibration().fit(probs, np.arange(120) % 3, progress=seen.append)
+    began = {report.stage.split(" ")[1]: report.fraction for report in seen[:-1]}
+    names = list(began)
+    assert names[-2:] == ["DirichletCalibration", "MatrixScaling"]
+    slow, quick = (began[names[k + 1]] - began[names[k]] for k in (-2, 0))
+    assert slow > 5 * quick
+
+
 def test_evaluate_tells_every_stage_once_and_in_number() -> None:
     seen: list[Report] = []
     tu.evaluate(

@@ -101,7 +101,10 @@ def test_files_that_cannot_be(run, files, content, said) -> None:
 def test_what_cannot_be_simulated_is_said_of_the_file(run, files, command, more) -> None:
     write_table(files / "c.csv", {"p": [0.5] * 3, "y": [1, 0, 1]})
     text = run(command, "c.csv", *more, code=2).stderr
-    told = "c.csv: the probabilities must hold two different values, to fit a Beta; got only 0.5."
+    told = (
+        "c.csv: the probabilities must contain two distinct values, to fit a Beta distribution; "
+        "got only 0.5."
+    )
     assert told in text
 
 

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import duckdb
 import pytest
 
+import trueup.io
 from support.command_line import calibrated
 from trueup.cli import program as program_file
 from trueup.io import write_table
@@ -66,8 +68,9 @@ def test_nohup_is_respected(tmp_path) -> None:
         ("trueup certify wrong.csv --max-error 0.1 >&-", 0, "using column p"),
         ("trueup certify wrong.csv --max-error 0.1 >&- 2>&- <&-", 0, ""),
         ("trueup certify - --max-error 0.1 <&-", 2, "standard input"),
-        ("trueup --help > /dev/full", 2, "No space left on device"),
-        ("trueup certify wrong.csv --max-error 0.1 > /dev/full", 2, "No space left on device"),
+        ("trueup --help > /dev/full", 2, "standard output: No space left on device"),
+        ("trueup certify wrong.csv --max-error 0.1 > /dev/full", 2, "standard output: No space"),
+        ("trueup certify wrong.csv --max-error 0.1 --json > /dev/full", 2, "standard output: No"),
         ("trueup certify wrong.csv --max-error 0.1 2> /dev/full", 0, ""),
         ("trueup certify /dev/stdin --format csv --max-error 0.1 < wrong.csv", 0, "using column p"),
     ],
@@ -103,7 +106,7 @@ def larger(run, files) -> None:
     [
         (
             ("apply", "c.json", "x.csv", "-o", "out.parquet"),
-            "out.parquet cannot be written",
+            "trueup: out.parquet: File too large (in ",
         ),
         (("apply", "c.json", "x.csv", "-o", "out.csv"), "trueup: out.csv: File too large."),
         (("certify", "z.csv.gz", "--max-error", "0.1"), "trueup: z.csv.gz: File too large (in "),
@@ -123,7 +126,9 @@ def test_a_full_disk_is_told_with_the_file(run, files, larger, small_disk, args,
         (("evaluate", "wrong.csv", "-o", "pipe"), "a device or pipe; got 'pipe'"),
         (("evaluate", "wrong.csv", "-o", ""), "--output must be the name of a file; got ''"),
         (("evaluate", "wrong.csv", "-o", "no/x.json"), "There is no directory no to write x.json"),
-        (("fit", "wrong.csv", "-o", "/proc/x.json"), "/proc/x.json"),
+        (("fit", "wrong.csv", "-o", "pipe"), "a device or pipe; got 'pipe'"),
+        (("datasets", "clinic", "-o", ""), "--output must be the name of a file; got ''"),
+        (("datasets", "clinic", "-o", "full.png"), "a device or pipe; got 'full.png'"),
         (
             ("evaluate", "wrong.csv", "--plot", "x.png", "-o", "./x.png"),
             "--output must be a file other than that of --plot; got './x.png'",
@@ -136,14 +141,19 @@ def test_a_full_disk_is_told_with_the_file(run, files, larger, small_disk, args,
     ],
 )
 def test_outputs_are_checked_before_the_work(run, files, monkeypatch, args, told) -> None:
-    from trueup.cli import data_options
-
     os.mkfifo(files / "pipe")
     os.symlink("/dev/full", files / "full.png")
     os.symlink("x.png", files / "link.png")
     os.link(files / "wrong.csv", files / "same.png")
-    monkeypatch.setattr(data_options, "read_found", lambda *_: pytest.fail("read too early"))
+    monkeypatch.setattr(trueup.io, "read_forecasts", lambda *_, **__: pytest.fail("read early"))
     assert told in run(*args, code=2).stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="Linux only")
+def test_a_folder_that_takes_no_files_is_named(run, files) -> None:
+    # /proc claims that files can be written there, so only writing one shows that they cannot.
+    text = run("fit", "wrong.csv", "--method", "platt", "-o", "/proc/x.json", code=2).stderr
+    assert "trueup: /proc/x.json: No such file or directory." in text
 
 
 def test_messages_of_the_system_name_the_output(run, files, monkeypatch) -> None:
@@ -154,6 +164,21 @@ def test_messages_of_the_system_name_the_output(run, files, monkeypatch) -> None
     result = run("fit", "wrong.csv", "--method", "platt", "-o", "c.json", code=2)
     assert "trueup: c.json: No space left on device." in result.stderr
     assert sorted(path.name for path in files.iterdir()) == ["right.csv", "three.csv", "wrong.csv"]
+
+
+def test_a_full_disk_names_the_batches_of_a_simulation(run, files, small_disk) -> None:
+    args = ("simulate", "wrong.csv", "--metric", "ece", "--n", "50", "--n-datasets", "300")
+    text = run(*args, "-o", "out.csv", code=2).stderr
+    assert "trueup: out.csv.batches: File too large." in text
+
+
+def test_what_duckdb_says_names_the_output(tmp_path, monkeypatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise duckdb.IOException("odd")
+
+    monkeypatch.setattr(duckdb, "connect", broken)
+    with pytest.raises(OSError, match=r"out\.parquet cannot be written as Parquet \(odd\)"):
+        write_table(tmp_path / "out.parquet", {"p": [0.5], "y": [1]})
 
 
 def test_too_little_memory_names_the_file(run, files, monkeypatch) -> None:

@@ -87,7 +87,13 @@ def test_python_m_is_the_same() -> None:
     [
         (["evaluat"], "No such command 'evaluat'"),
         (["evaluate"], "Missing argument 'FILE"),
-        (["evaluate", "a.csv", "--prob", "p"], "No such option"),
+        (["evaluate", "a.csv", "--prob", "p"], "No such option --prob. Did you mean --probs? Hint"),
+        (["evaluate", "a.csv", "--group", "g"], "option --group. Did you mean --groups? Hint: tru"),
+        (["evaluate", "a.csv", "--n-bins", "9"], "No such option --n-bins. Did you mean --bins?"),
+        (
+            ["evaluate", "a.csv", "--prevalence", "1"],
+            "No such option --prevalence. Hint: trueup ev",
+        ),
         (["power", "a.csv", "--true-error", "much"], "'much' is not a valid float"),
         (["evaluate", "a.csv"], "There is no file a.csv"),
         (["evaluate", "."], "is a directory"),

@@ -86,9 +86,10 @@ def test_numbers() -> None:
     assert number(0.5) == "0.5000"
     assert number(-3e-5) == "-3.0e-05"
     assert number(float("nan")) == "–"
-    assert span(0.1, 0.2) == "0.1000 … 0.2000"
+    assert span(0.1, 0.2) == "[0.1000, 0.2000]"
     assert span(None, 0.2) == "–"
     assert pvalue(float("nan")) == "–"
+    assert (pvalue(0.0123), pvalue(3e-308), pvalue(0.0)) == ("0.012", "< 1e-300", "< 1e-300")
 
 
 def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:

@@ -182,7 +182,7 @@ def test_the_text_shows_every_number() -> None:
     joint = f"p = {found.joint_pvalue:.3g} (likelihood ratio {found.joint_statistic:.2f})"
     assert lines[4] == f"slope 1 and intercept 0: {joint}"
     separated = str(tu.cox([0.1, 0.3, 0.7], [0, 0, 1])).splitlines()
-    assert separated[1] == "slope          inf"
+    assert separated[1] == "slope          infinity"
     assert separated[-1].startswith("note: the scores separate the labels perfectly")
     clustered = tu.Forecasts.from_arrays(p, y, clusters=np.arange(12_000) % 50)
     assert str(tu.cox(clustered)).startswith("Cox calibration (12,000 rows, 50 clusters)")

@@ -115,6 +115,43 @@ def test_a_wrong_part_gets_one_sentence(found, wrong) -> None:
         tu.Evaluation.from_dict(found("one row").to_dict() | wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"schema": 9}, "newer version of trueup"),
+        ({"frequencies": 3}, "is not what `to_dict` of an evaluation wrote"),
+        ({"frequencies": [[]]}, "is not what `to_dict` of an evaluation wrote"),
+        ({"overview": {}}, "`Overview` must have an entry"),
+        ({"status": 5}, "is not what `to_dict` of an evaluation wrote"),
+    ],
+)
+def test_a_wrong_file_is_named(found, tmp_path, wrong, told) -> None:
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(found("one row").to_dict() | wrong))
+    with pytest.raises(InputError) as error:
+        tu.Evaluation.from_json(path)
+    assert str(error.value).startswith(str(path))
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{\xff}", b"", b"[" * 100_000, b'{"schema": ' + b"9" * 5000 + b"}"],
+    ids=["no UTF-8", "empty", "nested", "endless number"],
+)
+def test_a_file_that_is_no_json_is_named(tmp_path, content) -> None:
+    (tmp_path / "e.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"e\.json: `path` must be JSON of an evaluation"):
+        tu.Evaluation.from_json(tmp_path / "e.json")
+
+
+def test_numbers_that_no_float_can_hold(found) -> None:
+    wrong = found("one row").to_dict()
+    wrong["overview"]["mean_score"] = 10**400
+    with pytest.raises(InputError, match=r"^`data` is not what `to_dict` of an evaluation wrote"):
+        tu.Evaluation.from_dict(wrong)
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path) -> None:
     with pytest.raises(FileNotFoundError):
         tu.Evaluation.from_json(tmp_path / "none.json")

@@ -131,7 +131,7 @@ def test_clusters_are_drawn_together():
     assert width[2] < 0.75 * width[1]
     assert together.first_test.method == "cluster bootstrap"
     assert together.first_test.pvalue < 0.05 < together.second_test.pvalue
-    with pytest.raises(InputError, match="debiased BinnedError for rows in clusters"):
+    with pytest.raises(InputError, match="debiased BinnedError if rows are in clusters"):
         compare(*repeated, estimator=tu.BinnedError())
 
 
@@ -162,7 +162,9 @@ def test_different_samples_are_refused():
         compare(a, b, labels, estimator="ece")
     with pytest.raises(InputError, match="`models` must be two models or more"):
         compare_many({"a": a}, labels)
-    with pytest.raises(InputError, match="same samples as `a`"):
+    with pytest.raises(InputError, match="cannot be compared if labels say whether each one's own"):
+        compare(Forecasts.from_arrays(a, labels), Forecasts.from_arrays(b, 1 - labels))
+    with pytest.raises(InputError, match="same samples as `a`; got 99 rows instead of 100"):
         compare_many(
             {"a": Forecasts.from_arrays(a, labels), "b": Forecasts.from_arrays(b[1:], labels[1:])}
         )
@@ -244,3 +246,22 @@ def test_a_proper_score_is_not_called_calibration(score, words):
     same = compare(truth, truth, labels, estimator=score, n_resamples=99, rng=0)
     assert same.text.startswith(f"No difference in {words} was detected")
     assert "calibrat" not in found.text + same.text
+
+
+def test_the_best_of_many_models_can_be_shown() -> None:
+    """Holm's adjustment for 45 pairs takes more than 999 resamples."""
+    rng = np.random.default_rng(0)
+    probs = rng.random(1500)
+    labels = (rng.random(1500) < probs).astype(int)
+    models = {"right": probs} | {f"wrong {k}": probs**3 for k in range(9)}
+    few = tu.inference.compare_many(models, labels, n_resamples=999)
+    assert set(few["first_rank"]) | set(few["second_rank"]) == {1}
+    found = tu.inference.compare_many(models, labels)
+    ranks = dict(zip(found["first"].tolist(), found["first_rank"].tolist(), strict=True))
+    assert ranks["right"] == 1
+    assert {rank for name, rank in ranks.items() if name != "right"} == {2}
+    some = {name: models[name] for name in ("right", "wrong 0", "wrong 1")}
+    found = tu.evaluate(labels=labels, models=some, n_resamples=39, recalibrate=False, advice=False)
+    assert found.verdict.startswith(
+        "None of the 3 models is shown to be better calibrated than right."
+    )

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -178,6 +179,11 @@ def test_json_that_is_no_table(make_file: Make, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "text"), [("p.json", "{}"), ("p.jsonl", "{}\n{}\n")])
+def test_a_table_without_columns(make_file: Make, name: str, text: str) -> None:
+    assert f"{name}: has no columns" in refused(make_file(name, text))
+
+
 HUGE = "9" * 400
 LISTS_OF_LISTS = (
     "column 'p' must hold a number or a list of numbers per row; got lists of lists in row 0"
@@ -193,6 +199,8 @@ LISTS_OF_LISTS = (
         (f'{{"p": [{"[" * 64}0{"]" * 64}, 1], "y": [1, 0]}}', "column 'p' must hold"),
         ('{"p": [[[1, 2]], [[3, 4]]], "y": [1, 0]}', LISTS_OF_LISTS),
         ('{"p": [[1, 2], [3, null]], "y": [1, 0]}', "1 of 2 rows has missing values"),
+        ('{"p": [[1, 2], [3]], "y": [1, 0]}', "must hold lists of 2 numbers; got a list of 1 in"),
+        ('{"p": [0.5, 0.2], "y": [null, null]}', "2 of 2 rows have missing values"),
         ('{"p": [[1, "2"], [3, 4]], "y": [1, 0]}', "column 'p' must hold numbers; got '2'"),
         (
             '{"p": [0.5, 0.2], "y": [{"a": 1}, {"a": 2}]}',
@@ -265,3 +273,47 @@ def test_a_row_without_a_group_names_the_file(make_file: Make, option: str) -> N
         f"{path}: 1 of 2 rows has missing values, the first in column 'g', row 1"
     )
     assert read(path, drop_missing=True, **{option: "g"}).n == 1
+
+
+ROWS = 60_000
+
+
+def _times_its_size(path: Path) -> float:
+    """Return the most memory that reading a file takes, as a multiple of the file."""
+    read(path)  # what is imported for the first time does not count
+    tracemalloc.start()
+    read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "line", "most"),
+    [
+        ("plain.csv", "p,y\n", "0.125000,{}\n", 6),
+        ("mixed.csv", "p,y\n", "0.125000,{}\n0.125000,{}\r\n", 16),  # 27 with all cells at once
+        ("texts.csv", "p_a,p_b,y\n", "0.125,0.875,{:c}\n", 6),
+        ("lines.jsonl", "", '{{"p": 0.125, "y": {}}}\n', 6),
+        ("records.json", "", '{{"p": 0.125, "y": {}}},', 13),
+    ],
+)
+def test_memory_is_a_multiple_of_the_file(
+    make_file: Make, name: str, header: str, line: str, most: float
+) -> None:
+    first = ord("a") if name == "texts.csv" else 0
+    lines = ROWS // line.count("{}") if name == "mixed.csv" else ROWS
+    body = "".join(line.format(first + k % 2, first + k % 2) for k in range(lines))
+    if name == "records.json":
+        body = f"[{body[:-1]}]"
+    path = make_file(name, (header + body).encode())
+    assert _times_its_size(path) < most
+
+
+def test_names_of_columns_take_little_memory(make_file: Make) -> None:
+    """A header of too many names is refused without a table of them."""
+    path = make_file("names.csv", ",".join(f"p_{k}" for k in range(300_000)) + "\n")
+    tracemalloc.start()
+    assert "has 300,000 columns, but at most 100,000 can be read" in refused(path)
+    assert tracemalloc.get_traced_memory()[1] < 16 * path.stat().st_size
+    tracemalloc.stop()

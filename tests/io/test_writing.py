@@ -59,12 +59,12 @@ def test_a_matrix(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "columns", "message"),
     [
-        ("p.xyz", {"p": [1.0]}, r"`path` must be a file called \*.csv"),
+        ("p.xyz", {"p": [1.0]}, r"`path` must be a file name such as \*.csv"),
         ("p.csv", {}, "`columns` must be at least one"),
         ("p.csv", {"p": [1.0], "y": [1, 2]}, "`columns` must have one length"),
         ("p.csv", {"p": 3.0}, "must be a column or a matrix"),
         ("p.csv", {"p": np.eye(2), "p_0": [1, 2]}, "`columns` must have different names"),
-        ("p.npz", {"p": np.array([None], object)}, "numbers or texts, none missing"),
+        ("p.npz", {"p": np.array([None], object)}, "numbers or texts without missing"),
     ],
 )
 def test_refusals(tmp_path: Path, name: str, columns: dict[str, object], message: str) -> None:
@@ -113,5 +113,5 @@ def test_parquet_needs_neither_pandas_nor_pyarrow(
     assert table.column("object").tolist() == ["a", None]
     assert table.column("strided").tolist() == [0, 2]
     assert table.column("ok").tolist() == [True, False]
-    with pytest.raises(CapabilityError, match="pip install trueup"):
+    with pytest.raises(CapabilityError, match="pip install pyarrow"):
         write_table(tmp_path / "p.feather", columns)

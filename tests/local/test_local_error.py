@@ -216,7 +216,7 @@ def test_refusals() -> None:
     for gamma in (0, -1, math.nan, "wide", True):
         with pytest.raises(tu.InputError, match="`bandwidth` must be a number above 0"):
             LocalError(bandwidth=gamma)  # type: ignore[arg-type]
-    with pytest.raises(tu.InputError, match="None for the kernel of groups"):
+    with pytest.raises(tu.InputError, match='None with kernel="group"'):
         LocalError(kernel="group", bandwidth=1)
     with pytest.raises(tu.InputError, match=r'`kernel` must be "laplacian", "gaussian" or "group"'):
         lce(p, y, [1, 2, 3], kernel="box")

@@ -32,7 +32,7 @@ def test_two_minutes_of_damaged_files() -> None:
     assert "0 defects" in found.stdout
 
 
-@pytest.mark.parametrize("target", ["read", "load", "csv"])
+@pytest.mark.parametrize("target", ["read", "several", "load", "evaluation", "csv"])
 def test_some_cases(target: str) -> None:
     assert [run_case(target, 0, number) for number in range(10)] == [None] * 10
 

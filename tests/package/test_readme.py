@@ -164,6 +164,13 @@ def test_only_lines_of_the_installation_are_left_out() -> None:
     assert "pip install trueup" not in README  # until it is published
 
 
+def test_nobody_is_told_to_install_what_is_not_published() -> None:
+    texts = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
+    assert len(texts) > 300
+    wrong = [path.name for path in texts if "pip install trueup" in path.read_text("utf-8")]
+    assert wrong == []
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= MOST_LINES
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tools.sample import KINDS, ROOT, drawn
+import pytest
+
+from tools.sample import KINDS, ROOT, drawn, main
 
 
 def test_as_many_of_each_kind_and_the_same_for_a_seed() -> None:
@@ -21,3 +23,10 @@ def test_a_text_stands_where_its_place_says() -> None:
         content = (ROOT / name).read_text("utf-8").splitlines()
         first = text.words.split("{")[0].split("\\")[0].split()[:1]
         assert not first or any(first[0] in row for row in content[int(line) - 1 : int(line) + 3])
+
+
+def test_the_command_prints_every_text_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--count", "9", "--seed", "5"]) == 0
+    printed = capsys.readouterr().out
+    for number, text in enumerate(drawn(ROOT, 9, 5), start=1):
+        assert f"[{number}] {text.kind}, {text.place}\n{text.words.strip()}\n" in printed

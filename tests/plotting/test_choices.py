@@ -41,7 +41,7 @@ def test_candidates_stand_at_their_errors() -> None:
     places, chosen = dots(ax)
     assert np.array_equal(places, np.column_stack([RANKING["error"], np.arange(4)]))
     assert chosen.tolist() == [[0.0, 1]]
-    (before,) = (line for line in ax.lines if line.get_label() == "before")
+    (before,) = (line for line in ax.lines if line.get_label() == "no recalibration")
     assert set(before.get_xdata()) == {0.08}
     assert [label.get_text() for label in ax.get_yticklabels()] == list(RANKING["candidate"])
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the best on top
@@ -116,3 +116,11 @@ def test_trade_off_of_real_bins_and_of_one() -> None:
     assert np.array_equal(plot_trade_off(table).lines[0].get_ydata(), table["brier"])
     sure = tu.inference.trade_off(np.ones(20), np.ones(20), n_bins=(5,), rng=0)
     assert cropped(plot_trade_off(sure).figure) == []
+
+
+def test_the_chosen_one_is_drawn_however_far_it_is() -> None:
+    chosen = np.array([False, False, False, True])
+    ax = plot_recalibrations(ResultTable(RANKING.data | {"chosen": chosen}), score="log loss")
+    assert dots(ax)[1].tolist() == [[8.5, 3]]
+    assert len(ax.texts) == 0
+    assert ax.get_xlabel() == "log loss − lowest log loss (± 1 SE)"

@@ -163,6 +163,7 @@ def test_coverage_is_the_table_and_the_few_surest_rows_set_no_limits() -> None:
     assert np.array_equal(drawn["accuracy"].get_xdata(), table["coverage"])
     assert np.array_equal(drawn["accuracy"].get_ydata(), table["accuracy"])
     assert np.array_equal(drawn["mean confidence"].get_ydata(), table["confidence"])
+    assert plot_coverage(table).get_ylim()[0] <= table["confidence"].min()
     rough = {"coverage": np.array([0.001, 0.5, 1.0]), "accuracy": np.array([0.0, 0.9, 0.8])}
     low, high = plot_coverage({"rough": ResultTable(rough)}).get_ylim()
     assert 0.7 < low < 0.8

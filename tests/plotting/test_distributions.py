@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,7 +60,11 @@ def test_curves_of_classes_are_told_apart_or_thin() -> None:
     (others,) = (c for c in ax.collections if c.get_label() == "7 other classes")
     assert len(others.get_segments()) == 7
     first = curve["class"] == 0
-    assert np.allclose(others.get_segments()[0][:, 1], curve["mean_label"][first])
+    everywhere = np.column_stack([curve["score"], curve["mean_label"]])[first]
+    low, high = probs[:, 0].min() - 0.01, probs[:, 0].max() + 0.01  # of a grid of 101 points
+    reached = (low < everywhere[:, 0]) & (everywhere[:, 0] < high)
+    assert reached.sum() < len(reached)
+    assert np.allclose(others.get_segments()[0], everywhere[reached])
     few = tu.PointwiseError().table(probs[:, :3] / probs[:, :3].sum(1, keepdims=True), labels % 3)
     assert len(solid(plot_psce(few))) == 3
     with pytest.raises(InputError, match="`only` must be names of classes"):
@@ -164,6 +170,44 @@ def test_a_statistic_that_never_changes_can_be_seen() -> None:
         plot_null(still, np.nan)
 
 
+def test_the_result_of_a_test_is_plotted_from_its_draws() -> None:
+    p, y = scores()
+    for power in (1, 3):
+        result = tu.calibration_test(p**power, y, statistic=tu.ece, n_resamples=199)
+        ax = plot_null(result)
+        draws = result.null_draws
+        bars = [(*span, bar.get_height()) for span, bar in zip(spans(ax), ax.patches, strict=True)]
+        assert len(bars) == 40
+        assert sum(height for *_, height in bars) == 199
+        for low, high, height in bars[1:-1]:
+            inside = np.sum((draws >= low - 1e-12) & (draws < high - 1e-12))
+            edge = np.sum(np.abs(draws - low) < 1e-9) + np.sum(np.abs(draws - high) < 1e-9)
+            assert abs(inside - height) <= edge
+        assert min(low for low, *_ in bars) == pytest.approx(draws.min())
+        assert max(high for _, high, _ in bars) == pytest.approx(draws.max())
+        (text,) = ax.texts
+        assert text.get_text().startswith(f"observed: {result.statistic:.2g}"[:12])
+        assert ("p ≤ 0.005" in text.get_text()) == (result.pvalue == 1 / 200)
+        assert ax.get_xlabel() == "statistic of the consistency test"
+        assert ax.get_ylabel() == "resamples under\nthe null hypothesis"
+        assert cropped(ax.figure) == []
+    assert plot_null(result, measure="ECE").get_xlabel() == "ECE"
+
+
+def test_results_that_cannot_be_plotted_are_refused() -> None:
+    p, y = scores()
+    result = tu.calibration_test(p, y, n_resamples=19)
+    for name in ("observed", "pvalue"):
+        with pytest.raises(InputError, match=f"`{name}` must be omitted for the result of a test"):
+            plot_null(result, **{name: 0.5})
+    with pytest.raises(InputError, match="with null draws; got the result of a cox test"):
+        plot_null(tu.calibration_test(p, y, method="cox"))
+    with pytest.raises(InputError, match="`observed` must be a finite number"):
+        plot_null(NULL)
+    still = replace(result, statistic=5.0, null_draws=np.full(19, 5.0))
+    assert sum(bar.get_height() for bar in plot_null(still).patches) == 19
+
+
 def spans(ax):
     return [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
 
@@ -202,3 +246,31 @@ def test_awkward_sums_are_drawn() -> None:
     for wrong in ({}, {"a": 1.0}, 0.5):
         with pytest.raises(InputError, match="`found` must be a Decomposition"):
             plot_decomposition(wrong)
+
+
+def test_the_smallest_pvalue_that_the_resamples_can_give_is_a_bound() -> None:
+    texts = [plot_null(NULL, 0.05, pvalue).texts[0].get_text() for pvalue in (1 / 101, 2 / 101)]
+    assert texts[0].endswith("p ≤ 0.0099")
+    assert texts[1].endswith("p = 0.0198")
+
+
+def test_small_statistics_are_written_in_full() -> None:
+    tiny = ResultTable({**NULL.data, "low": NULL["low"] / 1000, "high": NULL["high"] / 1000})
+    ax = plot_null(tiny, 1.5e-5)
+    assert ax.texts[0].get_text() == "observed: 0.000015"
+    ax.figure.canvas.draw()
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert "0.000010" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_curve_is_zoomed_like_a_diagram_and_a_single_score_is_a_point() -> None:
+    rng = np.random.default_rng(0)
+    p = 0.1 * rng.random(500)
+    y = rng.random(500) < p
+    curve = tu.PointwiseError().table(p, y)
+    ax = plot_psce(curve)
+    assert 0.1 < ax.get_xlim()[1] < 0.5
+    assert ax.child_axes[0].get_xlabel() == "predicted probability\n(zoomed in)"
+    assert plot_psce(curve, zoom="none").get_xlim() == (-0.03, 1.03)
+    one = plot_psce(tu.PointwiseError().table(np.ones(30), np.arange(30) > 2))
+    assert any(line.get_marker() == "o" for line in one.lines)

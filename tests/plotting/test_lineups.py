@@ -69,3 +69,12 @@ def test_what_cannot_be_drawn_is_told_in_a_sentence() -> None:
         tu.lineup(np.column_stack([1 - p, p]), y, lens=tu.lens.ClassWise())
     with pytest.raises(InputError, match="`n_panels` must be a whole number"):
         tu.lineup(p, y, n_panels=1)
+
+
+def test_no_line_goes_through_bins_of_few_rows() -> None:
+    p, y = sample(30)
+    figure = tu.lineup(p, y, n_panels=2, n_bins=10, rng=0)
+    assert sum(len(points) for points in panels(figure)) == 0
+    few = [line for ax in figure.axes for line in ax.lines if line.get_gid() == "reliability-few"]
+    assert {line.get_linestyle() for line in few} == {"None"}
+    assert [len(line.get_xdata()) for line in few] == [10, 10]

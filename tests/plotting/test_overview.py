@@ -30,7 +30,10 @@ def _cases():
         "binary": ((p, y), {"recalibrate": True}),
         "names": ((g, np.array(names)[z]), {"classes": names, "groups": groups}),
         "many classes": ((wide, rng.integers(0, 60, 200)), {"metrics": ["ece"]}),
-        "models": ((), {"labels": y, "models": {"raw": p, "$squared": p**2}}),
+        "models": (
+            (),
+            {"labels": y, "models": {"raw with a very long name of its own": p, "$squared": p**2}},
+        ),
         "clusters": ((p, y), {"clusters": np.arange(200) // 4}),
         "soft": ((soft,), {}),
         "certain": ((np.ones(20), np.ones(20, int)), {}),
@@ -134,3 +137,18 @@ def test_figures_take_a_title_a_name_a_size_and_what_else_they_have(binary) -> N
         found.plot("null", zoom="none")
     with pytest.raises(InputError, match="`stats` is an option of reliability, deviation, not of"):
         found.plot("curve", stats=True)
+
+
+def titles_of(figure) -> list[str]:
+    return [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+
+
+def test_where_rows_crowd_in_few_bins_the_first_panel_has_bins_of_equal_mass() -> None:
+    rng = np.random.default_rng(0)
+    p = 0.1 * rng.random(600)
+    crowded = tu.evaluate(p, rng.random(600) < p, **FAST)
+    assert titles_of(crowded.plot())[0] == "Reliability diagram (equal-mass bins)"
+    spread = tu.evaluate(8 * p, rng.random(600) < 8 * p, **FAST)
+    titles = titles_of(spread.plot())
+    assert titles[0] == "Reliability diagram (equal-width bins)"
+    assert "Reliability diagram (equal-mass bins)" not in titles

@@ -142,7 +142,24 @@ def test_what_is_not_a_range_or_a_size_is_told_in_a_sentence() -> None:
         with pytest.raises(InputError, match='`zoom` must be "auto", "none" or two increasing'):
             tu.reliability_diagram(p, y, zoom=zoom)
     for size in (3, (3, 2, 1), (0.1, 5)):
-        with pytest.raises(InputError, match="`size` must be two numbers of inches"):
+        with pytest.raises(InputError, match=r"`size` must be a pair \(width, height\) in inches"):
             tu.reliability_diagram(p, y, size=size)
     with pytest.raises(InputError, match="`binning` must be"):
         tu.reliability_diagram(p, y, binning="equal")
+
+
+def test_where_rows_are_wide_apart_in_few_bins_nothing_is_zoomed() -> None:
+    """One bin has one mean, but its rows may take the whole axis."""
+    p, y = wide()
+    table = tu.BinnedError(binning=tu.EqualMass(1)).table(p, y)
+    assert plot_reliability(table).get_xlim() == (-0.03, 1.03)
+    close = tu.BinnedError(binning=tu.EqualMass(1)).table(0.1 * p, y)
+    assert plot_reliability(close).get_xlim()[1] < 1
+
+
+def test_where_all_bins_are_small_the_legend_shows_no_line() -> None:
+    p, y = wide(20)
+    ax = tu.reliability_diagram(p, y, name="mine")
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "mine\n(fewer than 5 rows)" in entries
+    assert "mine" not in entries

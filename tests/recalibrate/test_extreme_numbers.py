@@ -80,3 +80,13 @@ def test_one_class_with_enormous_weights_is_all_but_certain():
     other = tu.PlattScaling().fit([0.3, 0.7], [0, 0], sample_weight=[1e16, 1e16])
     assert fitted.predict_proba([0.5])[0, 1] > 1 - 1e-12
     assert other.predict_proba([0.5])[0, 1] < 1e-12
+
+
+def test_steps_that_cannot_be_squared():
+    """Weights and logits of hundreds of orders of magnitude, found by random trials."""
+    logits = 1e83 * np.array([0.667697367, 0.579673636, 0, 0, -1.24644321, -0.628868859])
+    weights = [1e-16, 1e-1, 1e60, 1e-146, 1e-13, 1e32]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = tu.VectorScaling(logits=True).fit(logits, [1, 1, 0, 0, 1, 1], weights)
+        assert np.isfinite(fitted.predict_proba(logits)).all()

@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[Callable[[TemperatureScaling], object], str]] = {
     "scores as labels": (
         lambda m: m.fit(HITS, but(SCORES, 0, 0.25)),
         "`y` must be whole numbers; got 0.25 in row 0. Hint: Unknown label "
-        "type: continuous values belong into X; predictions come first, classes second.",
+        "type: continuous values belong in X; predictions come first, classes second.",
     ),
     "a label too large": (
         lambda m: m.fit(PROBS, but(LABELS, 5, 3)),

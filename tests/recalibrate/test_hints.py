@@ -23,41 +23,45 @@ LABELS = np.arange(20) % 3
     [
         (
             lambda: tu.TemperatureScaling(input="logits"),
-            "TemperatureScaling has no parameter `input`. "
+            "`input` is not an argument of TemperatureScaling. "
             "Hint: pass logits=True if X holds logits.",
         ),
         (
             lambda: tu.PlattScaling(input="probs"),
-            "PlattScaling has no parameter `input`. Hint: leave it out.",
+            "`input` is not an argument of PlattScaling. Hint: leave it out.",
         ),
         (
             lambda: tu.HistogramBinning(bins=10),
-            "HistogramBinning has no parameter `bins`. Hint: use n_bins=.",
+            "`bins` is not an argument of HistogramBinning. Hint: call it `n_bins`.",
         ),
         (
             lambda: tu.HistogramBinning(n_bin=10),
-            "HistogramBinning has no parameter `n_bin`. Hint: use n_bins=.",
+            "`n_bin` is not an argument of HistogramBinning. Hint: call it `n_bins`.",
+        ),
+        (
+            lambda: tu.HistogramBinning(strategy="quantile"),
+            "`strategy` is not an argument of HistogramBinning. Hint: call it `binning`.",
         ),
         (
             lambda: tu.CalibratedModel(estimator=LogisticRegression()),
-            "CalibratedModel has no parameter `estimator`. Hint: use classifier=.",
+            "`estimator` is not an argument of CalibratedModel. Hint: call it `classifier`.",
         ),
         (
             lambda: tu.CalibratedModel(LogisticRegression(), method="isotonic"),
-            "CalibratedModel has no parameter `method`. Hint: use recalibrator=.",
+            "`method` is not an argument of CalibratedModel. Hint: call it `recalibrator`.",
         ),
         (
             lambda: tu.AutoCalibration(scoring="brier"),
-            "AutoCalibration has no parameter `scoring`. Hint: use rank_by=.",
+            "`scoring` is not an argument of AutoCalibration. Hint: call it `rank_by`.",
         ),
         (
             lambda: tu.VennAbers(weights=[1.0]),
-            "VennAbers has no parameter `weights`. Hint: pass sample_weight= to `fit`.",
+            "`weights` is not an argument of VennAbers. Hint: pass sample_weight= to `fit`.",
         ),
         (
             lambda: tu.IdentityCalibration(prevalence=0.1),
-            "IdentityCalibration has no parameter `prevalence`. "
-            "Hint: its parameters are logits, normalize, classes.",
+            "`prevalence` is not an argument of IdentityCalibration. "
+            "Hint: the arguments are logits, normalize, classes.",
         ),
     ],
 )

@@ -149,7 +149,7 @@ def test_weights_of_any_size(model, unit: float):
 
 @pytest.mark.parametrize("model", [VennAbers, BayesianBinning])
 def test_weights_that_cannot_be_counts_are_refused(model):
-    rule = "`sample_weight` must sum to 1e\\+12 at most; got 2000000000000.0. Hint: a weight"
+    rule = "`sample_weight` must sum to at most 1e\\+12; got 2000000000000.0. Hint: a weight"
     with pytest.raises(InputError, match=rule):
         model().fit([0.1, 0.9], [0, 1], [1e12, 1e12])
 

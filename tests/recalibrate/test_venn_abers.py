@@ -165,7 +165,7 @@ def test_steps_are_kept_in_short():
 def test_a_log_loss_that_rises_is_told():
     model = VennAbers().fit([0.01, 0.99], [0, 1])
     assert model.fit_["log_loss_after"] > model.fit_["log_loss_before"]
-    assert "log loss on the fit data rose from 0.01005 to" in model.notes_[0]
+    assert "log loss on the fit data increased from 0.01005 to" in model.notes_[0]
     assert VennAbers().fit([0.01, 0.99], [1, 0]).notes_ == []
 
 

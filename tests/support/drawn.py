@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import warnings
+from itertools import pairwise
 
 import numpy as np
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -101,3 +102,24 @@ def _visible_texts(figure: Figure) -> list[Text]:
             if low <= tick.get_loc() <= high:
                 found += [tick.label1, tick.label2]
     return [text for text in found if text.get_visible() and text.get_text().strip()]
+
+
+def ticks_that_touch(figure: Figure, gap: float = 2.0) -> list[tuple[str, str]]:
+    """Neighboring numbers below an axis with fewer than ``gap`` pixels between them."""
+    figure.canvas.draw()
+    found = []
+    for axis in figure.findobj(XAxis):
+        if not axis.get_visible() or not axis.axes.get_visible() or not axis.axes.axison:
+            continue
+        low, high = sorted(axis.get_view_interval())
+        labels = [
+            tick.label1
+            for tick in axis.get_major_ticks()
+            if low <= tick.get_loc() <= high and tick.label1.get_visible()
+        ]
+        shown = [label for label in labels if label.get_text().strip()]
+        boxes = sorted((label.get_window_extent().x0, label) for label in shown)
+        for (_, label), (start, other) in pairwise(boxes):
+            if start - label.get_window_extent().x1 < gap:
+                found.append((label.get_text(), other.get_text()))
+    return found

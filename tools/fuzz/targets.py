@@ -8,6 +8,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from click.testing import CliRunner
 import trueup as tu
 from tools.fuzz.mutations import TOKENS, damaged_bytes, damaged_json, damages_of
 from tools.fuzz.outcomes import DefectError, checked, limited
-from tools.fuzz.whole_files import whole_recalibrators, whole_tables
+from tools.fuzz.whole_files import whole_evaluation, whole_recalibrators, whole_tables
 from trueup.cli.program import program
 from trueup.io import open_table
 from trueup.recalibrate.files import save_and_load
@@ -52,6 +53,26 @@ def read_tables(folder: Path, rng: random.Random) -> None:
         raise DefectError("accepted predictions that are no probabilities")
     if not np.allclose(probs.sum(axis=1), 1, atol=0.02):
         raise DefectError("accepted probabilities that do not sum to 1")
+
+
+def read_several(folder: Path, rng: random.Random) -> None:
+    """Read damaged predictions together with whole ones of the same kind."""
+    import_module("trueup.io.files_table")  # before imports are watched
+    path = _damaged_table(folder, rng)
+    kind, suffix = rng.choice(list(whole_tables())).split(".", 1)
+    whole = folder / f"whole.{suffix}"
+    whole.write_bytes(whole_tables()[f"{kind}.{suffix}"])
+    files = rng.choice(([whole, path], [path, whole], str(folder), str(folder / "*")))
+    options = rng.choice((*MORE, {"groups": "file"}))
+    # The message may be about several files, or about the one that is whole.
+    checked(folder, None, lambda: tu.read(files, **options))
+
+
+def load_evaluations(folder: Path, rng: random.Random) -> None:
+    """Load a damaged evaluation."""
+    path = folder / "damaged.json"
+    path.write_bytes(rng.choice(damages_of(path.name))(whole_evaluation(), rng))
+    checked(folder, path, lambda: tu.Evaluation.from_json(path))
 
 
 def load_recalibrators(folder: Path, rng: random.Random) -> None:
@@ -188,7 +209,9 @@ def run_program(folder: Path, rng: random.Random) -> None:
 
 TARGETS: dict[str, Target] = {
     "read": read_tables,
+    "several": read_several,
     "load": load_recalibrators,
+    "evaluation": load_evaluations,
     "csv": agree_with_csv,
     "program": run_program,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from trueup.evaluation import evaluate
 from trueup.io import write_table
 from trueup.recalibrate import (
     BayesianBinning,
@@ -107,3 +108,12 @@ def whole_recalibrators() -> dict[str, bytes]:
             recalibrator.save(path)
             found[name] = path.read_bytes()
     return found
+
+
+@cache
+def whole_evaluation() -> bytes:
+    """Return the file of an evaluation."""
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    groups = np.array(["u", "v"])[np.arange(60) % 2]
+    return evaluate(p, rng.random(60) < p, groups=groups, n_resamples=39).to_json().encode()

@@ -65,7 +65,7 @@ class Display:
         self.clear(report)
 
     def clear(self, report: Reported) -> None:
-        """Take away what was drawn."""
+        """Remove the display."""
 
 
 class TerminalLine(Display):

@@ -12,7 +12,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from trueup.errors import Argument, InputError, Text, Verbatim
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,19 +22,24 @@ METRIC = ("estimator", "statistic")
 
 OTHER_NAMES = {
     "n_bins": "bins nbins num_bins n_bin binning",
-    "binning": "bins n_bins nbins num_bins",
+    "binning": "strategy bins n_bins nbins num_bins",
     "probs": "p prob preds pred predictions probabilities y_prob y_pred y_score y_hat scores input",
     "probs_a": "probs a first",
     "probs_b": "b second",
-    "labels": "y y_true target targets label outcome outcomes truth classes",
+    "labels": "y y_true target targets label outcome outcomes truth",
     "weights": "weight sample_weight sample_weights w",
-    "logits": "from_logits is_logits input raw",
+    "logits": "from_logits is_logits raw",
     "rng": "seed random_state",
     "random_state": "seed rng",
     "confidence_level": "confidence level conf_level ci coverage alpha",
     "alpha": "level significance confidence_level",
     "n_resamples": "n_boot n_bootstrap n_bootstraps bootstrap n_permutations resamples",
     "n_datasets": "n_sets n_sims n_simulations n_resamples",
+    "classifier": "base_estimator estimator model clf",
+    "recalibrator": "base_estimator estimator method calibrator",
+    "candidates": "method methods recalibrators",
+    "cv": "folds n_folds",
+    "rank_by": "score scoring",
     "estimator": "metric measure metrics",
     "statistic": "metric measure metrics estimator",
     "estimators": "metric measure metrics estimator",
@@ -50,8 +55,12 @@ OTHER_NAMES = {
 
 ABOUT: Mapping[str, str] = {
     "prevalence": "pass scores like those you expect, or a World of trueup.simulate with that mean",
+    "quick": "pass recalibrate=False and advice=False",
 }
 """What to do instead of passing a parameter that there is not."""
+
+OF_DATA = ("weights", "clusters", "features", "classes", "normalize", "soft_labels", "ignore_label")
+"""Options of `Forecasts.from_arrays`, which functions that take forecasts may lack."""
 
 
 class CallError(InputError, TypeError):
@@ -59,7 +68,7 @@ class CallError(InputError, TypeError):
 
 
 def hinted(function: Callable[P, R]) -> Callable[P, R]:
-    """Say what was probably meant where arguments do not fit a function."""
+    """Raise an error with a suggestion if arguments do not fit a function."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
@@ -67,8 +76,11 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
             args, options = _metric_in_place(metric, first, args, options)  # type: ignore[assignment]
         try:
             return function(*args, **options)
+        except InputError as error:
+            error.propose_own(signature(call).parameters)
+            raise
         except TypeError as error:
-            better = None if isinstance(error, InputError) else misfit(call, args, options)
+            better = misfit(call, args, options)
             if better is None:
                 raise
             raise better from error
@@ -127,7 +139,11 @@ def misfit(
         return _too_many(shown, parameters, placed, args)
     twice = [key for key in placed[: len(args)] if key in options]
     if twice:
-        return CallError(twice[0], "is passed twice", hint="pass it once, by place or by name")
+        frame = type(args[0]).__name__ == "DataFrame" and isinstance(options[twice[0]], str)
+        hint = "pass it once, by position or by name"
+        if frame:
+            hint = f"pass columns: {shown}(frame[{options[twice[0]]!r}], ...)"
+        return CallError(twice[0], "is passed twice", hint=hint)
     given = {*placed[: len(args)], *options}
     missing = [
         key
@@ -141,17 +157,32 @@ def misfit(
     by_place = [key for key in placed if key != "self"]
     by_name = [f"{key}=..." for key in missing if key not in placed]
     example = f"call {shown}({', '.join(by_place + by_name)})"
+    if name == "Forecasts":
+        example = "call Forecasts.from_arrays(probs, labels), which checks them"
     return CallError(missing[0], "is required", hint=example)
 
 
 def _instead_of(name: str, known: list[str], options: Mapping[str, Any]) -> Text:
-    """What to pass in place of an argument that there is not."""
-    if name in ABOUT:
+    """Return a hint on what to pass instead of an unknown argument."""
+    if name in ABOUT and "probs" in known:
         return ABOUT[name]
+    if name == "input" and "probs" not in known:
+        logits = options[name] == "logits" and "logits" in known
+        return (
+            ("pass ", Argument("logits", True), " if X holds logits") if logits else "leave it out"
+        )
+    if name in OF_DATA and known[:2] == ["probs", "labels"]:
+        value = "True" if name in ("normalize", "soft_labels") else "..."
+        data = f"Forecasts.from_arrays(probs, labels, {name}={value})"
+        return f"pass {data} in place of probs and labels"
+    if name == "groups" and known[:2] == ["probs", "labels"]:
+        return "call group_errors(probs, labels, groups), or evaluate with groups="
+    if name == "weights" and "probs" not in known and "classifier" not in known:
+        return "pass sample_weight= to `fit`"
     free = [key for key in known if key not in options and key != "self"]
     meant = [key for key in free if name.lower() in OTHER_NAMES.get(key, "").split()]
     meant = meant or get_close_matches(name, free, 1, 0.7)
-    if meant == ["binning"]:
+    if meant == ["binning"] and "n_bins" not in known:
         return ("pass ", Argument("binning", Verbatim("EqualWidth(10)")), " or another binning")
     if meant:
         return ("call it ", Argument(meant[0]))
@@ -168,14 +199,37 @@ def _too_many(
         rule += f" ({', '.join(names)})"
     hint: Text = ""
     others = [key for key, each in parameters.items() if each.kind is Parameter.KEYWORD_ONLY]
-    if any(map(is_function, args)):
+    if names[:1] == ["probs"] and any(hasattr(each, "predict_proba") for each in args):
+        hint = f"pass the probabilities of the model: {shown}(model.predict_proba(X), y)"
+    elif names[:1] == ["table"]:
+        hint = "reliability_diagram(probs, labels) makes the table and plots it"
+    elif names == ["metrics"]:
+        hint = f"pass one list: {shown}([...])"
+    elif any(map(is_function, args)):
         hint = f"pass data alone: {shown}({', '.join(names)})"
         if "metrics" in others:
             hint = f"pass metrics by name: {shown}({', '.join(names)}, metrics=[...])"
     elif others:
-        hint = f"name the others: {', '.join(f'{key}=...' for key in others[:3])}"
+        them = "the others" if names else "them"
+        hint = f"name {them}: {', '.join(f'{key}=...' for key in others[:3])}"
     got = Verbatim(f"{len(args) - (len(placed) - len(names))}")
     return CallError(None, rule, got, hint=hint)
+
+
+def no_metric(name: str, rule: Text, value: object) -> InputError:
+    """Return the error to raise where something else is passed as a metric.
+
+    >>> print(no_metric("estimator", "a metric", "ece"))
+    `estimator` must be a metric; got 'ece'. Hint: pass the function, trueup.ece, not its name.
+    """
+    hint = ""
+    if isinstance(value, str) and value.isidentifier():
+        hint = f"pass the function, trueup.{value}, not its name"
+    elif hasattr(value, "__len__") and not isinstance(value, str):
+        hint = "pass the metric first, then probs and labels"
+    shape = getattr(value, "shape", None)
+    got = value if shape is None else Verbatim(f"an array of shape {shape}")
+    return must_be(name, rule, got, hint=hint)
 
 
 def is_function(value: object) -> bool:

@@ -1,7 +1,7 @@
-"""How far long work has come: named stages and the time left.
+"""Progress of long computations: named stages and the time left.
 
-Long work reports its stages here and does not know how they are displayed. If progress is not
-displayed, a report costs one look at a variable. It is displayed if the caller asks for it, with
+A long computation reports its stages here, independently of their display. If progress is not
+displayed, a report only reads one variable. It is displayed if the caller requests it, with
 ``progress=`` or `show_progress`, and by default in a notebook.
 """
 

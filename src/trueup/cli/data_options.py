@@ -160,7 +160,7 @@ def check_output(path: str | None, *inputs: Files | None, option: str = "--outpu
 
 
 def check_outputs_differ(**given: str | Sequence[str] | None) -> None:
-    """Raise an error if two options name one file to write, before the work is done."""
+    """Raise an error early if two options name the same output file."""
     paths = [
         (f"--{option}", path)
         for option, named in given.items()
@@ -234,7 +234,7 @@ def typed_files(path: Files) -> str:
 
 
 def like(stem: str, path: Files) -> str:
-    """Return the name of a file of the same format, for a command to show.
+    """Return a file name with the same format, for an example command.
 
     >>> like("new", "p.parquet"), like("new", ["a/b.csv", "c.csv"]), like("new", "-")
     ('new.parquet', 'new.csv', 'new.csv')

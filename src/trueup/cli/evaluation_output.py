@@ -41,7 +41,7 @@ def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]
     screen.paragraph(f"{first[1]} {others[0][1]}", strong=True)
     screen.answers({name.replace("_", " "): text for name, text in others[1:] if text})
     _show_rows(screen, "Calibration errors", estimate_rows(found), _about(found))
-    _show_rows(screen, "Further tests", test_rows(found), "Holm: adjusted for their number.")
+    _show_rows(screen, "Further tests", test_rows(found), "Holm: adjusted for the number of tests.")
     _show_rows(screen, "Clinical measures", clinical_rows(found))
     _show_rows(screen, "Scores: lower is better", score_rows(found), TERMS)
     classes: Any = found.tables.get("classes")
@@ -54,13 +54,15 @@ def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]
         some, n = found.recalibration.rows, found.overview.n
         note = f"Tried on {some:,} of the {n:,} rows, chosen at random." if some < n else ""
         _show_rows(screen, "Recalibration (out-of-fold)", recalibration_rows(found), note)
+    for note in found.notes:
+        screen.paragraph(f"Note: {note}.")
     if file != "-":
         lines = next_commands(found, file, columns)
         held_out = like(HELD_OUT, file)
         title = f"What next ({held_out} stands for labeled rows used for no training or test):"
         fits = any(held_out in line for line in lines)
         screen.commands(title if fits else "What next:", lines)
-    screen.commands("To get these numbers again:", [found.reproduce])
+    screen.commands("To reproduce these numbers:", [found.reproduce])
 
 
 def next_commands(found: Evaluation, file: Files, columns: dict[str, Any]) -> list[str]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
+from trueup.calls.progress import told
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
 from trueup.metrics import brier, log_loss, rmsce_debiased
+from trueup.readable import percent
 from trueup.recalibrate.auto.auto_calibration import stratified_folds
 from trueup.seeds import seed_of
 
@@ -49,12 +51,19 @@ class Gain:
             start = f"On held-out rows, it raises the log loss by {by}"
         else:
             start = f"On held-out rows, it does not clearly change the log loss ({by})"
-        before, after = (found.estimate for found in self.error)
-        return f"{start}; the debiased calibration error goes from {before:.4f} to {after:.4f}."
+        before, after = map(_known_error, self.error)
+        return f"{start}; the debiased calibration error goes from {before} to {after}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
         return {**asdict(self), "text": self.text}
+
+
+def _known_error(found: Interval) -> str:
+    """Return an estimate; one of 0 is only known to be below the end of its interval."""
+    if found.estimate == 0:
+        return f"below {found.high:.4f} ({percent(found.confidence_level)} confidence)"
+    return f"{found.estimate:.4f}"
 
 
 def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0) -> Gain | None:
@@ -67,7 +76,7 @@ def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0
     if not folds:
         return None
     probs = np.empty((forecasts.n, forecasts.n_classes))
-    for train, test in folds:
+    for train, test in told(folds):
         copy = clone(recalibrator).fit(forecasts.take(train))
         probs[test] = copy.predict_proba(forecasts.take(test))
     if forecasts.is_matrix:

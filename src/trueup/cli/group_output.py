@@ -15,7 +15,7 @@ __all__ = ["is_table", "refuse_without_groups", "write_groups"]
 
 
 def is_table(path: str) -> bool:
-    """Whether a file is to hold the table of groups, by its suffix: not JSON, but .csv and such.
+    """Return whether a file gets the table of groups: by suffix, such as .csv but not .json.
 
     >>> is_table("p.json"), is_table("groups.csv"), is_table("groups.csv.gz"), is_table("out")
     (False, True, True, False)

@@ -7,6 +7,7 @@ to do, so that `--help` and `--version` respond at once.
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import sys
 import traceback
@@ -24,6 +25,7 @@ from trueup.errors import CapabilityError, InputError, printable
 
 __all__ = ["Command", "command", "program"]
 
+FULL = (errno.ENOSPC, errno.EFBIG)
 OK, MET, BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
 # In the order of the help. The command `name` is the function `name` of commands/name.py.
@@ -113,6 +115,9 @@ class Program(click.Group):
             return int(work() or OK)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
+        except click.NoSuchOption as error:
+            path = "trueup" if error.ctx is None else error.ctx.command_path
+            say(f"{_unknown_option(error)} Hint: {path} --help shows how.")
         except click.UsageError as error:
             path = "trueup" if error.ctx is None else error.ctx.command_path
             say(f"{_sentence(error.format_message())} Hint: {path} --help shows how.")
@@ -163,6 +168,16 @@ def say(text: str) -> None:
         click.echo(f"trueup: {printable(text)}", err=True)
 
 
+def _unknown_option(error: click.NoSuchOption) -> str:
+    """Return which option does not exist and, if one is like it, which was meant."""
+    known = [] if error.ctx is None else [o for p in error.ctx.command.params for o in p.opts]
+    name = error.option_name
+    meant = [each for each in known if each.startswith(name)]
+    meant = meant or difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    also = f" Did you mean {meant[0]}?" if meant else ""
+    return f"No such option {name}.{also}"
+
+
 def _sentence(text: str) -> str:
     """One line that ends as sentences do."""
     line = " ".join(text.split())
@@ -173,12 +188,14 @@ def _about_file(error: OSError) -> str:
     """Return the system's message about a file, or the text of an error without one."""
     if error.strerror is None:
         return str(error)
-    name = "" if error.filename is None else f"{os.fspath(error.filename)!s}: "
-    return f"{name}{error.strerror}"
+    name = None if error.filename is None else os.fspath(error.filename)
+    if name is None and error.errno in FULL:  # errors about files have their names
+        name = "standard output"
+    return error.strerror if name is None else f"{name!s}: {error.strerror}"
 
 
 def _all_was_written() -> bool:
-    """Whether both streams are empty; what cannot be written is let go, so that Python can end."""
+    """Return whether both streams are flushed; output that cannot be written is discarded."""
     whole = True
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -120,26 +120,36 @@ def _looks_numeric(cell: object) -> bool:
 def number(value: float | None) -> str:
     """Return a number to four decimals; a small one as a power of ten, a missing one as a dash.
 
-    >>> number(0.12345), number(0.00001234), number(None), number(0)
-    ('0.1235', '1.2e-05', '–', '0.0000')
+    >>> number(-0.12345), number(0.00001234), number(None), number(0)
+    ('−0.1235', '1.2e-05', '–', '0.0000')
     """
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}"
+    from trueup.readable import minus  # which loads NumPy
+
+    return minus(f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}")
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Return a range of numbers."""
-    return "–" if low is None or high is None else f"{number(low)} … {number(high)}"
+    """Return an interval.
+
+    >>> span(0.07, 0.14), span(None, None)
+    ('[0.0700, 0.1400]', '–')
+    """
+    return "–" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
 def pvalue(value: float | None) -> str:
     """Return a p-value to two digits.
 
-    >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(None)
-    ('0.001', '0.35', '3.4e-12', '–')
+    >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(2.2e-308), pvalue(None)
+    ('0.001', '0.35', '3.4e-12', '< 1e-300', '–')
     """
-    return "–" if value is None or math.isnan(value) else f"{value:.2g}"
+    if value is None or math.isnan(value):
+        return "–"
+    from trueup.readable import pvalue_cell  # which loads NumPy
+
+    return pvalue_cell(value, 2)
 
 
 def print_json(content: Mapping[str, Any]) -> None:

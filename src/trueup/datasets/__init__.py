@@ -1,7 +1,7 @@
-"""Small datasets to start with: simulated, always the same, and with known true probabilities.
+"""Small simulated datasets for first steps, reproducible and with known true probabilities.
 
 Each function returns a `Dataset`, which goes into `trueup.evaluate` and every other function in
-place of ``(probs, labels)``. ``description`` says what it is like, ``known`` what is true of it.
+place of ``(probs, labels)``. ``description`` describes it, and ``known`` has its true parameters.
 """
 
 from trueup.datasets.clinic import clinic

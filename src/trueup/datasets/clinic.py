@@ -32,7 +32,7 @@ def clinic(*, seed: int = 0) -> Dataset:
     """Return a clinical risk score with a known O:E ratio and calibration slope.
 
     The risks of 6,000 simulated patients in six hospitals are too extreme (slope 0.75) and, for
-    most patients, too low. Use it to try what works on one column of probabilities.
+    most patients, too low. Use it to try methods for one column of probabilities.
 
     Parameters
     ----------

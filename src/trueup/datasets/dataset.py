@@ -71,7 +71,7 @@ class Dataset(Forecasts):
         return np.asarray(self.scores, np.float64)
 
     def take(self, rows: Ints) -> Dataset:
-        """Return these rows with their true probabilities; ``known`` stays that of all rows."""
+        """Return these rows with their true probabilities; ``known`` still describes all rows."""
         columns = {name: column[rows] for name, column in self.table.data.items()}
         return replace(
             cast("Dataset", super().take(rows)),  # it replaces fields of this very dataset
@@ -140,13 +140,13 @@ class Dataset(Forecasts):
         return files
 
     def __repr__(self) -> str:
-        """Say what is inside, not the numbers."""
+        """Describe the contents without printing the numbers."""
         inside = super().__repr__().removeprefix("Forecasts(").removesuffix(")")
         return f"Dataset {self.name}: {inside.replace(str(self.n), f'{self.n:,}', 1)}"
 
 
 def replace_matrices(table: ResultTable) -> ResultTable:
-    """Return the table with each matrix as one column for each class: logits_0, logits_1, …"""
+    """Return the table with each matrix split into one column per class: logits_0, logits_1, …"""
     columns: dict[str, NDArray[Any]] = {}
     for name, column in table.data.items():
         if column.ndim == 1:
@@ -157,6 +157,6 @@ def replace_matrices(table: ResultTable) -> ResultTable:
 
 
 def with_truth(forecasts: Forecasts, **about: Any) -> Dataset:
-    """Return checked forecasts as a dataset: ``about`` has its other fields."""
+    """Combine checked forecasts with the other fields, ``about``, of a dataset."""
     known = {each.name: getattr(forecasts, each.name) for each in fields(Forecasts)}
     return Dataset(**known, **about)

@@ -1,7 +1,7 @@
 """Random numbers that are the same on every platform and with every version of NumPy.
 
 They come from a hash of whole numbers and use no function of the C library but `exp` and `log`,
-whose last digits differ between platforms. What depends on these is rounded before it is used.
+whose last digits differ between platforms. Results of these are rounded before they are used.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ DESCRIPTION = (
 def network(*, seed: int = 0) -> Dataset:
     """Return the logits of an overconfident network of ten classes, with a known temperature.
 
-    Use it to try what works on a matrix of probabilities or logits.
+    Use it to try methods for a matrix of probabilities or logits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A classifier of two classes that is overconfident on both sides."""
+"""A binary classifier whose probabilities are too extreme in both directions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DESCRIPTION = (
 
 
 def tumors(*, seed: int = 0) -> Dataset:
-    """Return a classifier of two classes with a known temperature.
+    """Return the predictions of a binary classifier with a known temperature.
 
     Its probabilities are too extreme, as those of naive Bayes often are. Use it to try
     recalibration of one column.

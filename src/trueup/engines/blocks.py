@@ -1,4 +1,4 @@
-"""How rows are cut: into blocks that fit a cache, and into chunks for threads.
+"""Rules for splitting rows into blocks that fit a cache, and into chunks for threads.
 
 Cuts depend on the size of the data alone, never on the number of threads: sums of chunks, added
 in order, are then bit-for-bit identical on any number of threads.

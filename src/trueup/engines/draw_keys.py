@@ -1,4 +1,4 @@
-"""Keys and limits of random draws: what makes them the same on every engine.
+"""Keys and limits of random draws, which make draws the same on every engine.
 
 The random number of a row in a resample is a hash of the seed, the resample and the row, so no
 draw depends on which thread or engine makes it. ``kernels/draws.h`` hashes in the same way.
@@ -25,16 +25,16 @@ def keys_of(seed: int, n: int) -> Bits:
 
 
 def mixed(z: Bits) -> Bits:
-    """Hash 64 bits (the finaliser of SplitMix64)."""
+    """Hash 64 bits (the finalizer of SplitMix64)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
 def limits_of(p: NDArray[Any]) -> Bits:
-    """⌊p · 2^64⌋, below which a number of 64 random bits is with probability p.
+    """Return ⌊p · 2^64⌋: a random 64-bit number is below it with probability p.
 
-    For p = 1 it is 2^64 − 1: one draw in 2^64 will be wrong.
+    For p = 1 it is 2^64 − 1, because 2^64 has no 64-bit form: one draw in 2^64 is wrong.
     """
     exact = p.astype(np.float64)
     inside = exact < 1
@@ -44,7 +44,7 @@ def limits_of(p: NDArray[Any]) -> Bits:
 
 
 def class_limits(rows: Floats) -> Bits:
-    """(n, K−1) limits of cumulative sums: class k lies between limits k − 1 and k.
+    """Return limits of cumulative sums, (n, K−1): class k lies between limits k − 1 and k.
 
     Sums are divided by the last one, so that a class of probability 0 is never drawn.
     """
@@ -53,7 +53,7 @@ def class_limits(rows: Floats) -> Bits:
 
 
 def binned_limits(p: NDArray[Any], index: NDArray[Any], n_bins: int) -> tuple[BinnedLimits, Ints]:
-    """Put rows together by the bin ``index``; return them with the place each row has there."""
+    """Return the limits of rows grouped by the bin ``index``, and the position of each row."""
     count = np.bincount(index, minlength=n_bins)
     start = np.concatenate([[0], np.cumsum((count + 1) // 2)])
     small = index.astype(np.uint16) if n_bins <= 1 << 16 else index  # NumPy sorts these faster

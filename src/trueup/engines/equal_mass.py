@@ -1,4 +1,4 @@
-"""Where equal-mass bins are cut, and the smallest number of bins whose mean labels decrease.
+"""Cuts of equal-mass bins, and the smallest number of bins whose mean labels decrease.
 
 Scores are distinct and in increasing order; ``cumulative`` is the number of rows (or the weight)
 up to and including each of them. A boundary lies between two scores, so tied rows stay together.
@@ -18,7 +18,7 @@ def equal_mass_cuts(cumulative: NDArray[Any], n_bins: int) -> Ints:
     """Return the scores after which to cut: for i = 1 … B−1 the boundary nearest to rank i·n/B.
 
     Ranks are compared as B·boundary against i·n, in integers for counts, so that nothing is
-    rounded. Half-way goes to the lower boundary; coincident cuts merge.
+    rounded. If two boundaries are equally near, the lower is used; equal cuts are merged.
     """
     boundary = cumulative[:-1]
     if len(boundary) == 0 or n_bins < 2:
@@ -39,8 +39,8 @@ def first_falling(
 ) -> int:
     """Return the smallest number of bins whose mean labels decrease somewhere, else most + 1.
 
-    The published algorithm, with prefix sums: b = 2, 3, …, most until a mean label decreases. If
-    no mean decreases from one score to the next, none can between bins of neighboring scores.
+    The published algorithm, with prefix sums: b = 2, 3, …, most until a mean label decreases. If no
+    mean decreases from one score to the next, none can decrease between bins of neighboring scores.
     """
     if not falls(np.arange(len(cumulative) - 1), cumulative, positive, rounding):
         return most + 1
@@ -69,8 +69,8 @@ def whole_weights(w: Floats) -> NDArray[Any]:
     """Return weights as whole numbers if they are small multiples of a common unit.
 
     Other weights are returned unchanged. Whole weights make ranks and comparisons exact: weights
-    of 1/3 each, or of 2 each, give the same as no weights, and a weight of 3 the same as three
-    rows. The unit is the smallest weight divided by a whole number from 1 to 10.
+    that are all 1/3, or all 2, give the same result as no weights, and a weight of 3 gives the same
+    as three rows. The unit is the smallest weight divided by a whole number from 1 to 10.
     """
     for parts in range(1, 11):
         ratio = w / w.min() * parts

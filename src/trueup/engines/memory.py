@@ -1,4 +1,4 @@
-"""Memory for kernels: arrays they can read as they are, and scratch arrays that are used again.
+"""Memory for kernels: arrays that they can read without a copy, and reusable scratch arrays.
 
 Fresh memory must be cleared page by page at its first use, which takes longer than many sums.
 """
@@ -19,19 +19,19 @@ def plain(array: NDArray[Any], *dtypes: Any) -> NDArray[Any]:
 
 
 def plain_rows(array: NDArray[Any], *dtypes: Any) -> NDArray[Any]:
-    """The same where only each row has to be contiguous."""
+    """Return the array if its rows are contiguous and its type is one of these, else a copy."""
     if array.dtype in dtypes and array.strides[-1] == array.itemsize and array.flags.aligned:
         return array
     return np.require(array, dtypes[-1], ("C", "ALIGNED"))
 
 
 def plain_scores(p: NDArray[Any]) -> NDArray[Any]:
-    """Return scores as plain rows of float32 or float64."""
+    """Return scores as a contiguous array of float32 or float64."""
     return plain_rows(p, np.float32, np.float64)
 
 
 def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as plain uint8, int32, int64 or float64; no other value becomes 0 or 1."""
+    """Return labels as uint8, int32, int64 or float64, without turning other values into 0 or 1."""
     kind, size = y.dtype.kind, y.dtype.itemsize
     if kind not in "bui" or not y.dtype.isnative:
         return plain_rows(y, np.float64)
@@ -42,13 +42,13 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 class Scratch:
-    """Arrays of one thread, by name; the next resample overwrites what one resample wrote."""
+    """Scratch arrays of one thread, by name; each resample overwrites those of the one before."""
 
     def __init__(self) -> None:
         self._held: dict[str, NDArray[Any]] = {}
 
     def empty(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """Return an array of any content, in the memory that had this name if it is enough."""
+        """Return an uninitialized array, in the memory with this name if that is large enough."""
         held = self._held.get(name)
         if held is None or len(held) < size or held.dtype != dtype:
             held = self._held[name] = np.empty(size, dtype)
@@ -56,10 +56,10 @@ class Scratch:
 
 
 class FreshScratch(Scratch):
-    """Scratch memory that is never used again: every array stays as it is."""
+    """Scratch memory that is never reused, so that every array keeps its content."""
 
     def empty(self, name: str, size: int, dtype: Any) -> NDArray[Any]:
-        """Return a new array of any content."""
+        """Return a new uninitialized array."""
         return np.empty(size, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Which engine does the sums: ``engine.bins.bin_sums(...)`` asks the one in use."""
+"""The choice of the engine: ``engine.bins.bin_sums(...)`` calls the engine in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGES = {"native": "trueup.engines.native", "reference": "trueup.engines.refe
 
 
 class Loaded(NamedTuple):
-    """An engine by its name and its package."""
+    """Name of an engine and its package."""
 
     name: str
     package: ModuleType
@@ -128,7 +128,7 @@ def _use(loaded: Loaded | None) -> None:
 
 
 def _current() -> Loaded:
-    """Return the engine in use; on first need, choose the fastest that can be loaded."""
+    """Return the engine in use; at the first call, choose the fastest that can be loaded."""
     global _in_use
     if _in_use is None:
         name = os.environ.get("TRUEUP_ENGINE", "")

@@ -10,7 +10,7 @@ from trueup._typing import Floats
 
 
 def added(parts: list[Floats]) -> Floats:
-    """Return the sum of the chunks' parts, added one after the other into the first of them."""
+    """Return the sum of the parts of all chunks, which are added to the first part in order."""
     total, *others = parts
     for part in others:
         total += part
@@ -20,7 +20,7 @@ def added(parts: list[Floats]) -> Floats:
 def running_sums(terms: Floats) -> Floats:
     """Return the sums of the first 0, 1, 2, … terms.
 
-    They are taken by rows of √n terms: a plain running sum would drift √n times as far.
+    They are computed in blocks of √n terms: a plain running sum would drift √n times as far.
     """
     n = len(terms)
     width = max(1, math.isqrt(n))
@@ -36,9 +36,9 @@ def running_sums(terms: Floats) -> Floats:
 
 
 def folded(totals: Floats) -> Floats:
-    """Sums at the points 0 … size of a grid from those at −1 … size + 2, reflected at both ends.
+    """Return sums at grid points 0 … size from those at −1 … size + 2, reflected at both ends.
 
-    Nothing reaches size + 2: the last score, 1, lies on the point size.
+    Nothing reaches size + 2, because the largest score, 1, lies at the point size.
     """
     inside = totals[:, 1:-2].copy()
     inside[:, 1] += totals[:, 0]

@@ -1,4 +1,4 @@
-"""Chunks of data run on threads, their results returned in order.
+"""Chunks of data run on threads, and their results are returned in order.
 
 How data is cut depends on its size alone (`blocks.cut`), and partial results are combined in the
 order of their chunks. So results are bit-for-bit identical on any number of threads.
@@ -26,9 +26,10 @@ _here = threading.local()
 def run(
     task: Callable[[int, int], Result], chunks: list[Chunk], *, tell: bool = False
 ) -> list[Result]:
-    """Call ``task(start, stop)`` for every chunk; the answers stand in the chunks' order.
+    """Call ``task(start, stop)`` for every chunk; return the results in the chunks' order.
 
-    With ``tell`` the chunks are most of the work under way, whose progress may be watched.
+    ``tell`` means that these chunks are most of the current work, so that their progress is
+    reported.
     """
     if not tell:
         return _run(task, chunks)
@@ -112,7 +113,7 @@ def set_threads(n: int | None) -> None:
 
 
 def _start(work: Callable[[], None], many: int) -> list[Future[None]]:
-    """Start ``many`` helpers; none where the interpreter is shutting down."""
+    """Start ``many`` worker threads; start none if the interpreter is shutting down."""
     started: list[Future[None]] = []
     try:
         for _ in range(many):

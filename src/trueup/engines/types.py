@@ -1,4 +1,4 @@
-"""What engines take and return, where it is more than an array."""
+"""Types that engines take and return, other than plain arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LocalFit = Callable[[Floats, Floats], Floats]
 
 
 class RowScan(NamedTuple):
-    """One look at every row of a matrix of probabilities, as given (before renormalising)."""
+    """Results of one pass over the rows of a matrix of probabilities, before renormalizing."""
 
     first_bad: int  # first row with an entry that is NaN or outside [0, 1]; -1 if none
     total: Floats  # sum of each row
@@ -60,7 +60,7 @@ class ScoreCounts:
 
 
 class Spread(NamedTuple):
-    """Rows shared out to the points of a grid; each array sums to its sum over rows."""
+    """Sums of rows spread over the points of a grid; each array has the same total as the rows."""
 
     weight: Floats  # sums of w
     label: Floats  # sums of w y
@@ -68,16 +68,17 @@ class Spread(NamedTuple):
 
 
 class BinnedLimits(NamedTuple):
-    """Rows to draw labels for, put together by bin; see `trueup.engines.draw_keys`."""
+    """Rows to draw labels for, grouped by bin; see `trueup.engines.draw_keys`."""
 
     limit: Bits  # each bin is filled up to whole pairs of rows with rows that are never drawn
     start: Ints  # first pair of each bin, and the end of the last
 
 
 class Tempered(NamedTuple):
-    """Sums over the classes of each row, d its logits less the largest, β the inverse temperature.
+    """Sums over the classes of each row, where d = logit − largest logit.
 
-    Those of e^{βd}, of d e^{βd} and of d² e^{βd}; and −d of the label.
+    The sums are of e^{βd}, of d e^{βd} and of d² e^{βd}, where β is the inverse temperature;
+    ``gap`` is −d of the label.
     """
 
     total: Floats
@@ -89,8 +90,9 @@ class Tempered(NamedTuple):
 class ScaledSums(NamedTuple):
     """Log loss of softmax(scale∘z + shift), and its derivatives summed over rows.
 
-    ``gradient`` is (2, K): by the shift, by the scale. ``curvature`` is (3, K): each class's own
-    second derivatives, by the shift twice, by both, by the scale twice.
+    ``gradient`` is (2, K): the derivatives with respect to the shift and the scale. ``curvature``
+    is (3, K): each class's own second derivatives, with respect to shift and shift, shift and
+    scale, scale and scale.
     """
 
     loss: Floats  # of each row, without its weight
@@ -100,7 +102,7 @@ class ScaledSums(NamedTuple):
 
 
 class SigmoidSums(NamedTuple):
-    """Loss of a sigmoid summed over rows, with its derivatives by slopes and intercept."""
+    """Summed loss of a sigmoid, with its derivatives with respect to slopes and intercept."""
 
     loss: float
     gradient: Floats  # (slopes + 1,), the intercept last
@@ -117,12 +119,12 @@ class KernelSet(NamedTuple):
 
     @property
     def at(self) -> Floats:
-        """The queries, or the points themselves."""
+        """Return the queries, or the points if there are no separate queries."""
         return self.points if self.queries is None else self.queries
 
 
 class KernelTotals(NamedTuple):
-    """Sums at every query, and its smallest distance where they are relative to it."""
+    """Sums at every query, and the smallest distance of each if they are relative to it."""
 
     sums: Floats  # (q, m)
     nearest: Floats | None  # (q,); squared for the Gaussian kernel

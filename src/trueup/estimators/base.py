@@ -1,4 +1,4 @@
-"""What every estimator is: a frozen value that you call with predictions and labels."""
+"""The base class of estimators: frozen values that you call with predictions and labels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from inspect import isfunction
 from typing import Any, ClassVar, NamedTuple, Self
 
+from trueup.calls.hints import no_metric
 from trueup.checks import is_number
 from trueup.errors import Verbatim, must_be
 from trueup.estimators.resampling import Resampled
@@ -29,11 +30,11 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Estimator(Resampled):
-    """Base class of estimators: call one for the number; `measure` adds table and notes.
+    """Base class of estimators: a call returns the number, and `measure` adds table and notes.
 
     A new estimator defines `measure_forecasts` and nothing else. Every other method that inference,
-    evaluation and plots may call has a default that is correct for every estimator, if slow. An
-    estimator with a faster way overrides it.
+    evaluation and plots may call has a default that is correct for every estimator but may be slow.
+    An estimator with a faster way overrides it.
 
     Attributes
     ----------
@@ -96,9 +97,9 @@ class Estimator(Resampled):
         Estimate
             Value, table and notes.
         """
-        return self.measure_forecasts(
-            Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-        )
+        forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+        found, remarks = self.measure_forecasts(forecasts), remarks_of(forecasts)
+        return replace(found, notes=found.notes | remarks) if remarks else found
 
     def table(
         self, probs: object, labels: object = None, *, weights: object = None, logits: bool = False
@@ -157,18 +158,18 @@ class Estimator(Resampled):
 
     @property
     def own_lens(self) -> Lens | None:
-        """The lens that was passed; None if the data decide, or if there is no choice."""
+        """The lens that was passed; None if the data or the estimator determine it."""
         return getattr(self, "lens", None)
 
     @property
     def own_norm(self) -> float | None:
-        """The p of the Lp error that is estimated; None if it is no such error."""
+        """The p of the Lp error that is estimated; None for other estimators."""
         norm = getattr(self, "norm", None)
         return norm if is_number(norm) else None
 
     @property
     def of_true_error(self) -> bool:
-        """Whether the estimate targets the true calibration error in its norm, if it has one."""
+        """Whether the estimate targets the true calibration error in its norm, if it has a norm."""
         return True
 
     @property
@@ -177,7 +178,7 @@ class Estimator(Resampled):
         return any(field.name == "lens" for field in fields(self))
 
     def lens_for(self, forecasts: Forecasts) -> Lens:
-        """Return the lens that `measure` uses; every report of a lens calls this method.
+        """Return the lens that `measure` uses; all code that reports a lens calls this method.
 
         Parameters
         ----------
@@ -228,7 +229,7 @@ class Estimator(Resampled):
         return isinstance(other, type(self)) and self == replace(other, **own)
 
     def or_given(self, value: object, *same: str, name: str = "statistic", rule: str = "") -> Self:
-        """Return the estimator that a test uses, where this one is the default.
+        """Return the estimator for a test whose default is this one.
 
         Parameters
         ----------
@@ -346,7 +347,7 @@ class Estimator(Resampled):
 
 
 def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
-    """Return for what an error over bins, of a norm, needs a bootstrap; empty if it needs none."""
+    """Return why an error over bins with this norm needs a bootstrap; empty if it needs none."""
     if forecasts.clusters is not None:
         return "for rows in clusters, which depend on each other"
     lens = estimator.lens_for(forecasts)
@@ -360,10 +361,10 @@ def reason_of_bins(estimator: Any, forecasts: Forecasts, target: str) -> str:
 
 
 def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
-    """Return the estimator that a metric is; None for a function that is not one of trueup's.
+    """Return the estimator behind a metric; None for a function that is not a metric of trueup.
 
-    A `functools.partial` of a named metric, with keywords, counts as the metric. ``name`` is that
-    of the argument.
+    A `functools.partial` of a named metric, with keywords, is accepted. ``name`` is the name of the
+    argument.
 
     >>> from functools import partial
     >>> from trueup import ece
@@ -387,32 +388,37 @@ def known_estimator(metric: Any, name: str = "estimator") -> Estimator | None:
     return found if isinstance(found, Estimator) else None
 
 
+def remarks_of(forecasts: Forecasts) -> dict[str, str]:
+    """Return a note of what was changed in the data when they were read, if anything was."""
+    return {"input": "; ".join(forecasts.remarks)} if forecasts.remarks else {}
+
+
 def estimator_of(name: str, metric: object) -> Estimator:
-    """Return the estimator that the argument ``name``, an estimator or a named metric, is."""
+    """Return the estimator from the argument ``name``, which is an estimator or a named metric."""
     known = known_estimator(metric, name)
     if known is None:
         rule = "an estimator, such as BinnedError(), or a metric, such as ece"
-        raise must_be(name, rule, metric)
+        raise no_metric(name, rule, metric)
     return known
 
 
 def check_norm(norm: float) -> None:
     """Raise InputError unless a norm is a number from 1 to 64, or infinity.
 
-    A larger power of a small gap is too small for float64, and an error would read 0.
+    With larger norms, the power of a small gap underflows in float64, and the error would be 0.
     """
     if not is_number(norm) or not (1 <= norm <= 64 or math.isinf(norm)) or norm < 0:
         raise must_be("norm", "a number from 1 to 64, or math.inf", norm)
 
 
 def root_of(power: float, norm: float) -> float:
-    """Root of max(0, power); the maximum norm needs none."""
+    """Return the root of max(0, power); the maximum norm needs no root."""
     floored = max(0.0, float(power))
     return floored if math.isinf(norm) else floored ** (1 / norm)
 
 
 def average(members: Iterable[tuple[float, float]], norm: float) -> float:
-    """Average p-th powers (share, power); for the maximum norm take the largest."""
+    """Average p-th powers (share, power); for the maximum norm, take the largest."""
     pairs = list(members)
     if math.isinf(norm):
         return max((power for share, power in pairs if share > 0), default=0.0)

@@ -1,4 +1,4 @@
-"""What clinical prediction models report: calibration slope, intercept and O:E ratio."""
+"""Measures of clinical prediction models: calibration slope, intercept and O:E ratio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueup.estimators.logistic_fit import Outcomes, fit_intercept, fit_line
 from trueup.forecasts import Forecasts
 from trueup.lens import Binary, Lens, Pairs, check_lens
 from trueup.notebook import FieldsShown
-from trueup.readable import estimate_with_ends
+from trueup.readable import estimate_with_ends, minus, short_number
 
 EPS_OF_TINY = {
     float(np.finfo(kind).tiny): float(np.finfo(kind).eps)
@@ -155,14 +155,21 @@ class Cox(FieldsShown):
         size = f"{self.n:,} rows" + (f", {self.n_clusters:,} clusters" if self.n_clusters else "")
         lines = [f"Cox calibration ({size})"]
         for name, (value, (low, high)) in rows.items():
-            interval = "" if math.isnan(low) else f" (95% interval {low:.3f} to {high:.3f})"
-            lines.append(f"{name:<12}  {value: .3f}{interval}")
+            ends = (minus(f"{end:.3f}") for end in (low, high))
+            interval = "" if math.isnan(low) else f" (95% interval {' to '.join(ends)})"
+            lines.append(f"{name:<12}  {_aligned(value)}{interval}")
         if not math.isnan(self.joint_pvalue):
             test = f"p = {self.joint_pvalue:.3g} ({self.joint_test} {self.joint_statistic:.2f})"
             lines.append(f"slope 1 and intercept 0: {test}")
         if self.note:
             lines.append(f"note: {self.note}")
         return "\n".join(lines)
+
+
+def _aligned(value: float) -> str:
+    """A number to three decimals, with room for its sign."""
+    text = minus(f"{value:.3f}") if math.isfinite(value) else short_number(value)
+    return text if text[:1] in "−u" else f" {text}"
 
 
 @hinted
@@ -189,7 +196,7 @@ def cox(
     labels : array_like, optional
         Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
@@ -213,24 +220,25 @@ def cox(
     because the log-likelihood then has a limit. With one distinct score it has one degree of
     freedom.
 
-    Logits are clipped at ± logit(ε), with ε of the type of the probabilities: ± 36.04 for float64,
-    ± 15.94 for float32. Closer to 1 than ε, no value of the type exists. Probabilities near 0 are
-    treated in the same way, so that renaming the classes only changes the sign of the intercept.
+    Logits are clipped at ± logit(ε), where ε is the machine epsilon of the type of the
+    probabilities: ± 36.04 for float64, ± 15.94 for float32. No value of the type is closer to 1
+    than about ε. Probabilities near 0 are treated in the same way, so that renaming the classes
+    only changes the sign of the intercept.
 
-    Standard errors are those of the observed information. Importance weights carry no sample size
-    and soft labels are no draws. With either, standard errors use the sandwich formula, which does
-    not change if all weights are scaled. Rows of one of the G ``clusters`` of a `Forecasts` depend
-    on each other: the sandwich formula then adds up each cluster first and multiplies by G/(G − 1).
-    In these three cases the joint test is Wald's with the sandwich covariance, referred to
-    Hotelling's distribution with clusters. It is NaN without a maximum and with fewer than three
-    clusters. `Pooled` pairs depend on each other, so that standard errors and the joint test are
-    NaN.
+    Standard errors are those of the observed information. Importance weights do not determine a
+    sample size, and soft labels are not random outcomes. With either, standard errors use the
+    sandwich formula, which does not change if all weights are scaled. If a `Forecasts` has G
+    ``clusters``, whose rows depend on each other, the sandwich formula adds up each cluster first
+    and multiplies by G/(G − 1). In these three cases the joint test is Wald's with the sandwich
+    covariance, referred to Hotelling's distribution with clusters. It is NaN without a maximum and
+    with fewer than three clusters. The pairs of `Pooled` depend on each other, so their standard
+    errors and joint test are NaN.
 
     Measured at 1% to 3% prevalence and 200 to 12,000 rows (docs/clinical.md): the joint test
     rejects 4.5% to 5.8% of calibrated models at the 5% level, and 95% intervals cover 94% to 96%.
-    With two expected events in 200 rows they cover 82%: 14% of these datasets have no event, and so
-    no interval. The sandwich formula needs more events: the joint test rejects 8% with 29 expected
-    events and unequal weights, and with 12 of them in 20 clusters.
+    With two expected events in 200 rows they cover 82%, because 14% of these datasets have no event
+    and therefore no interval. The sandwich formula needs more events: the joint test rejects 8%
+    with 29 expected events and unequal weights, and 8% with 12 expected events in 20 clusters.
 
     If no finite maximum exists, the result is infinite or NaN, never a large finite number. Scores
     that order the labels perfectly give slope ± inf and intercept NaN. One distinct score gives NaN
@@ -300,7 +308,7 @@ def oe_ratio(
     labels : array_like, optional
         Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
@@ -336,7 +344,7 @@ def oe_ratio(
 
 
 def clinical_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
-    """Return the lens, by default Binary where there are two classes."""
+    """Return the lens; the default is `Binary`, which requires at most two columns."""
     check_lens(lens)
     if lens is not None:
         return lens
@@ -347,7 +355,7 @@ def clinical_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
 
 
 def clinical_pairs(lens: Lens | None, forecasts: Forecasts) -> Pairs:
-    """Return the one set of pairs that a clinical measure looks at."""
+    """Return the one set of pairs that a clinical measure evaluates."""
     chosen = clinical_lens(lens, forecasts)
     if chosen.induces != "pairs":
         raise must_be("lens", "yield one set of scores, such as OneVsRest(c)", chosen)
@@ -357,7 +365,7 @@ def clinical_pairs(lens: Lens | None, forecasts: Forecasts) -> Pairs:
 def cluster_numbers(lens: Lens | None, forecasts: Forecasts) -> Ints | None:
     """Return the cluster of each pair as a number from 0, or None without clusters.
 
-    None too for a lens that gives a row several pairs: no rows tell how those depend.
+    Return None too for a lens that yields several pairs per row.
     """
     chosen = clinical_lens(lens, forecasts)
     if forecasts.clusters is None or not chosen.independent:
@@ -369,7 +377,7 @@ def cluster_numbers(lens: Lens | None, forecasts: Forecasts) -> Ints | None:
 
 
 def _logits(p: Floats, eps: float) -> tuple[Floats, int]:
-    """Logits clipped at ± logit(eps), and how many were."""
+    """Return logits clipped at ± logit(eps), and how many were clipped."""
     limit = math.log1p(-eps) - math.log(eps)
     with np.errstate(divide="ignore"):
         logits = np.log(p) - np.log1p(-p)

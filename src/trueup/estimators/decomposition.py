@@ -30,7 +30,7 @@ CHUNK_ROWS = 1 << 14  # a few arrays of this many rows stay in the second-level 
 
 
 class Inside(NamedTuple):
-    """What is inside bins, beyond their mean score and mean label."""
+    """Variation within bins, in addition to their mean score and mean label."""
 
     rest: Floats  # mean of 1 − p in each bin
     variance: float  # mean squared distance of scores from the mean score of their bin
@@ -39,7 +39,7 @@ class Inside(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreSums:
-    """Sums of a mean score: of losses and of weights, and counts to note. They add with ``+``."""
+    """Sums of a mean score: losses, weights and counts for the notes. They add with ``+``."""
 
     total: float
     weight: float
@@ -53,10 +53,10 @@ class ScoreSums:
 
 @dataclass(frozen=True, repr=False)
 class ProperScore(Estimator):
-    """A score that the true probabilities minimize; its methods are the basis of `decompose`.
+    """Base class of scores that the true probabilities minimize; defines `decompose`.
 
-    ``rest`` is 1 − score, which a rounded score near 1 does not determine, and ``tiny`` the
-    smallest probability that is not clipped.
+    In the methods, ``rest`` is 1 − score, which cannot be computed from a rounded score near 1, and
+    ``tiny`` is the smallest probability that is not clipped.
     """
 
     analytic: ClassVar[str] = "mean"
@@ -67,7 +67,7 @@ class ProperScore(Estimator):
         return self.from_table(self.statistics(forecasts))
 
     def default_lens(self, forecasts: Forecasts) -> Lens:
-        """Return `Canonical` for a matrix, whose rows are scored whole, else `Binary`."""
+        """Return `Canonical` for a matrix, because whole rows are scored, else `Binary`."""
         return Canonical() if forecasts.is_matrix else Binary()
 
     def no_analytic_reason(self, forecasts: Forecasts, target: str) -> str:
@@ -141,7 +141,7 @@ class ProperScore(Estimator):
         raise NotImplementedError
 
     def divergence(self, rate: Floats, score: Floats, rest: Floats, tiny: float) -> Floats:
-        """Compute how much higher the mean loss of a score is than that of the true rate.
+        """Compute how much the mean loss of a score exceeds the mean loss of the true rate.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class ProperScore(Estimator):
         raise NotImplementedError
 
     def uncertainty(self, base_rate: float, pairs: Pairs) -> float:
-        """Compute the mean loss if the base rate is the only prediction.
+        """Compute the mean loss if the base rate is predicted for every row.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class ProperScore(Estimator):
         mean score and mean label of each bin, and the divergence d of the score, which is the
         squared difference for `Brier`. These terms ignore that scores differ inside a bin. The term
         ``within`` makes the sum exact: for `Brier` it is the variance of scores inside bins minus
-        twice their covariance with the labels, for `LogLoss` a single term.
+        twice their covariance with the labels, and for `LogLoss` it is a single term.
 
         Parameters
         ----------
@@ -228,11 +228,11 @@ class ProperScore(Estimator):
         labels : array_like, optional
             Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
         lens : Lens, optional
-            Lens: which part of a prediction is measured. The default is `Binary` for 1-D
+            The part of a prediction to measure. The default is `Binary` for 1-D
             probabilities and two columns, and `ClassWise` for more. With `ClassWise` and
             `TopLabelByClass` every class is decomposed separately and kept in ``parts``; the terms
             are averaged with the class fractions. For K > 2 classes the Brier score is K times the
-            class-wise average; log loss is no such sum.
+            class-wise average; log loss is not such a sum.
         binning : Binning, optional
             Bins of the score, such as ``EqualMass(10)`` (default: the isotonic fit).
         weights : array_like, optional
@@ -249,9 +249,9 @@ class ProperScore(Estimator):
         Notes
         -----
         Use the isotonic fit unless you need to compare with binned numbers: bins must be chosen,
-        and the terms depend on the choice. Both fits use the labels that they are judged by. With
-        few rows, miscalibration and discrimination are therefore too large by about the same
-        amount. Cost: one sort for the isotonic fit, two passes over the data for bins.
+        and the terms depend on the choice. Both fits are evaluated on the labels that they were
+        fitted to. With few rows, miscalibration and discrimination are therefore too large by about
+        the same amount. Cost: one sort for the isotonic fit, two passes over the data for bins.
 
         References
         ----------
@@ -357,25 +357,25 @@ class ProperScore(Estimator):
         )
 
     def _spread(self, weight: Floats, rate: Floats, base: float, tiny: float) -> float:
-        """Mean divergence of the base rate from the rates of blocks or bins."""
+        """Return the mean divergence of the base rate from the rates of blocks or bins."""
         same = np.full(len(rate), base)
         apart = self.divergence(rate, same, 1 - same, tiny)
         return max(0.0, float(np.sum(weight * apart) / np.sum(weight)))
 
 
 def _rows(pairs: Pairs, start: int, stop: int) -> tuple[Floats, NDArray[Any], Floats | None]:
-    """Some of the pairs, scores in float64."""
+    """Return some of the pairs, with scores in float64."""
     p = pairs.p[start:stop].astype(np.float64, copy=False)
     return p, pairs.y[start:stop], None if pairs.w is None else pairs.w[start:stop]
 
 
 def _mean_label(pairs: Pairs, mean: float) -> float:
-    """Keep the mean of soft labels among them: rounding must not make constant labels vary."""
+    """Clip the mean of soft labels to their range, so that constant labels have no variance."""
     return float(np.clip(mean, pairs.y.min(), pairs.y.max())) if pairs.soft else mean
 
 
 def _inside(pairs: Pairs, table: BinTable) -> Inside:
-    """Compute variances inside bins, centered at the means so that nothing large is subtracted."""
+    """Compute variances inside bins, centered at the means to avoid subtracting large numbers."""
     inner = table.edges[1:-1]
     filled = table.count > 0
     mean_score = np.where(filled, table.mean_score, 0)
@@ -399,7 +399,7 @@ def _inside(pairs: Pairs, table: BinTable) -> Inside:
 def _average(
     parts: tuple[tuple[Any, float, Decomposition], ...], table: Curve | BinTables | None
 ) -> Decomposition:
-    """Average the terms of all classes with their shares; rows clipped are counted."""
+    """Average the terms of all classes with their fractions, and count the clipped rows."""
     terms = {
         term: math.fsum(share * getattr(part, term) for _, share, part in parts) for term in TERMS
     }

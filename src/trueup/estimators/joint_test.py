@@ -1,4 +1,4 @@
-"""Test of slope 1 and intercept 0 at once: whether Cox's line is the diagonal."""
+"""Joint test of slope 1 and intercept 0: whether Cox's line is the diagonal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 class JointTest(NamedTuple):
-    """A statistic with its p-value; both NaN where ``kind`` has no statistic here."""
+    """A statistic with its p-value; both are NaN if this ``kind`` of test does not exist here."""
 
     statistic: float
     pvalue: float
@@ -23,14 +23,14 @@ class JointTest(NamedTuple):
 def joint_test(data: Outcomes, line: Line) -> JointTest:
     """Compare the fitted line with slope 1 and intercept 0.
 
-    Rows that are independent, count once and have one outcome each have a likelihood, so that the
-    test is the likelihood ratio. Other rows get Wald's test with the sandwich covariance.
+    Independent, unweighted rows with hard labels have a likelihood, so the likelihood ratio test is
+    used. Otherwise Wald's test with the sandwich covariance is used.
     """
     return _wald(data, line) if data.robust else _likelihood_ratio(data, line)
 
 
 def _likelihood_ratio(data: Outcomes, line: Line) -> JointTest:
-    """Twice the log-likelihood that the line gains; finite also where the line itself is not."""
+    """Return twice the gain in log-likelihood; it is finite even if the line is not."""
     gained = line.log_likelihood - log_likelihood(data, 0.0, 1.0)
     statistic = max(0.0, 2 * gained)  # rounding may leave a little less than 0
     if data.x.min() < data.x.max():
@@ -41,10 +41,10 @@ def _likelihood_ratio(data: Outcomes, line: Line) -> JointTest:
 
 
 def _wald(data: Outcomes, line: Line) -> JointTest:
-    """The distance from (0, 1) in units of the sandwich covariance, squared.
+    """Return the squared distance from (0, 1) in units of the sandwich covariance.
 
-    With G clusters it is Hotelling's statistic of G means, whose distribution is that of
-    2 (G − 1)/(G − 2) · F(2, G − 2) and comes to the chi-square as G grows.
+    With G clusters it is Hotelling's statistic of G means, whose distribution is that of 2 (G −
+    1)/(G − 2) · F(2, G − 2). It approaches the chi-square distribution as G grows.
     """
     unknown = JointTest(math.nan, math.nan, "Wald")
     count = None if data.clusters is None else int(data.clusters.max()) + 1

@@ -1,4 +1,4 @@
-"""Logistic regression on one covariate, with an honest answer where it has no maximum."""
+"""Logistic regression on one covariate, with a clear result if no maximum exists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAT_LEVEL = "the likelihood of the intercept alone is nearly flat, so in_the_la
 
 
 class Outcomes(NamedTuple):
-    """A covariate x with labels and weights; ``robust`` asks for sandwich errors.
+    """A covariate x with labels and weights; ``robust`` requests sandwich standard errors.
 
     ``clusters`` are the numbers 0, 1, … of the cluster of each row: sandwich errors then add up
     the terms of a cluster before they square them.
@@ -37,8 +37,8 @@ class Outcomes(NamedTuple):
 class Line(NamedTuple):
     """P(y = 1) = σ(intercept + slope · x); ``note`` says why there is no maximum.
 
-    ``log_likelihood`` is the largest one, or its limit where no finite line has it.
-    ``covariance`` is that of intercept and slope; None where there is no maximum.
+    ``log_likelihood`` is the maximum, or its limit if no finite line attains it.
+    ``covariance`` is that of intercept and slope, or None if there is no maximum.
     """
 
     intercept: float
@@ -99,10 +99,10 @@ def log_likelihood(data: Outcomes, intercept: float, slope: float) -> float:
 
 
 def _no_maximum(x: Floats, label: Floats) -> Line | None:
-    """The line where no finite one has the largest likelihood, else None.
+    """Return the limiting line if no finite line maximizes the likelihood, else None.
 
-    That is so exactly where the scores of rows with some share of label 0 and those with some of
-    label 1 do not overlap (Albert & Anderson 1984).
+    No finite line does so if and only if the scores of rows with (partial) label 0 and those with
+    (partial) label 1 do not overlap (Albert & Anderson 1984).
     """
     if (same := _same_label(label)) is not None:
         return same
@@ -120,10 +120,10 @@ def _no_maximum(x: Floats, label: Floats) -> Line | None:
 
 
 def _limit(data: Outcomes) -> float:
-    """The log-likelihood that lines approach where no finite line has the largest.
+    """Return the log-likelihood that lines approach if no finite line maximizes it.
 
-    Rows on either side of the one score at which the labels change are certain in the limit. Rows
-    at that score keep its rate of labels, and so do all rows where there is but one score.
+    In the limit, rows on either side of the score at which the labels change have probability 0 or
+    1. Rows at that score keep its observed rate, as do all rows if there is only one score.
     """
     x, label = data.x, data.label
     ones, zeros = label > 0, label < 1
@@ -154,7 +154,7 @@ def _logit_of_mean(data: Outcomes) -> float:
 
 
 def _maximum(data: Outcomes, start: Floats) -> Maximum:
-    """Climb, then take the last steps in full: what is left of the likelihood there is rounding."""
+    """Maximize, then take full Newton steps: only rounding of the likelihood is left there."""
     # Where weights differ by much, a step from where the likelihood is all but flat has no bounds.
     best = climb(lambda point: _terms(data, point), start, longest=LONGEST)
     for _ in range(POLISH):
@@ -170,13 +170,13 @@ def _maximum(data: Outcomes, start: Floats) -> Maximum:
 
 
 def _verdict(best: Maximum, flat: str) -> tuple[bool, str]:
-    """Return whether the maximum is clear, and a note if it is not; ``flat`` is the note."""
+    """Return whether the maximum is clear, and a note if it is not; ``flat`` is that note."""
     vague = not np.all(best.errors <= VAGUE * (1 + np.abs(best.point)))
     return best.converged and not vague, flat if vague else ""
 
 
 def _terms(data: Outcomes, point: Floats) -> Terms:
-    """The log-likelihood of (intercept, slope), or of the intercept alone with the slope 1."""
+    """Log-likelihood of (intercept, slope), or of the intercept alone with slope 1."""
     free = [1, 0][: len(point)]
     at = np.array([_slope(point), point[0]])
     sums = engine.sigmoid.sigmoid_sums(data.x[None], data.label, data.weight, at, squared=False)
@@ -188,7 +188,7 @@ def _slope(point: Floats) -> float:
 
 
 def both_sides(eta: Floats) -> tuple[Floats, Floats]:
-    """Return σ(eta) and 1 − σ(eta), without the digits that a difference loses near 1."""
+    """Return σ(eta) and 1 − σ(eta), without the loss of precision near 1."""
     small = np.exp(-np.abs(eta))
     high, low = 1 / (1 + small), small / (1 + small)
     return np.where(eta >= 0, high, low), np.where(eta >= 0, low, high)

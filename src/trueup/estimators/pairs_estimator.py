@@ -16,7 +16,7 @@ from trueup.tables.families import stacked
 
 @dataclass(frozen=True)
 class Part:
-    """What was found in one set of pairs: the p-th power before the root, its table, notes."""
+    """Result for one set of pairs: the p-th power before the root, its table and notes."""
 
     pth_power: float
     table: Any = None
@@ -25,12 +25,12 @@ class Part:
 
 @dataclass(frozen=True, repr=False)
 class PairsEstimator(Estimator):
-    """An estimator defined by `measure_pairs`; lenses, classes and averages follow from it.
+    """Base class of estimators defined by `measure_pairs`, which adds lenses, classes and averages.
 
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own estimate, and p-th
         powers are averaged.
     """
@@ -57,7 +57,7 @@ class PairsEstimator(Estimator):
         raise NotImplementedError
 
     def power_of_pairs(self, pairs: Pairs) -> float:
-        """Compute the power alone, if only the number is needed.
+        """Compute only the power, for callers that need no table or notes.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class PairsEstimator(Estimator):
         return getattr(self, "norm", 1)
 
     def value_of(self, power: float) -> float:
-        """Return the value on the scale users read."""
+        """Return the value on the scale that users see."""
         return root_of(power, self.power_of_average())
 
     def bounds(self, forecasts: Forecasts) -> Ends:
@@ -154,7 +154,7 @@ class PairsEstimator(Estimator):
         return lens.map_members(forecasts, self._measure_member)
 
     def _measure_member(self, member: Member) -> MemberPart:
-        """Measure one class; one with nothing in the region adds 0."""
+        """Measure one class; a class without rows in the region contributes 0."""
         part = self.measure_pairs(member.pairs) if len(member.pairs) else Part(0.0)
         return MemberPart(member.name, member.share, part)
 
@@ -219,7 +219,7 @@ class PairsEstimator(Estimator):
 
 
 class MemberPart(NamedTuple):
-    """What was found for one member of a family."""
+    """Result for one member of a family."""
 
     name: Any
     share: float

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trueup.calls.hints import hinted
+from trueup.calls.hints import hinted, no_metric
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
 from trueup.forecasts import Forecasts
@@ -27,11 +27,11 @@ def class_errors(
 ) -> ResultTable:
     """Compute the calibration error of each class, with its direction.
 
-    Each class is the binary question "is it this class?" (Nixon et al. 2019, Figs. 2 and 11). For
-    an estimator with the lens `TopLabelByClass`, it is the top-label question for the rows with
-    that prediction. Use it to find the classes whose probabilities are wrong. Errors of rare
-    classes are noisy, and biased upward for plug-in estimators: sampling noise alone gives a long
-    tail of small classes with large errors. Cost: that of the estimator on n rows, for each class.
+    For each class, the outcome is "the label is this class" (Nixon et al. 2019, Figs. 2 and 11).
+    With the lens `TopLabelByClass`, it is the top-label outcome in the rows with that predicted
+    class. Use it to find the classes whose probabilities are wrong. Errors of rare classes are
+    noisy, and biased upward for plug-in estimators: sampling noise alone gives a long tail of small
+    classes with large errors. Cost: that of the estimator on n rows, for each class.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def class_errors(
     """
     if not callable(estimator) or isinstance(estimator, type):
         rule = "an estimator, such as SweepError(), or a named metric"
-        raise must_be("estimator", rule, estimator)
+        raise no_metric("estimator", rule, estimator)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     given = known_estimator(estimator)
     lens = None if given is None else given.own_lens

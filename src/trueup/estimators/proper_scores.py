@@ -39,7 +39,7 @@ class Brier(ProperScore):
     sums_over_classes: ClassVar[bool] = True
 
     def bounds(self, forecasts: Forecasts) -> Ends:
-        """Return 0 and the squared distance of two corners: 1 for two classes, else 2."""
+        """Return 0 and the largest squared distance: 1 for two classes, else 2."""
         return Ends(0.0, 1.0 if forecasts.n_classes == 2 else 2.0)
 
     def possible_losses(self, forecasts: Forecasts, rows: Floats, where: slice) -> Floats:
@@ -49,7 +49,7 @@ class Brier(ProperScore):
         return np.asarray(np.einsum("ij,ij->i", rows, rows)[:, None] + 1 - 2 * rows)
 
     def row_losses(self, forecasts: Forecasts, possible: Floats, where: slice) -> Floats:
-        """Return squared distances; those to soft labels are not means over hard ones."""
+        """Return squared distances; for soft labels they are not means over hard labels."""
         if not forecasts.soft:
             return super().row_losses(forecasts, possible, where)
         return _squared_distances(forecasts, where)
@@ -64,7 +64,7 @@ class Brier(ProperScore):
     def losses(
         self, score: Floats, label: NDArray[Any], tiny: float
     ) -> tuple[Floats, dict[str, int]]:
-        """Compute squared differences; there is nothing to note."""
+        """Compute squared differences; the notes are empty."""
         difference = score - label
         return difference * difference, {}
 
@@ -90,8 +90,8 @@ class LogLoss(ProperScore):
     r"""Mean negative log-probability of the label; lower is better.
 
     :math:`-\frac1n\sum_i \log p_{i,y_i}`. It is a proper score, and unbounded: one confident
-    mistake can outweigh everything else. A probability of 0 is clipped at the smallest normal
-    number of its type, so that its row has a loss of 708 (87 for float32); logits need no clipping.
+    mistake can outweigh all other rows. A probability of 0 is clipped at the smallest normal number
+    of its type, so that its row has a loss of 708 (87 for float32); logits need no clipping.
     `measure` notes how many rows were clipped (``clipped``). Intervals, tests, comparisons,
     decompositions and recalibrators clip in the same way and note it too.
 
@@ -165,11 +165,11 @@ def weighted_sum(terms: Floats, forecasts: Forecasts, where: slice) -> float:
 
 
 def total_weight(forecasts: Forecasts) -> float:
-    """Return the weight of all rows: how many there are, if they have none."""
+    """Return the total weight of the rows, which is their number if there are no weights."""
     return float(forecasts.n if forecasts.weights is None else forecasts.weights.sum())
 
 
 def _surprise(rate: Floats, score: Floats, tiny: float) -> Floats:
-    """Return rate · log(rate / score), which is 0 where the rate is."""
+    """Return rate · log(rate / score), which is 0 if the rate is 0."""
     happens = rate > 0
     return rate * np.log(np.where(happens, rate, 1) / np.where(happens, np.maximum(score, tiny), 1))

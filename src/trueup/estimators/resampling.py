@@ -1,4 +1,4 @@
-"""What resamples may ask of an estimator, with defaults that are right for every estimator."""
+"""Methods of estimators for resampling, with defaults that are correct for every estimator."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from trueup.specification import Specification
 
 
 class Resampled(Specification):
-    """Base class of `Estimator`: how its value on resamples is computed faster, if it can be."""
+    """Base class of `Estimator`: faster computation of its value on resamples, if available."""
 
     @property
     def debiased(self) -> bool:
-        """Whether an estimate of the bias is subtracted: resamples are centered at a plug-in."""
+        """Whether a bias estimate is subtracted; resamples are then centered at a plug-in."""
         return False
 
     def plug_in(self) -> Self:
@@ -33,7 +33,7 @@ class Resampled(Specification):
         return self
 
     def with_kept_bins(self, found: Estimate, forecasts: Forecasts) -> Self:
-        """Return the estimator with the bins of an estimate, so that resamples do not move them.
+        """Return the estimator with the bins of an estimate, which are then fixed in resamples.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Resampled(Specification):
         return table
 
     def powers_for_labels(self, table: Any, drawn: NDArray[Any]) -> Floats:
-        """Compute the power of a table as it is, then with each row of drawn label sums.
+        """Compute the power of the table, and the power for each row of drawn label sums.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Resampled(Specification):
         raise NotImplementedError
 
     def edges_before_data(self, n: int) -> Floats | None:
-        """Return inner edges of bins whose sums give `values_of_sums`; None if scores move them.
+        """Return the inner edges for `values_of_sums`; None if the bins depend on the scores.
 
         Parameters
         ----------

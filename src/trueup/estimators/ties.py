@@ -1,4 +1,4 @@
-"""Rows of the same score put together: what every estimator that sorts works on."""
+"""Rows grouped by distinct score, the input of every estimator that sorts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from trueup.lens import Pairs
 class TiedScores:
     """Distinct scores in increasing order with the sums of their rows.
 
-    Ties are one group, so nothing computed from groups depends on the order of rows. ``rank``
-    and ``hits`` are Σw and Σwy in whole numbers (of a common unit) where weights and labels
-    allow it: then every comparison is exact.
+    Ties are one group, so nothing computed from groups depends on the order of rows. ``rank`` and
+    ``hits`` are Σw and Σwy in whole numbers (of a common unit) if weights and labels allow it;
+    every comparison is then exact.
     """
 
     value: Floats
@@ -35,7 +35,7 @@ class TiedScores:
 
     @classmethod
     def of(cls, pairs: Pairs) -> TiedScores:
-        """Sort pairs and sum over ties; for not too many rows that is done once."""
+        """Sort pairs and sum over ties; the result is stored unless there are too many rows."""
         return pairs.once("ties", lambda: cls._sorted(pairs))
 
     @classmethod
@@ -66,7 +66,7 @@ class TiedScores:
         return Sums(self.rank, n, n, n * value, n * value * value, hits, hits, hits * value)
 
     def merged(self, starts: Ints) -> Sums:
-        """Sums of runs of groups, each from a place to the next, without making all moments."""
+        """Return sums of runs of groups, each from one start to the next, without all moments."""
 
         def total(terms: NDArray[Any]) -> NDArray[Any]:
             return np.asarray(np.add.reduceat(terms, starts))
@@ -86,7 +86,7 @@ class TiedScores:
 
     @cached_property
     def total(self) -> Any:
-        """Σw of all groups, in the unit of ``rank``: the number of rows where they are counted."""
+        """Σw of all groups, in the unit of ``rank``: the number of rows if rows are counted."""
         return self.rank.sum() if self.rows is None else self.rows
 
     @cached_property
@@ -96,17 +96,17 @@ class TiedScores:
 
     @cached_property
     def swept(self) -> tuple[Ints, Floats]:
-        """Rows and Σ(p − y) of the bins of the sweep over counted rows: all norms share them."""
+        """Return rows and Σ(p − y) of the sweep's bins over counted rows, shared by all norms."""
         return engine.sweep.swept_residuals(self.count_residual, self.rank, self.hits, self.room)
 
     @property
     def weight(self) -> NDArray[Any]:
-        """Σw of each group, in whole numbers where rows are counted."""
+        """Σw of each group, in whole numbers if rows are counted."""
         return self.rank if self.weighted is None else self.weighted.weight
 
     @property
     def label(self) -> NDArray[Any]:
-        """Σwy of each group, in whole numbers where rows are counted."""
+        """Σwy of each group, in whole numbers if rows are counted."""
         return self.hits if self.weighted is None else self.weighted.label
 
     @property

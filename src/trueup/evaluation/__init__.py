@@ -1,4 +1,4 @@
-"""One call for every question: `evaluate` and the `Evaluation` it returns."""
+"""The full report in one call: `evaluate` and the `Evaluation` that it returns."""
 
 from trueup.evaluation.pipeline import evaluate
 from trueup.evaluation.result import Evaluation

@@ -26,8 +26,8 @@ def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
     """Return how classes are tested, and with how many resamples.
 
     ``"consistency"`` detects errors of any direction. ``"frequency"`` tests whether a class occurs
-    as often as predicted on average; it needs no resamples, and is exact or conservative however
-    rare the class.
+    as often as predicted on average; it needs no resamples, and is exact or conservative even for
+    rare classes.
     """
     if forecasts.soft or forecasts.clusters is not None:
         return "none", 0
@@ -39,13 +39,13 @@ def test_of_classes(forecasts: Forecasts, n_resamples: int) -> tuple[str, int]:
 
 
 def resamples_of_groups(forecasts: Forecasts, n_groups: int, n_resamples: int) -> int:
-    """Return how many resamples groups are tested with: as many more as there are of them."""
+    """Return the number of resamples for tests of groups, which grows with the number of groups."""
     wanted = RESAMPLES_A_PART * n_groups - 1
     return max(n_resamples, min(wanted, _most_resamples(forecasts.n, n_groups)))
 
 
 def _most_resamples(labels: int, parts: int) -> int:
-    """Return how often the labels of all parts can be drawn in acceptable time."""
+    """Return the number of label draws for all parts that takes an acceptable time."""
     return int(MOST_LABELS_DRAWN / (labels + float(ROWS_OF_A_RESAMPLE) * parts))
 
 
@@ -53,7 +53,7 @@ def class_findings(forecasts: Forecasts, asked: Settings) -> ResultTable:
     """Measure every class against the rest with `rmsce_debiased`, and test it.
 
     Columns: ``class``, ``share`` of rows, ``mean_score``, ``mean_label``, ``gap`` (label − score)
-    with ``gap_se`` and ``gap_pvalue`` where rows are independent, ``error``, ``low``, ``high``,
+    with ``gap_se`` and ``gap_pvalue`` if rows are independent, ``error``, ``low``, ``high``,
     ``pvalue``, ``adjusted_pvalue``, ``pvalue_bh``.
     """
     method, many = test_of_classes(forecasts, asked.n_resamples)

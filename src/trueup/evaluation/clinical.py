@@ -1,4 +1,4 @@
-"""Clinical measures with their joint test: of all rows, then of each group."""
+"""Clinical measures and their joint test, for all rows and for each group."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def clinical_table(forecasts: Forecasts, confidence_level: float) -> ResultTable
     """Return one row for all rows, named `ALL_ROWS`, then one per group.
 
     Columns: ``group``, ``n``, ``oe`` with ``oe_low`` and ``oe_high``, the same of
-    ``in_the_large``, ``slope`` and ``intercept``, ``joint_statistic`` and ``joint_pvalue``; NaN
-    where a number does not exist.
+    ``in_the_large``, ``slope`` and ``intercept``, ``joint_statistic`` and ``joint_pvalue``; a
+    number that does not exist is NaN.
     """
     found = [_row(ALL_ROWS, forecasts, confidence_level)]
     if forecasts.groups is not None:

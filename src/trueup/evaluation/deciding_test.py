@@ -33,7 +33,7 @@ def untestable(forecasts: Forecasts, asked: Settings) -> str:
 
 
 def omnibus_test(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
-    """Run the test that decides; None where `untestable` says why."""
+    """Run the test that decides; return None if `untestable` gives a reason."""
     if untestable(forecasts, asked):
         return None
     many = resamples_of_test(forecasts, asked)
@@ -41,13 +41,13 @@ def omnibus_test(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult
 
 
 def resamples_of_test(forecasts: Forecasts, asked: Settings) -> int:
-    """Return how many resamples the omnibus test draws: fewer where rows are very many."""
+    """Return the number of resamples of the omnibus test, which is lower for very many rows."""
     most = max(FEWEST_RESAMPLES, MOST_ROWS_DRAWN // forecasts.n)
     return min(asked.n_resamples, most)
 
 
 def test_of_possible(forecasts: Forecasts, asked: Settings) -> CalibrationTestResult | None:
-    """Test the rows whose outcome had a positive probability, where some had none."""
+    """Test the rows whose outcome had a positive probability, if some rows had none."""
     possible = np.concatenate(
         [
             (forecasts.rows(block) * forecasts.one_hot(block)).sum(axis=1) > 0
@@ -60,7 +60,7 @@ def test_of_possible(forecasts: Forecasts, asked: Settings) -> CalibrationTestRe
 
 
 def draw_with_omnibus(chosen: Iterable[Estimator], forecasts: Forecasts, asked: Settings) -> None:
-    """Draw the labels of the omnibus test of a matrix and of the errors of all classes once."""
+    """Draw labels once for the omnibus test of a matrix and for the errors of all classes."""
     fused = [
         each
         for each in chosen

@@ -1,4 +1,4 @@
-"""Estimates with intervals and tests: which metrics, through which lens, tested how."""
+"""Estimates with intervals and tests: the choice of metrics, lenses and tests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def findings(forecasts: Forecasts, metrics: object, asked: Settings) -> tuple[Fi
 
 
 def headline_finding(forecasts: Forecasts, asked: Settings) -> Finding:
-    """Measure the headline alone: the first of `findings`."""
+    """Measure only the headline, the first of `findings`."""
     return _measured({HEADLINE: headline(asked.n_bins)}, forecasts, asked)[0]
 
 
@@ -100,7 +100,7 @@ def proper_scores(forecasts: Forecasts, asked: Settings) -> tuple[Score, ...]:
 
 
 def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, CalibrationTestResult]:
-    """Tests of other kinds, by name, where rows are independent and not too many."""
+    """Return other tests by name, if rows are independent and not too many."""
     if forecasts.clusters is not None or forecasts.soft:
         return {}
     methods = [method for method in FURTHER_TESTS if _affordable(method, forecasts)]
@@ -118,14 +118,14 @@ def further_tests(forecasts: Forecasts, asked: Settings) -> dict[str, Calibratio
 
 
 def _affordable(method: str, forecasts: Forecasts) -> bool:
-    """Whether a test is fast enough for the number of rows."""
+    """Return whether a test is fast enough for the number of rows."""
     if forecasts.n > MOST_ROWS_OF_TESTS.get(method, forecasts.n):
         return False
     return method != "skce" or forecasts.n**2 * forecasts.n_classes <= MOST_PAIRS_OF_SKCE
 
 
 def usual_metrics(forecasts: Forecasts) -> list[str]:
-    """Return the names of the metrics that are measured if the caller names none."""
+    """Return the names of the metrics that are measured by default."""
     names = list(OF_ONE_SCORE)
     if forecasts.n <= MOST_ROWS_SORTED:
         names += WITHOUT_BINS
@@ -171,7 +171,7 @@ def _estimator(metric: Metric | str, n_bins: int) -> Estimator:
 
 
 def named(name: str, n_bins: int) -> Estimator:
-    """Return the estimator of a named metric, with this number of bins if it takes one."""
+    """Return the estimator of a named metric, with this number of bins if it has that option."""
     if name not in NAMED:
         raise must_be("metrics", f"among {', '.join(sorted(NAMED))}", name)
     compose = NAMED[name].estimator
@@ -182,7 +182,7 @@ def named(name: str, n_bins: int) -> Estimator:
 
 
 def _too_costly(estimator: Estimator, forecasts: Forecasts) -> str:
-    """Return why a test by resampling would take too long, or an empty string."""
+    """Return why a resampling test would take too long, or an empty string."""
     lens = estimator.lens_for(forecasts)
     if lens.induces == "family":
         many = forecasts.n * forecasts.n_classes > MOST_CELLS_TESTED
@@ -211,7 +211,7 @@ def _one(name: str, estimator: Estimator, forecasts: Forecasts, asked: Settings)
 def _test(
     name: str, estimator: Estimator, forecasts: Forecasts, asked: Settings
 ) -> tuple[CalibrationTestResult | None, dict[str, str]]:
-    """The test, or notes why there is none."""
+    """Return the test, or notes that explain why there is none."""
     reason = _too_costly(estimator, forecasts)
     reason = untestable(forecasts, asked) or reason
     if reason:

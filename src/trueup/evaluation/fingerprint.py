@@ -1,4 +1,4 @@
-"""Which data, which versions: so that a result can be found again."""
+"""Fingerprints of data and versions of libraries, so that a result can be reproduced."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ROWS_AT_ONCE = 65_536
 def fingerprint_of(forecasts: Forecasts) -> str:
     """Return a hash of predictions, labels, weights, groups and clusters, the same for equal data.
 
-    Predictions count as float64 numbers, so it does not matter which library or type they came
-    in, as long as the numbers are the same.
+    Predictions are converted to float64, so the library and the type do not matter if the numbers
+    are the same.
     """
     found = hashlib.sha256()
     found.update(f"{forecasts.n} {forecasts.n_classes} {forecasts.is_matrix}".encode())
@@ -37,7 +37,7 @@ def fingerprint_of(forecasts: Forecasts) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
+    """Return the versions of the libraries that affect the numbers."""
     found = {"python": platform.python_version()}
     for name in ("trueup", "numpy", "scipy", "scikit-learn"):
         try:

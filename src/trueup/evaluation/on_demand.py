@@ -1,4 +1,4 @@
-"""The parts of one model's evaluation by name, each computed when it is first asked for."""
+"""The parts of one model's evaluation by name, each computed when it is first requested."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ STAGES = {
 class OnDemand:
     """Parts of an evaluation, those of `PARTS`; each is computed when it is first requested.
 
-    ``name in parts`` tells, without computing a part, whether these data can have it. Whether they
-    have it may depend on its numbers: ``parts.get(name)`` is None if they do not.
+    ``name in parts`` is True if the part can be computed for these data; this computes nothing. The
+    result may still show that there is no such part; ``parts.get(name)`` is then None.
     """
 
     def __init__(
@@ -105,14 +105,14 @@ class OnDemand:
         self._made: dict[str, Any] = {}
 
     def __contains__(self, name: object) -> bool:
-        """Whether these data can have a part of that name."""
+        """Whether these data allow a part with that name."""
         if name in self._made:
             return self._made[str(name)] is not None
         return name in PARTS and PARTS[str(name)].possible(self.forecasts)
 
     @contextmanager
     def told(self, left_out: Sequence[str]) -> Iterator[None]:
-        """Tell which part is computed, of those that take long and are not left out."""
+        """Report which part is being computed, if it takes long and is not skipped."""
         costs = [
             cost for name, (_, cost) in STAGES.items() if name in self and name not in left_out
         ]
@@ -120,17 +120,17 @@ class OnDemand:
             yield
 
     def made(self, name: str) -> Any:
-        """Return a part if it has been computed already."""
+        """Return a part that has already been computed, or None."""
         return self._made.get(name)
 
     def get(self, name: str) -> Any:
-        """Return a part by its name; None if these data do not have it."""
+        """Return a part by its name; None if these data do not allow it."""
         if name not in self._made:
             self._made[name] = self._computed(name) if name in self else None
         return self._made[name]
 
     def _computed(self, name: str) -> Any:
-        """Return a part; None, and a report, where a bug stands in its way."""
+        """Return a part; if a bug prevents that, return None and record the bug."""
         try:
             if name not in STAGES:
                 return PARTS[name].make(self)
@@ -146,7 +146,7 @@ class OnDemand:
 
 
 class Part(NamedTuple):
-    """How a part is made from the data and other parts, and which data can have it."""
+    """How a part is computed from the data and other parts, and the data that allow it."""
 
     make: Callable[[OnDemand], Any]
     possible: Callable[[Forecasts], bool] = lambda forecasts: True
@@ -189,7 +189,7 @@ def _bins(kind: Callable[[int], Any]) -> Callable[[OnDemand], Any]:
 
 
 def _band(name: str) -> Callable[[OnDemand], ResultTable]:
-    """The band of a table of bins."""
+    """Return the band of a table of bins."""
     return lambda of: consistency_band(of.get(name), confidence_level=of.asked.confidence_level)
 
 
@@ -198,7 +198,7 @@ def _curve(of: OnDemand) -> ResultTable:
 
 
 def _ece(of: OnDemand) -> Interval:
-    """The error of the bins of the reliability diagram."""
+    """Return the error over the bins of the reliability diagram."""
     error = BinnedError(binning=EqualWidth(of.asked.n_bins))
     return interval(error, of.forecasts, **of.asked.of_intervals)
 
@@ -221,7 +221,7 @@ def _null(of: OnDemand) -> ResultTable | None:
     alpha = 1 - of.asked.confidence_level
     statistic = headline(of.asked.n_bins)
     found = sensitivity(of.forecasts, statistic=statistic, alpha=alpha, **of.asked.of_tests)
-    return null_table(found) if np.ptp(found.null) > 0 else None
+    return null_table(found.null) if np.ptp(found.null) > 0 else None
 
 
 def _resamples_of_groups(of: OnDemand) -> int:

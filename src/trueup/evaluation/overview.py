@@ -1,4 +1,4 @@
-"""What was looked at: rows, classes, mean predictions and outcomes."""
+"""Overview of the data: rows, classes, mean predictions and outcomes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from trueup.evaluation.sections import Overview
 from trueup.forecasts import Forecasts
 from trueup.lens import chosen_lens
+
+MOST_NAMED = 5
 
 
 def overview_of(forecasts: Forecasts) -> Overview:
@@ -36,8 +38,28 @@ def overview_of(forecasts: Forecasts) -> Overview:
     )
 
 
+def notes_of(forecasts: Forecasts) -> tuple[str, ...]:
+    """Return what a reader should know of the data: what was changed, what looks like a mistake."""
+    notes = list(forecasts.remarks)
+    scores = chosen_lens(None, forecasts).problem(forecasts).p
+    if np.all((scores == 0) | (scores == 1)):
+        look = "these look like predicted classes, not probabilities"
+        notes.append(f"all predictions are 0 or 1: {look}")
+    if not forecasts.soft and forecasts.is_matrix:
+        counts = np.bincount(forecasts.labels.astype(np.int64), minlength=forecasts.n_classes)
+        absent = np.flatnonzero(counts == 0)
+        names = range(forecasts.n_classes) if forecasts.classes is None else forecasts.classes
+        if len(absent) == 1:
+            notes.append(f"no row has the label {names[absent[0]]}")
+        elif len(absent):
+            few = ", ".join(str(names[k]) for k in absent[:MOST_NAMED])
+            more = f" and {len(absent) - MOST_NAMED:,} more" if len(absent) > MOST_NAMED else ""
+            notes.append(f"no row has the labels {few}{more}")
+    return tuple(notes)
+
+
 def _impossible(forecasts: Forecasts) -> int:
-    """Count rows whose label had been given probability 0."""
+    """Count rows whose label had a predicted probability of 0."""
     found = 0
     for where in forecasts.blocks():
         zero = forecasts.rows(where) == 0

@@ -1,4 +1,4 @@
-"""`evaluate`: every question of one set of predictions, in one call."""
+"""`evaluate`: the full report on one set of predictions, in one call."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from trueup.evaluation.deciding_test import untestable
 from trueup.evaluation.findings import ALL_CLASSES, headline
 from trueup.evaluation.fingerprint import fingerprint_of, versions
 from trueup.evaluation.on_demand import TABLES, OnDemand, not_independent
+from trueup.evaluation.overview import notes_of
 from trueup.evaluation.reproduce import SHOWN, call_of
 from trueup.evaluation.result import Evaluation
 from trueup.evaluation.sections import Finding, Frequency
@@ -28,7 +29,7 @@ from trueup.evaluation.verdict.frequencies import frequency_of_scores
 from trueup.evaluation.verdict.locations import standing_out
 from trueup.forecasts import Forecasts
 from trueup.inference import compare_many, consistency_band
-from trueup.inference.comparison import checked_model, same_samples
+from trueup.inference.comparison import checked_model, enough_resamples, same_samples
 from trueup.lens.induced import forget
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed
@@ -61,7 +62,7 @@ def evaluate(
 
     One call gives a verdict in words, metrics with intervals, tests, tables for figures, and a
     recommendation. Use it first; use `interval`, `calibration_test` or `compare` for single
-    questions. Cost: a few seconds for 100,000 rows of ten classes or a million rows of two.
+    results. Cost: a few seconds for 100,000 rows with ten classes or a million rows with two.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def evaluate(
         Names of the classes in the order of the columns.
     metrics : sequence, optional
         Names, metrics or estimators to compute in addition to `rmsce_debiased`. The default is the
-        usual errors; those without bins only up to 50,000 rows.
+        usual errors; errors without bins are included up to 50,000 rows.
     n_bins : int, default 15
         Number of bins of errors and diagrams.
     confidence_level : float, default 0.95
@@ -102,7 +103,7 @@ def evaluate(
     advice : bool, default True
         Whether to simulate which estimator is the most accurate for these data.
     rng : int, Generator or None, default 0
-        Random seed of everything; the same data give the same numbers.
+        Random seed; the same data and seed give the same numbers.
     progress : bool or callable, optional
         Whether to show progress: True, False, or a function that gets each report. The default is
         the setting of `show_progress`.
@@ -116,14 +117,13 @@ def evaluate(
     -----
     The status rests on the omnibus test alone (`calibration_test`), except that an observed outcome
     with predicted probability 0 needs no test. If the omnibus test does not reject, the p-values of
-    the other tests are adjusted for their number by Holm. If one of these tests rejects, the
-    verdict says that the tests disagree. The error in the verdict is the debiased root mean square
-    over equal-mass bins.
+    the other tests are Holm-adjusted. If one of these tests rejects, the verdict says that the
+    tests disagree. The error in the verdict is the debiased root mean square over equal-mass bins.
 
-    Large data are sampled for some parts. The omnibus test draws at most two billion labels.
-    Recalibrators are tried on a random 100,000 rows (with more classes, 200,000 numbers and at
-    least 5,000 rows). The simulated model of ``advice`` is fitted to 50,000 rows, and local errors
-    are those of 20,000 rows.
+    Some parts use a random sample of large data. The omnibus test draws at most two billion labels.
+    Recalibrators are compared on 100,000 random rows (with more classes, on 200,000 probabilities
+    and at least 5,000 rows). The simulated model of ``advice`` is fitted to 50,000 rows, and local
+    errors are computed for 20,000 rows.
 
     Examples
     --------
@@ -188,7 +188,11 @@ def _of_models(
     first = next(iter(found.values()))
     if len(found) == 1:
         return replace(first, models=found, reproduce=_of_each(found))
-    comparison = compare_many(checked, estimator=headline(asked.n_bins), **asked.of_intervals)
+    options = asked.of_intervals
+    options["n_resamples"] = max(
+        options["n_resamples"], enough_resamples(len(checked), asked.confidence_level)
+    )
+    comparison = compare_many(checked, estimator=headline(asked.n_bins), **options)
     verdict = verdict_of_models({k: each.verdict for k, each in found.items()}, comparison)
     return replace(
         first, verdict=verdict, models=found, comparison=comparison, reproduce=_of_each(found)
@@ -293,12 +297,12 @@ def _all_parts(
         fingerprint=fingerprint,
         reproduce=call_of(forecasts, settings, estimates, of, fingerprint),
         internal_errors=parts.internal_errors | _internal_errors(estimates, tests),
-        notes=forecasts.remarks,
+        notes=notes_of(forecasts),
     )
 
 
 def _frequency_of_scores(forecasts: Forecasts, evidence: Evidence) -> Frequency:
-    """Count outcomes where the scores are most wrong, or around the median if no test says so."""
+    """Return natural frequencies for the worst scores, or around the median if no test rejects."""
     table = evidence.table
     worst = standing_out(table, evidence.band) if evidence.miscalibrated else None
     if worst is None:  # the largest of many deviations would look worse than it is
@@ -322,7 +326,7 @@ def _internal_errors(
 def _others(
     estimates: tuple[Finding, ...], tests: dict[str, CalibrationTestResult]
 ) -> dict[str, float]:
-    """P-values of all tests but the one that decides, by metric or method."""
+    """Return the p-values of all tests except the one that decides, by metric or method."""
     found = {each.metric: each.test.pvalue for each in estimates if each.test is not None}
     found |= {name: each.pvalue for name, each in tests.items()}
     return {name: pvalue for name, pvalue in found.items() if not math.isnan(pvalue)}

@@ -1,14 +1,14 @@
-"""Tables that are made for the figures of an evaluation alone."""
+"""Tables that only the figures of an evaluation need."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.decisions import accuracy_coverage_curve
 from trueup.estimators import BinnedError, SweepError
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.lens import TopLabel
 from trueup.tables import ResultTable
 
@@ -18,17 +18,16 @@ NULL_BARS = 40
 MOST_ROWS_OF_COVERAGE = 20_000
 
 
-def null_table(found: Sensitivity) -> ResultTable:
+def null_table(draws: Floats) -> ResultTable:
     """Return a histogram of the statistic for calibrated models."""
-    null = found.null
-    low, high = float(null.min()), float(null.max())
+    low, high = float(draws.min()), float(draws.max())
     edges = np.linspace(low, high if high > low else low + 1e-12, NULL_BARS + 1)
-    count, _ = np.histogram(null, edges)
+    count, _ = np.histogram(draws, edges)
     return ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
 
 
 def error_by_bins(forecasts: Forecasts) -> ResultTable:
-    """Errors for more and more bins of equal mass, and the number that the sweep chooses."""
+    """Return errors for increasing numbers of equal-mass bins, and the number the sweep chooses."""
     chosen = int(SweepError().measure(forecasts).notes.get("n_bins", 0))
     numbers = sorted({b for b in (*BIN_COUNTS, chosen) if 1 <= b <= forecasts.n})
     rows = []
@@ -41,7 +40,7 @@ def error_by_bins(forecasts: Forecasts) -> ResultTable:
 
 
 def coverage(forecasts: Forecasts) -> ResultTable:
-    """Accuracy against coverage; of very many rows at quantiles of their confidences alone."""
+    """Return accuracy against coverage, at quantiles of the confidences if there are many rows."""
     if forecasts.n <= MOST_ROWS_OF_COVERAGE:
         return _thinned(accuracy_coverage_curve(forecasts))
     bins = BinnedError(lens=TopLabel(), binning=EqualMass(POINTS_OF_CURVE)).table(forecasts)

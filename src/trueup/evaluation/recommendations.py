@@ -1,4 +1,4 @@
-"""What to do about it: a recalibrator, the rows still needed, the estimator to trust."""
+"""Recommendations: a recalibrator, the number of rows needed, the most accurate estimator."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ ERRORS_OF_INTEREST = (0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 def detectable(found: Sensitivity, n: int, test: str) -> Detectable:
-    """Say which error the test misses, and how many rows like these detect others.
+    """Return the error that the test misses, and how many rows detect other errors.
 
-    ``test`` is what the sentence calls it: for a matrix it is that of the top label alone.
+    ``test`` is its name in the sentence; for a matrix it is the test of the top label alone.
     """
     error = found.smallest_error(POWER)
     # The bins of a few rows say too little of those of many.
@@ -58,7 +58,7 @@ def detectable(found: Sensitivity, n: int, test: str) -> Detectable:
 
 
 def tried_recalibration(forecasts: Forecasts, asked: Settings) -> Recalibration | None:
-    """Try recalibrators out of fold, on a random part of very many rows; None if impossible."""
+    """Compare recalibrators out of fold, on a random sample of many rows; None if impossible."""
     some = _some_rows(forecasts, _rows_for_recalibration(forecasts), asked.seed)
     if forecasts.soft or some.n < 2 * FOLDS:
         return None
@@ -83,7 +83,7 @@ def tried_recalibration(forecasts: Forecasts, asked: Settings) -> Recalibration 
 
 
 def advised_estimator(forecasts: Forecasts, asked: Settings) -> EstimatorAdvice | None:
-    """Ask a simulated world which estimator to trust; None where no world can be fitted."""
+    """Find the most accurate estimator on a simulated model; None if no model can be fitted."""
     some = _some_rows(forecasts, MOST_ROWS_OF_WORLD, asked.seed)
     if forecasts.soft or forecasts.weights is not None or forecasts.clusters is not None:
         return None
@@ -100,7 +100,7 @@ def advised_estimator(forecasts: Forecasts, asked: Settings) -> EstimatorAdvice 
 def local_finding(
     forecasts: Forecasts, n_bins: int, seed: int, names: Sequence[str] = ()
 ) -> LocalFinding:
-    """Errors among rows with similar features, whose names are those of the axes."""
+    """Return errors among rows with similar features, which name the axes."""
     some = _some_rows(forecasts, MOST_ROWS_LOCAL, seed)
     features = np.asarray(some.features, np.float64).reshape(some.n, -1)
     bandwidth = default_bandwidth(features.shape[1])
@@ -117,7 +117,7 @@ def local_finding(
 
 
 def _two_axes(features: Any, names: Sequence[str]) -> tuple[Any, Any, tuple[str, str]]:
-    """Two features as they are, or the first two principal components of more."""
+    """Return two features unchanged, or the first two principal components of more."""
     if features.shape[1] == 1:
         return features[:, 0], np.zeros(len(features)), (names[0] if names else "feature", "")
     if features.shape[1] == 2:
@@ -153,7 +153,7 @@ def _candidates(forecasts: Forecasts) -> dict[str, Recalibrator]:
 
 
 def _whole_clusters(forecasts: Forecasts) -> list[tuple[Ints, Ints]]:
-    """Folds that never part a cluster."""
+    """Return folds that never split a cluster."""
     from sklearn.model_selection import GroupKFold
 
     assert forecasts.clusters is not None

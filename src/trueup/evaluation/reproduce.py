@@ -1,4 +1,4 @@
-"""The call that gives an evaluation again, with everything that its numbers depend on."""
+"""The call that reproduces an evaluation, with everything that its numbers depend on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def call_of(
 
 
 def _metrics(estimates: Sequence[Finding]) -> str:
-    """Return the metrics as they are typed: by name, or with the estimators of other names."""
+    """Return the metrics as source code: by name, or as estimators under other names."""
     found = [each for each in estimates if each.metric != HEADLINE]
     if all(each.metric in NAMED for each in found):
         return repr([each.metric for each in found])

@@ -46,7 +46,7 @@ class Evaluation:
         Result of the tests. ``"miscalibrated"``: the omnibus test rejects calibration at the level
         1 − confidence_level, or an observed outcome had a predicted probability of 0.
         ``"tests disagree"``: the omnibus test does not reject, but another test, a class or a group
-        does after adjustment by Holm. ``"no evidence"``: none of them rejects; this does not show
+        does after Holm adjustment. ``"no evidence"``: none of them rejects; this does not show
         that the model is calibrated. ``"not tested"``: labels are probabilities, or there are too
         few clusters for any test to reject.
     pvalue : float or None
@@ -64,7 +64,7 @@ class Evaluation:
     tests : dict of str to CalibrationTestResult
         Further tests of calibration by name.
     adjusted_pvalues : dict of str to float
-        p-values of the tests of ``estimates`` and ``tests``, adjusted by Holm for their number.
+        p-values of the tests of ``estimates`` and ``tests``, Holm-adjusted.
     tables : dict of str to Table
         Tables behind the figures, by name.
     scores : tuple of Score
@@ -91,7 +91,7 @@ class Evaluation:
     fingerprint : str
         Hash of the data.
     reproduce : str
-        Call or command that gives this result again, with version and fingerprint.
+        Call or command that reproduces this result, with version and fingerprint.
     models : dict of str to Evaluation
         With several models, the evaluation of each.
     comparison : ResultTable or None
@@ -100,7 +100,7 @@ class Evaluation:
         Internal errors (bugs) because of which a metric, test or table was skipped, by its name;
         please report them.
     notes : tuple of str
-        What was changed in the input or assumed about it, such as percentages divided by 100.
+        Changes made to the input and assumptions about it, such as percentages divided by 100.
     schema : int
         Version of the format that `to_dict` writes.
 
@@ -150,7 +150,8 @@ class Evaluation:
     def group_table(self) -> ResultTable | None:
         """All groups in order, as ``trueup evaluate -o groups.csv`` writes them; None without.
 
-        The columns that define the groups come first, then ``n``, ``mean_prediction``,
+        The columns that define the groups come first, with the parts of names such as model_task
+        in ``part_1`` and ``part_2``, then ``n``, ``mean_prediction``,
         ``observed_rate``, ``gap`` (observed minus predicted) with its interval and p-value,
         ``ece``, the debiased ``error`` with its interval, and the p-values of its test.
         """
@@ -207,7 +208,7 @@ class Evaluation:
         check_schema("data", found, SCHEMA, "evaluate again")
         try:
             read = read_back(cls, data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             rule = f"is not what `to_dict` of an evaluation wrote: {error}"
             raise InputError("data", rule) from error
         assert isinstance(read, cls)
@@ -246,12 +247,16 @@ class Evaluation:
             The evaluation.
         """
         given = str(path)
-        content = given if given.lstrip()[:1] in TEXT else Path(path).read_text("utf-8")
+        is_text = given.lstrip()[:1] in TEXT
         try:
-            data = json.loads(content)
-        except json.JSONDecodeError as error:
-            raise must_be("path", "JSON of an evaluation", Verbatim(str(error))) from error
-        return cls.from_dict(data)
+            data = json.loads(given if is_text else Path(path).read_text("utf-8"))
+            return cls.from_dict(data)
+        except InputError as error:
+            raise error if is_text else error.replace(file=given) from error
+        except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, nested too deeply
+            file = None if is_text else given
+            got = Verbatim(str(error))
+            raise must_be("path", "JSON of an evaluation", got).replace(file=file) from error
 
     def plot(
         self,
@@ -263,7 +268,7 @@ class Evaluation:
         zoom: Any = None,
         stats: bool = False,
     ) -> Any:
-        """Plot one kind of figure, by default an overview of those that say most.
+        """Plot one kind of figure; the default is an overview of the most informative ones.
 
         Parameters
         ----------
@@ -271,7 +276,7 @@ class Evaluation:
             One of those of ``trueup plot --kind``, such as ``"reliability"``, ``"curve"`` or
             ``"classes"``; ``"models"`` compares several models.
         title : str
-            Text above the figure; by default of the overview the first answer of the verdict.
+            Text above the figure; for the overview, the default is the first answer of the verdict.
         name : object, optional
             Name of the model, for the legend or the title.
         size : (float, float), optional

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from trueup.notebook import FieldsShown
+from trueup.readable import short_number
 from trueup.results import CalibrationTestResult, Decomposition, Interval
 from trueup.tables import ResultTable
 
@@ -17,7 +19,7 @@ class Overview(FieldsShown):
     Attributes
     ----------
     n, n_classes
-        Rows and classes.
+        Numbers of rows and classes.
     kind
         ``"binary"`` for 1-D probabilities, ``"multiclass"`` for a matrix.
     classes
@@ -27,8 +29,8 @@ class Overview(FieldsShown):
         probabilities the predicted class is 1 above 0.5. If they are confidences in predictions,
         the accuracy of these predictions is ``mean_label``.
     mean_score, mean_label
-        Mean probability of the positive class and how often it occurred; for a matrix those of
-        the predicted class, mean confidence and accuracy.
+        Mean probability of the positive class, and how often it occurred; for a matrix, mean
+        confidence and accuracy.
     weighted, soft, clusters
         Whether rows had weights, labels were probabilities, and how many clusters there were.
     distinct_scores
@@ -60,13 +62,13 @@ class Finding(FieldsShown):
     metric, lens
         Name of the metric, and the part of the predictions that it measures, in words.
     estimator
-        Its specification, as one would type it.
+        The call that makes it.
     interval
         Estimate with its confidence interval.
     test
         Test of calibration with this metric as its statistic, or None (``notes`` say why).
     notes
-        What a reader should know.
+        Notes for the reader.
     """
 
     metric: str
@@ -87,7 +89,7 @@ class Finding(FieldsShown):
 
     @property
     def pvalue(self) -> float | None:
-        """The p-value, or None where there was no test."""
+        """The p-value, or None if there was no test."""
         return None if self.test is None else self.test.pvalue
 
 
@@ -95,7 +97,7 @@ class Finding(FieldsShown):
 class Score(FieldsShown):
     """A proper score with its interval and its decomposition.
 
-    ``decomposition`` is None for soft labels, and of the log loss of more than two classes.
+    ``decomposition`` is None for soft labels and for the log loss of more than two classes.
     """
 
     name: str
@@ -108,17 +110,17 @@ class Score(FieldsShown):
 
 @dataclass(frozen=True)
 class Detectable(FieldsShown):
-    """Which error this many rows would have shown.
+    """The smallest error that a test with this many rows detects.
 
     Attributes
     ----------
     error
-        The smallest error that the test finds with probability ``power``, in the norm of the
-        headline metric; None where even an error of 1 would be missed.
+        The smallest error that the test detects with probability ``power``, in the norm of the
+        headline metric; None if even an error of 1 would be missed.
     power, alpha
-        That probability, and the level of the test.
+        That probability, and the significance level of the test.
     table
-        For other errors: how many rows find them with that probability.
+        For other errors, the number of rows that detects them with that probability.
     text
         The same in words.
     """
@@ -139,26 +141,30 @@ class EstimatorAdvice(FieldsShown):
     unreliable: bool
     table: ResultTable
 
+    def _line(self) -> str:
+        return f"best {self.best}{' (unreliable)' * self.unreliable}"
+
 
 @dataclass(frozen=True)
 class Recalibration(FieldsShown):
-    """What a recalibrator would gain, from predictions for rows it was not fitted on.
+    """The expected gain of a recalibrator, from out-of-fold predictions.
 
     Attributes
     ----------
     recommended
-        Name of the recalibrator to use; ``"IdentityCalibration"`` where none is worth it.
+        Name of the recalibrator to use; ``"IdentityCalibration"`` if none improves the predictions
+        clearly.
     specification
         The call that makes it.
     explanation
-        Why, in sentences.
+        The reasons, in sentences.
     before, after
         Log loss and debiased calibration error out of fold, with their standard error or interval:
         ``log_loss``, ``log_loss_se``, ``error``, ``error_low``, ``error_high``.
     table
         All candidates (`AutoCalibration.table_`).
     rows
-        How many rows were used: all, or a random part of very many.
+        Number of rows that were used: all, or a random sample of very many.
     """
 
     recommended: str
@@ -169,6 +175,20 @@ class Recalibration(FieldsShown):
     table: ResultTable
     rows: int
 
+    def _line(self) -> str:
+        loss, error = (
+            [short_number(found.get(name, math.nan)) for found in (self.before, self.after)]
+            for name in ("log_loss", "error")
+        )
+        if self.after.get("error") == 0:  # only known to be small
+            error[1] = f"below {short_number(self.after.get('error_high', math.nan))}"
+        changes = f"log loss {' to '.join(loss)}, calibration error {' to '.join(error)}"
+        return f"{self.recommended}; out of fold: {changes}"
+
+    def __str__(self) -> str:
+        """Print the explanation."""
+        return self.explanation
+
 
 @dataclass(frozen=True)
 class LocalFinding(FieldsShown):
@@ -177,7 +197,7 @@ class LocalFinding(FieldsShown):
     Attributes
     ----------
     bandwidth, largest, mean
-        The bandwidth, and the largest and mean local error there.
+        The bandwidth, and the largest and mean local error at this bandwidth.
     over_bandwidths
         The same for many bandwidths (`mlce_over_bandwidths`).
     quantiles
@@ -186,9 +206,9 @@ class LocalFinding(FieldsShown):
         ``x1``, ``x2``, ``gap``, ``absolute``: local errors of rows over two features, or the
         first two principal components of more.
     axes
-        What x1 and x2 are.
+        Names of x1 and x2.
     rows
-        How many rows were used.
+        Number of rows that were used.
     """
 
     bandwidth: float
@@ -208,9 +228,9 @@ class Frequency(FieldsShown):
     Attributes
     ----------
     rows
-        Which rows, in words.
+        Description of the rows.
     n
-        How many of them there are.
+        Number of these rows.
     per
         The number of rows that ``text`` refers to, such as 1,000.
     mean_score, rate

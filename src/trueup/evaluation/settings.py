@@ -1,4 +1,4 @@
-"""What the caller of `evaluate` wants of every metric and test."""
+"""Settings of `evaluate` for every metric and test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueup.seeds import Seed, seed_of
 
 
 class Settings(NamedTuple):
-    """What the caller wants of every metric."""
+    """Settings that apply to every metric."""
 
     n_bins: int
     confidence_level: float
@@ -25,7 +25,7 @@ class Settings(NamedTuple):
         n_resamples: int = 999,
         rng: Seed = 0,
     ) -> Settings:
-        """Return what was asked for, or refuse it."""
+        """Return the checked settings; raise InputError for invalid ones."""
         level = check_level(confidence_level)
         many = check_resamples(n_resamples, level)
         check_whole("n_bins", n_bins, 1)
@@ -34,7 +34,7 @@ class Settings(NamedTuple):
 
     @property
     def of_tests(self) -> dict[str, Any]:
-        """Options of every test by resampling."""
+        """Options of every resampling test."""
         return {"n_resamples": self.n_resamples, "rng": self.seed}
 
     @property

@@ -1,4 +1,4 @@
-"""An evaluation for people: plain text for a terminal, HTML for a notebook."""
+"""Text of an evaluation: plain for a terminal, HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from trueup.evaluation.verdict.wording import percent
 from trueup.forecasts.group_names import grid_of, have_order
 from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
+from trueup.readable import minus, pvalue_cell
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
 Rows = tuple[Sequence[str], list[Sequence[str]]]
 """Names of columns, and rows of text."""
 WIDTH = 88
-MOST_GROUPS = 10
-"""Groups of which a sentence tells natural frequencies."""
 MOST_IN_TABLE = 31
-"""Groups that are printed in a table: the days of a month."""
+"""Groups that are printed, in a table or as sentences: the days of a month."""
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
     "magnitude": "How large is the error, and in which direction?",
@@ -96,14 +95,14 @@ def _filled(text: str) -> str:
 
 
 def reports_of(evaluation: _Evaluation) -> list[str]:
-    """Return the notes on the input, then each bug to report once, as sentences."""
+    """Return as sentences the notes on the input and the bugs, each of them once."""
     found = dict.fromkeys(evaluation.internal_errors.values())
     notes = [f"Note: {each}." for each in evaluation.notes]
     return [*notes, *(f"{each[0].upper()}{each[1:]}." for each in found)]
 
 
 def html(evaluation: _Evaluation) -> str:
-    """Verdict and tables as they should look in a notebook, dark or light."""
+    """Return verdict and tables for a notebook with a light or dark theme."""
     answers = "".join(
         f"<dt><b>{escape(QUESTIONS[key])}</b></dt><dd>{escape(answer)}</dd>"
         for key, answer in evaluation.answers.items()
@@ -118,7 +117,7 @@ def html(evaluation: _Evaluation) -> str:
 
 
 def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
-    """Return the tables a person looks at, by title."""
+    """Return the tables to print, by title."""
     found = {
         "Calibration errors": estimate_rows(evaluation),
         "Further tests": test_rows(evaluation),
@@ -134,16 +133,16 @@ def tables_of(evaluation: _Evaluation) -> dict[str, Rows]:
 
 
 def estimate_rows(evaluation: _Evaluation) -> Rows:
-    """Every metric with its interval and p-value."""
+    """Return every metric with its interval and p-value."""
     rows: list[Sequence[str]] = [
         (
             finding.metric,
             finding.lens,
-            f"{finding.value:.4f}",
+            _fixed(finding.value),
             _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
-            else f"{finding.pvalue:.3g}",
+            else pvalue_cell(finding.pvalue),
             _adjusted(evaluation, finding.metric),
         )
         for finding in evaluation.estimates
@@ -153,18 +152,18 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
 
 
 def test_rows(evaluation: _Evaluation) -> Rows:
-    """Tests that are of no metric, with their p-values adjusted for all that do not decide."""
+    """Return tests that belong to no metric, with adjusted p-values except for the decisive one."""
     rows: list[Sequence[str]] = []
     if evaluation.test is not None:
-        rows.append(("omnibus", f"{evaluation.test.pvalue:.3g}", "decides"))
+        rows.append(("omnibus", pvalue_cell(evaluation.test.pvalue), "decides"))
     for name, test in evaluation.tests.items():
         if "internal_error" not in test.notes:
-            rows.append((name, f"{test.pvalue:.3g}", _adjusted(evaluation, name)))
+            rows.append((name, pvalue_cell(test.pvalue), _adjusted(evaluation, name)))
     return ("test", "p-value", "Holm"), rows
 
 
 def clinical_rows(evaluation: _Evaluation) -> Rows:
-    """O:E ratio, calibration-in-the-large and slope, of all rows and of groups."""
+    """Return O:E ratio, calibration-in-the-large and slope, for all rows and for groups."""
     measures = {"O:E": "oe", "in the large": "in_the_large", "slope": "slope"}
     names = ("rows", "n", *measures, "joint p-value")
     table = evaluation.clinical
@@ -176,16 +175,16 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
         cells = []
         for name in measures.values():
             value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-            ends = f" {_ends(low, high, 2)}" if math.isfinite(low + high) else ""
-            cells.append(f"{value:.3f}{ends}" if math.isfinite(value) else "")
+            ends = f" {_ends(low, high, 3)}" if math.isfinite(low + high) else ""
+            cells.append(f"{_fixed(value, 3)}{ends}" if math.isfinite(value) else "")
         joint = float(row["joint_pvalue"])
-        tested = f"{joint:.3g}" if math.isfinite(joint) else ""
+        tested = pvalue_cell(joint) if math.isfinite(joint) else ""
         rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
     return names, rows
 
 
 def group_table_rows(evaluation: _Evaluation) -> Rows:
-    """Groups in order, or the worst of very many: gap with interval, ECE and p-value."""
+    """Return groups in order, or the worst of many, with gap, interval, ECE and p-value."""
     found = evaluation.groups
     level = f"{_level(evaluation)} interval"
     names = ("group", "n", "predicted", "observed", "gap", level, "p (gap)", "ECE", "p (Holm)")
@@ -194,26 +193,25 @@ def group_table_rows(evaluation: _Evaluation) -> Rows:
     table, rows = found.table, list[Sequence[str]]()
     for k in groups_shown(table):
         each = {name: table[name][k] for name in table}
-        gap = f"{each['gap']:+.4f}"
-        low, high = f"{each['gap_low']:+.4f}", f"{each['gap_high']:+.4f}"
+        gap, low, high = (minus(f"{each[name]:+.4f}") for name in ("gap", "gap_low", "gap_high"))
         rows.append(
             (
                 str(each["group"]),
                 f"{int(each['n']):,}",
                 f"{each['mean_score']:.4f}",
                 f"{each['mean_label']:.4f}",
-                gap.replace("-", "−"),
-                f"[{low}, {high}]".replace("-", "−"),
-                f"{each['gap_pvalue']:.2g}",
+                gap,
+                f"[{low}, {high}]",
+                pvalue_cell(each["gap_pvalue"], 2),
                 f"{each['ece']:.4f}",
-                f"{each['adjusted_pvalue']:.2g}",
+                pvalue_cell(each["adjusted_pvalue"], 2),
             )
         )
     return names, rows
 
 
 def group_grid_rows(evaluation: _Evaluation) -> Rows:
-    """ECE of groups that two columns or two parts of a name define, such as models and tasks."""
+    """Return the ECE of groups that two columns or two parts of a name define, as a grid."""
     found = evaluation.groups
     if found is None or "ece" not in found.table:
         return (), []
@@ -233,9 +231,9 @@ def group_grid_rows(evaluation: _Evaluation) -> Rows:
 
 
 def groups_shown(table: ResultTable) -> list[int]:
-    """Return the rows of the groups to print: all in order, or the worst of very many.
+    """Return the rows of the groups to print: all in order, or the worst if there are many.
 
-    The worst come first, unless groups have an order of their own, as dates have.
+    The worst come first, unless groups have a natural order, such as dates.
     """
     if len(table) <= MOST_IN_TABLE:
         return list(range(len(table)))
@@ -245,16 +243,16 @@ def groups_shown(table: ResultTable) -> list[int]:
 
 
 def group_rows(evaluation: _Evaluation) -> Rows:
-    """Natural frequencies of groups, each a sentence."""
+    """Return natural frequencies of groups, each as a sentence."""
     found = [each.text for each in evaluation.frequencies if each.rows.startswith(OF_GROUP)]
-    shown: list[Sequence[str]] = [(each,) for each in found[:MOST_GROUPS]]
-    if len(found) > MOST_GROUPS:
-        shown.append((f"… and {len(found) - MOST_GROUPS:,} more groups",))
+    shown: list[Sequence[str]] = [(each,) for each in found[:MOST_IN_TABLE]]
+    if len(found) > MOST_IN_TABLE:
+        shown.append((f"… and {len(found) - MOST_IN_TABLE:,} more groups",))
     return ("among rows of each group",), shown
 
 
 def score_rows(evaluation: _Evaluation) -> Rows:
-    """Proper scores and their terms."""
+    """Return proper scores and their terms."""
     interval = f"{_level(evaluation)} interval"
     names = ("score", "value", interval, "miscalibration", "discrimination", "uncertainty")
     rows: list[Sequence[str]] = []
@@ -263,7 +261,7 @@ def score_rows(evaluation: _Evaluation) -> Rows:
         terms = ["", "", ""]
         if parts is not None:
             found = (parts.miscalibration, parts.discrimination, parts.uncertainty)
-            terms = [f"{round(term, 4) + 0.0:.4f}" for term in found]  # no minus zero
+            terms = [_fixed(term) for term in found]
         high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
         cut = ends.notes.get("clipped", 0)  # rows of an infinite loss
         zeros = f"{cut:,} zero probabilit{'y' if cut == 1 else 'ies'} clipped"
@@ -274,7 +272,7 @@ def score_rows(evaluation: _Evaluation) -> Rows:
 
 
 def recalibration_rows(evaluation: _Evaluation) -> Rows:
-    """Before and after the recommended recalibration."""
+    """Return scores and errors before and after the recommended recalibration."""
     found = evaluation.recalibration
     names = ("", "log loss", "calibration error", f"{percent(OUT_OF_FOLD_LEVEL)} interval")
     if found is None:
@@ -300,7 +298,7 @@ def model_rows(evaluation: _Evaluation) -> Rows:
     rows: list[Sequence[str]] = []
     for name, model in evaluation.models.items():
         first = model.estimates[0]
-        pvalue = "" if model.pvalue is None else f"{model.pvalue:.3g}"
+        pvalue = "" if model.pvalue is None else pvalue_cell(model.pvalue)
         ends = _ends(first.interval.low, first.interval.high)
         loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
         rows.append((name, model.status, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
@@ -308,7 +306,11 @@ def model_rows(evaluation: _Evaluation) -> Rows:
 
 
 def _ends(low: float, high: float, digits: int = 4) -> str:
-    return f"[{low:.{digits}f}, {high:.{digits}f}]"
+    return f"[{_fixed(low, digits)}, {_fixed(high, digits)}]"
+
+
+def _fixed(value: float, digits: int = 4) -> str:
+    return minus(f"{value:.{digits}f}")
 
 
 def _level(evaluation: _Evaluation) -> str:
@@ -317,7 +319,7 @@ def _level(evaluation: _Evaluation) -> str:
 
 def _adjusted(evaluation: _Evaluation, name: str) -> str:
     found = evaluation.adjusted_pvalues.get(name)
-    return "" if found is None else f"{found:.3g}"
+    return "" if found is None else pvalue_cell(found)
 
 
 def _aligned(table: Rows) -> str:

@@ -1,4 +1,4 @@
-"""What a metric, a recalibrator or a test is, and what it does at your number of rows."""
+"""Explanations of metrics, recalibrators and tests, with numbers for your number of rows."""
 
 from trueup.explanation.explain import explain
 from trueup.explanation.explanation import Explanation

@@ -1,4 +1,4 @@
-"""`explain`: the one call for metrics, recalibrators and tests."""
+"""`explain`: one function for metrics, recalibrators and tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from trueup.calls.hints import hinted
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
@@ -19,6 +20,7 @@ DRAWS, FITS = 200, 10
 TEST = " test"
 
 
+@hinted
 def explain(
     what: object,
     probs: object = None,
@@ -31,34 +33,35 @@ def explain(
 ) -> Explanation:
     """Explain a metric, a recalibrator or a test: what it is, when to use it, and its bias.
 
-    The numbers are computed: labels are drawn from the scores, so that the model is calibrated,
-    and the metric of these labels is its bias for these scores and this number of rows. For a
+    The numbers are simulated: labels are drawn from the scores, so that the model is calibrated.
+    The mean of the metric is then its bias for these scores and this number of rows. For a
     recalibrator it is the error that it adds to a calibrated model, and for a test its
     false-positive rate.
 
     Parameters
     ----------
     what : str, metric, estimator or recalibrator
-        Such as ``"ece"``, ``tu.ece``, ``tu.BinnedError(norm=2)``, ``"TemperatureScaling"``,
-        ``tu.PlattScaling()`` or ``"omnibus"``. ``"skce test"`` is the test, ``"skce"`` the metric.
+        What to explain, such as ``"ece"``, ``tu.ece``, ``tu.BinnedError(norm=2)``,
+        ``"TemperatureScaling"``, ``tu.PlattScaling()`` or ``"omnibus"``. ``"skce test"`` is the
+        test, and ``"skce"`` is the metric.
     probs : array or Forecasts, optional
-        Scores to compute the numbers for. Without them uniform scores of one column are drawn.
+        Scores to compute the numbers for. By default, one column of uniform scores is drawn.
     labels : array, optional
-        Labels, for the value of these data next to those of calibrated models.
+        Labels, to compare the value of these data with those of calibrated models.
     n : int, optional
-        Number of rows of a dataset (default: that of ``probs``, or 1,000). Rows of ``probs`` are
-        drawn with replacement to get others.
+        Number of rows of a dataset (default: that of ``probs``, or 1,000). For another number, rows
+        of ``probs`` are drawn with replacement.
     logits : bool
         Whether ``probs`` are logits.
     n_draws : int, optional
         Number of datasets to draw (default 200, or 10 for a recalibrator).
     rng : int, Generator or None
-        Seed of the draws.
+        Random seed.
 
     Returns
     -------
     Explanation
-        Prints as at most eight lines; ``numbers`` has what was computed.
+        It prints as at most eight lines; ``numbers`` has the computed numbers.
 
     Examples
     --------
@@ -88,19 +91,19 @@ def explain(
 
 
 def _by_short_name(name: str, kinds: Mapping[str, Any]) -> Any:
-    """Return the recalibrator of a name, also of a short one as in ``trueup fit --method``."""
+    """Return the recalibrator of a name, which may be a short one of ``trueup fit --method``."""
     plain = name.replace("-", "").lower()
     found = [kind for full, kind in kinds.items() if full.lower().startswith(plain)]
     return kinds.get(name, found[0] if len(found) == 1 and plain else None)
 
 
 def what_named(what: object) -> object:
-    """Return the metric of a name; anything else as it is."""
+    """Return the metric of a name; return anything else unchanged."""
     return NAMED.get(what, what) if isinstance(what, str) else what
 
 
 def _meant(what: object) -> tuple[str, Any]:
-    """Return the kind of what is to be explained, and the thing itself."""
+    """Return the kind of the object to explain, and the object."""
     estimator = known_estimator(what_named(what))
     if estimator is not None:
         return "metric", estimator

@@ -1,4 +1,4 @@
-"""`Explanation`: a few labelled lines, and the numbers in them."""
+"""`Explanation`: a few labeled lines, and the numbers in them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from trueup.notebook import FieldsShown
 
 @dataclass(frozen=True, repr=False)
 class Explanation(FieldsShown):
-    """What a metric, a recalibrator or a test is; printing it shows at most eight lines.
+    """Description of a metric, a recalibrator or a test; it prints as at most eight lines.
 
     Attributes
     ----------
     name
-        What is explained.
+        Name of the object.
     kind
         ``"metric"``, ``"recalibrator"`` or ``"test"``.
     summary
-        What it is, in one line.
+        A description in one line.
     lines
-        Text by label: how it is composed, what to use it for, what to use instead and so on.
+        Texts by label: its composition, its use, alternatives and so on.
     numbers
-        What was computed for the lines, such as ``"expected"``, the mean value of a calibrated
-        model with these scores.
+        Numbers in the lines, such as ``"expected"``, the mean value for a calibrated model with
+        these scores.
     n
         Number of rows that the numbers are for.
     scores
-        Which scores the numbers are for, in words.
+        Description of the scores that the numbers are for.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Explanation(FieldsShown):
 
     @property
     def text(self) -> str:
-        """The summary and the labelled lines, one below the other."""
+        """Return the summary and the labeled lines, one per line."""
         width = max(map(len, self.lines), default=0)
         found = [f"{self.name}: {self.summary}"]
         found += [f"  {label:<{width}}  {text}" for label, text in self.lines.items()]
@@ -53,5 +53,5 @@ class Explanation(FieldsShown):
 
 
 def summary_of(thing: object) -> str:
-    """Return the first line of a docstring; nothing where there is none."""
+    """Return the first line of a docstring, or an empty text if there is no docstring."""
     return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].strip()

@@ -1,4 +1,4 @@
-"""A test explained: how often it rejects calibrated models with these scores."""
+"""Explanation of a test: how often it rejects calibrated models with these scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_RESAMPLES = 99
 
 
 def explain_test(name: str, scores: Scores, n_draws: int, rng: Seed) -> Explanation:
-    """Return what a test is, and its false-positive rate for some scores."""
+    """Return a description of a test, and its false-positive rate for some scores."""
     use, instead = USES[name]
     lines = {
         "called by": f'calibration_test(probs, labels, method="{name}")',

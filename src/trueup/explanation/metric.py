@@ -1,4 +1,4 @@
-"""A metric explained: what a calibrated model gets with these scores, and what to use instead."""
+"""Explanation of a metric: its values for calibrated models, and alternatives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_FOR_MORE = 25_000
 def explain_metric(
     given: Any, estimator: Estimator, scores: Scores, n_draws: int, rng: Seed
 ) -> Explanation:
-    """Return what an estimator, or the named metric ``given``, is and its bias for some scores."""
+    """Return a description of an estimator, or of the metric ``given``, and its bias."""
     metric = _named(given, estimator)
     name = getattr(metric, "__name__", repr(estimator))
     forecasts = scores.forecasts
@@ -56,14 +56,14 @@ def explain_metric(
 
 
 def _named(given: Any, estimator: Estimator) -> Any:
-    """Return the named metric that was given, or one that is the same estimator; else None."""
+    """Return the named metric that was passed, or one with the same estimator; else None."""
     if NAMED.get(getattr(given, "__name__", "")) is given:
         return given
     return next((each for each in NAMED.values() if each.estimator() == estimator), None)
 
 
 def _values(estimator: Estimator, scores: Scores, n: int, n_draws: int, rng: Seed) -> Floats:
-    """Return the values of calibrated models with these scores."""
+    """Return the values for calibrated models with these scores."""
     # Where one outcome per row is enough, labels of whole rows need not be drawn.
     induced, problem = induced_problem(estimator, scores.forecasts)
     binary = Scores(problem, n, scores.given, scores.labelled)
@@ -72,19 +72,19 @@ def _values(estimator: Estimator, scores: Scores, n: int, n_draws: int, rng: See
 
 
 def _label(estimator: Estimator) -> str:
-    """Return what the expected value of a calibrated model is: a bias, unless it is a score."""
+    """Return the name of the expected value for a calibrated model: bias, or mean for a score."""
     return "calibrated" if estimator.score_name else "bias"
 
 
 def _about(mean: float, error: float) -> str:
-    """Return a mean that is drawn, or 0 with its standard error if that is all it shows."""
+    """Return a simulated mean, or 0 with its standard error if noise explains the mean."""
     if abs(mean) <= 2 * error:
         return f"0 (standard error {digits(error)})"
     return digits(mean)
 
 
 def _as_purpose(use: str) -> str:
-    """Return a sentence as it follows "use it to"."""
+    """Return a sentence in the form that follows "use it to"."""
     return use[:1].lower() + use[1:]
 
 

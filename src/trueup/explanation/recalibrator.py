@@ -1,4 +1,4 @@
-"""A recalibrator explained: which error it adds to a model that is calibrated already."""
+"""Explanation of a recalibrator: the error that it adds to a calibrated model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trueup.seeds import Seed
 def explain_recalibrator(
     given: Recalibrator | type[Recalibrator], scores: Scores, n_draws: int, rng: Seed
 ) -> Explanation:
-    """Return what a recalibrator is, and the error that it adds to calibrated scores."""
+    """Return a description of a recalibrator, and the error that it adds to calibrated scores."""
     kind = cast("type[Recalibrator]", given if isinstance(given, type) else type(given))
     lines = {
         "use it for": kind.use[:1].lower() + kind.use[1:],
@@ -45,7 +45,7 @@ def explain_recalibrator(
 
 
 def _kept(given: Any) -> str:
-    """Return what stays as it is, in words."""
+    """Return in words what the recalibrator preserves."""
     if given.preserves_argmax:
         return "the predicted class of each row" + "; it is monotone." * bool(given.monotone)
     if given.monotone:
@@ -54,13 +54,13 @@ def _kept(given: Any) -> str:
 
 
 def _needed(kind: type[Recalibrator], n_classes: int) -> str:
-    """Return from how many rows on it is worth trying, by the list of AutoCalibration."""
+    """Return the number of rows from which AutoCalibration tries it."""
     rows = next((each.rows(n_classes) for each in CANDIDATES if each.kind is kind), 0)
     return f"{rows:,} rows or more for {n_classes} classes (AutoCalibration's rule)." * bool(rows)
 
 
 def _unfitted(given: Recalibrator | type[Recalibrator]) -> Recalibrator | None:
-    """Return a recalibrator to fit; None for a class that needs arguments."""
+    """Return an instance to fit; None for a class that needs arguments."""
     if not isinstance(given, type):
         return clone(given)  # type: ignore[no-any-return]
     try:

@@ -1,4 +1,4 @@
-"""The scores that numbers are computed for: the caller's, or uniform ones; labels are drawn."""
+"""The scores for the numbers of an explanation: the caller's, or uniform ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from trueup.engines.draw_keys import keys_of
 from trueup.forecasts import Forecasts
+from trueup.forecasts.arrays import as_numpy
 from trueup.inference.hypothesis_tests.consistency_resampling import label_drawer
 from trueup.seeds import Seed, generator_of
 
@@ -22,11 +23,11 @@ class Scores:
     Attributes
     ----------
     forecasts
-        The rows that were given, or uniform scores.
+        The caller's rows, or uniform scores.
     n
         Number of rows of a drawn dataset.
     given, labelled
-        Whether the caller gave scores, and labels for them.
+        Whether the caller passed scores, and labels for them.
     """
 
     forecasts: Forecasts
@@ -36,7 +37,7 @@ class Scores:
 
     @classmethod
     def of(cls, probs: object, labels: object, n: int | None, logits: bool, rng: Seed) -> Scores:
-        """Return the scores that were given, or uniform ones; n rows of them, or all."""
+        """Return the caller's scores, or uniform ones; n rows of them, or all."""
         if probs is None:
             many = N_UNIFORM if n is None else n
             uniform = generator_of(rng).random(many)
@@ -44,7 +45,7 @@ class Scores:
         ready = isinstance(probs, Forecasts)
         labelled = ready or labels is not None
         if not labelled:
-            labels = np.zeros(len(np.asarray(probs)), np.int64)
+            labels = np.zeros(len(as_numpy("probs", probs)), np.int64)
         found = Forecasts.from_arrays(probs, labels, logits=logits)
         return cls(found, found.n if n is None else n, True, labelled)
 
@@ -56,7 +57,7 @@ class Scores:
     def calibrated(self, n: int, n_draws: int, rng: Seed) -> Iterator[Forecasts]:
         """Yield datasets of n rows whose labels are drawn from the scores.
 
-        Rows are drawn with replacement if n is not the number of rows that there are.
+        If n differs from the number of rows, rows are drawn with replacement.
         """
         generator = generator_of(rng)
         seed = int(generator.integers(1 << 63))

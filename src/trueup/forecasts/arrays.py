@@ -1,4 +1,4 @@
-"""Any array, frame, series or list as a NumPy array, sharing its memory where possible."""
+"""Conversion of any array, frame, series or list to NumPy, sharing memory if possible."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def as_numpy(name: str, value: object) -> NDArray[Any]:
 
 
 def _instead_of(name: str, value: Any) -> Text:
-    """What to pass in place of something that is no array."""
+    """Return what to pass instead of an object that is not an array."""
     if isinstance(value, str | PathLike):
         if name.startswith("prob"):
             return "read a file first: trueup.read(path)"
@@ -57,14 +57,14 @@ def _instead_of(name: str, value: Any) -> Text:
     if hasattr(value, "predict_proba"):
         return "pass the probabilities that it predicts: model.predict_proba(X)"
     if callable(value):
-        return "pass the data here; a metric or a function goes elsewhere"
+        return "pass the data here, not a metric or a function"
     if isinstance(value, Mapping):
         return "pass one array; evaluate(labels=labels, models={...}) takes several models"
     return ""
 
 
 def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArray[Any]:
-    """Return numbers as they are, or from objects; raise InputError if data are not numeric."""
+    """Return numbers, converted from objects if needed; raise InputError for other data."""
     if array.dtype.kind in "fiub":
         return array
     if array.size == 0:
@@ -75,7 +75,7 @@ def as_floats(name: str, array: NDArray[Any], hint_for_text: Text = "") -> NDArr
 
 
 def describe(value: object) -> Verbatim:
-    """Say in words, for messages, what shape or type a value has."""
+    """Describe the shape or type of a value for messages."""
     if isinstance(value, np.ndarray):
         return Verbatim(f"an array of shape {tuple(int(size) for size in value.shape)}")
     kind = type(value).__name__
@@ -83,13 +83,13 @@ def describe(value: object) -> Verbatim:
 
 
 def first_row(bad: NDArray[Any]) -> int:
-    """First row of a boolean array (n,) or (n, d) in which anything is true; -1 if none."""
+    """Return the first row of a boolean array with a true entry; -1 if there is none."""
     rows = bad if bad.ndim == 1 else bad.any(axis=tuple(range(1, bad.ndim)))
     return int(np.argmax(rows)) if rows.any() else -1
 
 
 def original(row: int, rows: Ints | None) -> int:
-    """The caller's number of a row, where ``rows`` are the rows that were kept (None: all)."""
+    """Return the caller's number of a row; ``rows`` are the rows that were kept (None: all)."""
     return row if rows is None else int(rows[row])
 
 
@@ -101,7 +101,7 @@ def refuse(
     rows: Ints | None = None,
     hint: Text = "",
 ) -> None:
-    """Raise InputError for the first value of ``array``, by row, where ``bad`` holds, if any."""
+    """Raise InputError for the first value of ``array`` for which ``bad`` is true, if any."""
     row = first_row(bad)
     if row >= 0:
         value = array[row] if array.ndim == 1 else array[row][bad[row]][0]
@@ -109,7 +109,7 @@ def refuse(
 
 
 def is_missing(item: object) -> bool:
-    """None, NaN and the NA of data frames: the values that do not equal themselves."""
+    """Return which values are missing (None, NaN or NA): those that do not equal themselves."""
     if item is None:
         return True
     try:

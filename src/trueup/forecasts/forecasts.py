@@ -1,4 +1,4 @@
-"""Checked predictions and labels: the one form of data that everything inside works on."""
+"""Checked predictions and labels, the form of data that all internal code uses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Forecasts:
     group_columns : tuple of str
         Names of the columns that ``groups`` came from; empty without groups.
     remarks : tuple of str
-        What was changed in the input or assumed about it, one clause each.
+        Changes made to the input and assumptions about it, one clause each.
     _probs : Vector or Matrix
         Validated predictions, read through the methods.
 
@@ -277,7 +277,7 @@ class Forecasts:
         return replace(self, _probs=other._probs)
 
     def take(self, rows: Ints) -> Forecasts:
-        """Return some rows, any of them any number of times; a matrix is not copied.
+        """Return a selection of rows, possibly repeated; a matrix is not copied.
 
         Parameters
         ----------
@@ -322,13 +322,13 @@ class Forecasts:
 
     @property
     def top(self) -> tuple[Floats, NDArray[np.int32]]:
-        """The largest probability of each row and its class; the lowest class wins a tie."""
+        """Return the largest probability of each row and its class; the lowest class wins a tie."""
         assert isinstance(self._probs, predictions.Matrix)
         return self._probs.top, self._probs.top_class
 
     @property
     def factor(self) -> Floats | None:
-        """The factor for each row of `read` that makes it sum to 1; None if all rows do."""
+        """Factor for each row of `read` that makes it sum to 1; None if all rows already do."""
         assert isinstance(self._probs, predictions.Matrix)
         return self._probs.factor
 
@@ -416,7 +416,7 @@ class Forecasts:
         return np.asarray(self.labels == number)
 
     def one_hot(self, which: slice | Ints) -> Floats:
-        """Return the labels of some rows as float64 rows: one-hot, or soft as they are.
+        """Return the labels of some rows as float64 rows: one-hot, or soft labels unchanged.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ class Forecasts:
         return self.n
 
     def __repr__(self) -> str:
-        """Say what is inside, not the numbers."""
+        """Describe the contents without printing the numbers."""
         kind = f"{self.n_classes} classes" if self.is_matrix else "binary"
         extras = [
             name

@@ -1,4 +1,4 @@
-"""Names of groups: from one column or several, with an order that people expect."""
+"""Names of groups from one column or several, in the order that people expect."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ NAME = "group"
 class GroupName(str):
     """The name of a group that several columns define: ``"gpt-4o / boolq"``.
 
-    It is an ordinary text; ``parts`` holds the values of the columns.
+    It is an ordinary string; ``parts`` holds the values of the columns.
     """
 
     __slots__ = ("parts",)
     parts: tuple[Any, ...]
 
     def __new__(cls, text: str, parts: tuple[Any, ...] = ()) -> GroupName:
-        """Make a text that knows its parts."""
+        """Make a string that stores its parts."""
         name = super().__new__(cls, text)
         name.parts = parts
         return name
 
     def __reduce__(self) -> tuple[type[GroupName], tuple[str, tuple[Any, ...]]]:
-        """Return the call that makes the name again, for pickle and copy."""
+        """Return the call that makes the name, for pickle and copy."""
         return GroupName, (str(self), self.parts)
 
 
@@ -82,7 +82,7 @@ def group_columns(groups: object, n: int) -> dict[str, NDArray[Any]]:
 
 
 def joined(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return one column of names that are different where any of the columns is.
+    """Return one column of names that differ wherever any of the columns differs.
 
     A row in which a value is missing has no name: it is None.
 
@@ -111,7 +111,7 @@ def joined(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def numbered(column: NDArray[Any]) -> tuple[list[Any], Ints]:
-    """Return the different values of a column, and for each row the number of its value."""
+    """Return the distinct values of a column, and for each row the index of its value."""
     if column.dtype.kind in "iubf":
         values, codes = np.unique(column, return_inverse=True)
         return values.tolist(), codes.reshape(-1)
@@ -128,7 +128,7 @@ def numbered(column: NDArray[Any]) -> tuple[list[Any], Ints]:
 
 
 def _starts_of_runs(column: NDArray[Any]) -> Ints | None:
-    """Return where runs of equal values begin, as in a column of files; None if runs are short."""
+    """Return the starts of runs of equal values, as in a column of files; None if short."""
     if len(column) < MANY_ROWS:
         return None
     try:
@@ -139,7 +139,7 @@ def _starts_of_runs(column: NDArray[Any]) -> Ints | None:
 
 
 def in_order(names: Sequence[Any]) -> list[Any]:
-    """Return names as people order them: 2 before 10, days by date; mixed ones as they come.
+    """Return names in natural order: 2 before 10, days by date; mixed types stay in place.
 
     >>> in_order(["day 10", "day 9"]), in_order([2, 1]), in_order(["b", 1])
     (['day 9', 'day 10'], [1, 2], ['b', 1])
@@ -151,7 +151,7 @@ def in_order(names: Sequence[Any]) -> list[Any]:
 
 
 def have_order(names: Sequence[Any]) -> bool:
-    """Whether names are numbers, dates, or texts that differ only in the numbers in them.
+    """Return whether names are numbers, dates, or texts that differ only in the numbers in them.
 
     >>> have_order(["2024-01-31", "2024-02-01"]), have_order(["Bay", "North"]), have_order([1, 2])
     (True, False, True)
@@ -164,7 +164,7 @@ def have_order(names: Sequence[Any]) -> bool:
 
 
 class Grid(NamedTuple):
-    """Groups in rows and columns: of models and tasks, say; ``places`` has those of each group."""
+    """Groups arranged in rows and columns, such as models and tasks; ``places`` has their cells."""
 
     rows: list[Any]
     columns: list[Any]
@@ -173,7 +173,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(names: Sequence[Any], columns: Sequence[Sequence[Any]] = ()) -> Grid | None:
-    """Return the rows and columns of groups whose names have two parts; None if they have not.
+    """Return the rows and columns of groups whose names have two parts, else None.
 
     The parts are those of two ``columns``, or what a separator splits each name into, if the names
     are all pairs of a row and a column.
@@ -220,7 +220,7 @@ def _key(name: Any) -> Any:
 
 
 def _with_days(column: NDArray[Any]) -> NDArray[Any]:
-    """Return times as dates of Python, and as days if all are at midnight."""
+    """Return times as Python datetimes, or as dates if all are at midnight."""
     if column.dtype.kind != "M":
         return column
     days = column.astype("datetime64[D]")
@@ -238,7 +238,7 @@ def _columns_of(frame: Any) -> list[Any]:
 
 
 def _is_list_of_columns(value: object, n: int) -> bool:
-    """Whether a list holds columns, rather than one name for each row."""
+    """Return whether a list holds columns, rather than one name for each row."""
     if not isinstance(value, list | tuple) or not value:
         return False
     if any(isinstance(item, str | bytes) or not hasattr(item, "__len__") for item in value):

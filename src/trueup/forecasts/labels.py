@@ -1,4 +1,4 @@
-"""Labels as whole numbers 0 … K−1, or as soft labels; missing and unknown ones are refused.
+"""Labels as whole numbers 0 … K−1, or as soft labels; missing and unknown ones raise errors.
 
 ``rows`` are the caller's numbers of the labels that were kept (None: all), for messages.
 """
@@ -29,9 +29,9 @@ IN_ORDER = "predictions come first, classes second"
 
 
 def to_ignore(labels: NDArray[Any], ignore_label: object) -> NDArray[np.bool_]:
-    """Rows whose label is ``ignore_label``; NaN stands for every kind of missing label."""
+    """Return rows whose label is ``ignore_label``; NaN matches every kind of missing label."""
     if labels.ndim > 1:
-        raise must_be("ignore_label", "None where labels have one column per class", ignore_label)
+        raise must_be("ignore_label", "None if labels have one column per class", ignore_label)
     if np.ndim(ignore_label) > 0:  # type: ignore[arg-type]
         raise must_be("ignore_label", "one label", ignore_label)
     if is_missing(ignore_label):
@@ -69,7 +69,10 @@ def class_numbers(
         if policy.scikit_learn:
             rule += f", or {n_classes} different names"
         hint = _hint_outside(labels, labels[bad], n_classes, policy)
-        raise must_be(name, rule, labels[bad], row=original(bad, rows), hint=hint)
+        got: object = labels[bad]
+        if labels.dtype.kind == "f" and IDENTIFIERS <= abs(labels[bad]) < math.inf:
+            got = Verbatim(f"about {labels[bad]:.4g}")  # its last digits may not be the data's
+        raise must_be(name, rule, got, row=original(bad, rows), hint=hint)
     if labels.dtype == bool or labels.dtype == np.int64:
         return np.ascontiguousarray(labels)
     return labels.astype(np.uint8 if n_classes <= 256 else np.int64)
@@ -78,7 +81,7 @@ def class_numbers(
 def plain_labels(
     labels: NDArray[Any], rows: Ints | None = None, policy: Policy = FORECASTS
 ) -> NDArray[Any]:
-    """Check that there is one label per row, none missing; numbers held as objects as numbers."""
+    """Check that each row has a label and none is missing; convert objects that hold numbers."""
     name = policy.labels
     if labels.ndim != 1:
         hint: Text = ("pass ", policy.option("soft_labels", True), " for one-hot or soft labels")
@@ -98,9 +101,10 @@ def plain_labels(
 
 
 def sorted_classes(labels: NDArray[Any], n_classes: int, policy: Policy) -> NDArray[Any] | None:
-    """Return the K different labels in order, which is how scikit-learn names classes.
+    """Return the K distinct labels in order, which is how scikit-learn names classes.
 
-    None if labels are numbers of the columns, or if they are not K. Labels must be plain.
+    Return None if labels are column numbers, or if there are not K of them. Labels must not be
+    objects that hold numbers.
     """
     if labels.dtype.kind in "biuf" and labels.min() >= 0 and labels.max() < n_classes:
         return None
@@ -119,14 +123,14 @@ def _refuse_fractions(labels: NDArray[Any], rows: Ints | None, policy: Policy) -
         return
     hint: Text = ("pass ", policy.option("soft_labels", True), " if these are probabilities")
     if policy.scikit_learn:  # which looks for the first words
-        hint = f"Unknown label type: continuous values belong into X; {IN_ORDER}"
+        hint = f"Unknown label type: continuous values belong in X; {IN_ORDER}"
     refuse(policy.labels, "whole numbers", labels, labels != np.floor(labels), rows, hint)
 
 
 def soft_labels_of(
     labels: NDArray[Any], n_classes: int, one_dimensional: bool, rows: Ints | None = None
 ) -> NDArray[np.float64]:
-    """Check soft or one-hot labels, numbers: (n,) in [0, 1] for 1-D predictions, or (n, K) rows."""
+    """Check numeric soft or one-hot labels: (n,) in [0, 1] for 1-D predictions, or (n, K) rows."""
     n = len(labels)
     if labels.shape != (n, n_classes) and not (one_dimensional and labels.shape == (n,)):
         shape = "(n,) or (n, 2)" if one_dimensional else f"(n, {n_classes})"
@@ -147,7 +151,7 @@ def soft_labels_of(
 
 
 def looks_multilabel(labels: NDArray[Any]) -> bool:
-    """Whether labels are rows of 0 and 1 of which some have no 1, or several."""
+    """Return whether labels are rows of 0 and 1 in which some rows do not have exactly one 1."""
     if labels.ndim != 2 or labels.shape[1] < 2 or labels.dtype.kind not in "fiubO":
         return False
     ones = labels == 1
@@ -165,7 +169,7 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _plain(labels: NDArray[Any]) -> NDArray[Any]:
-    """Numbers or booleans held as objects in the type NumPy would give them; else unchanged."""
+    """Convert numbers or booleans stored as objects to NumPy's type for them; keep others."""
     if labels.dtype.kind != "O" or any(isinstance(item, str | bytes) for item in labels):
         return labels
     try:
@@ -229,7 +233,7 @@ def _first_outside(labels: NDArray[Any], n_classes: int) -> int:
 
 
 def of_classes(labels: NDArray[Any]) -> bool:
-    """Whether labels are numbers of more than two classes, from 0 or 1."""
+    """Return whether labels are whole numbers, from 0 or 1, of more than two classes."""
     least, most = labels.min(), labels.max()
     return bool(0 <= least <= 1 and 2 + least <= most < MOST_CLASSES)
 

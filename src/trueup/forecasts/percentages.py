@@ -1,4 +1,4 @@
-"""Percentages written as text, such as "85%", as fractions."""
+"""Conversion of percentages written as text, such as "85%", to fractions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 from trueup.forecasts.arrays import is_missing
 
 PERCENT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*%\s*")
-RULE = "percentages such as '85%' in every row or in none"
+MIXED = "hold percentages such as '85%' in every row or in none"
+NO_NUMBER = "hold numbers or percentages"
+OUTSIDE = "hold percentages from 0% to 100%"
 
 
-class MixedError(ValueError):
-    """Some entries are percentages and others are not; ``row`` and ``item`` are of the first."""
+class PercentageError(ValueError):
+    """Percentages among other entries, or impossible ones: the rule, and the first that breaks it.
 
-    def __init__(self, row: int, item: object) -> None:
-        super().__init__(row, item)
-        self.row, self.item = row, item
+    ``row`` and ``item`` are of that entry.
+    """
+
+    def __init__(self, rule: str, row: int, item: object) -> None:
+        super().__init__(rule, row, item)
+        self.rule, self.row, self.item = rule, row, item
 
 
 def as_fractions(array: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -43,5 +48,17 @@ def as_fractions(array: NDArray[Any]) -> NDArray[np.float64] | None:
     if n_found == 0:
         return None
     if first_other is not None:
-        raise MixedError(*first_other)
+        raise PercentageError(MIXED if _is_number(first_other[1]) else NO_NUMBER, *first_other)
+    outside = (fractions < 0) | (fractions > 1)
+    if outside.any():
+        place = tuple(int(each) for each in np.argwhere(outside)[0])
+        raise PercentageError(OUTSIDE, place[0], array[place])
     return fractions
+
+
+def _is_number(item: object) -> bool:
+    try:
+        float(item)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True

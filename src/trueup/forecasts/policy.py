@@ -1,4 +1,4 @@
-"""What a caller of the checks calls its arguments, and what it asks for beyond the common rules."""
+"""The names of a caller's arguments, and the rules that apply to this caller only."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ FURTHEST = 1e100  # beyond it, differences of logits are no longer safe to multi
 
 @dataclass(frozen=True)
 class Policy:
-    """Names for messages, and scikit-learn's contract where it differs from the rules of metrics.
+    """Names for messages, and whether scikit-learn's rules replace those of metrics.
 
     Attributes
     ----------
     probs, labels, weights
         Names of the arguments.
     to
-        The function or class that takes the options which hints propose.
+        The function or class whose options the hints suggest.
     scikit_learn
-        Labels may be any K different names, which are classes in sorted order; one number is the
-        weight of every row; weights may be as small as they like; logits are limited, as they are
-        multiplied. There are neither soft nor ignored labels. Predictions (n, 1) are those of the
-        positive class, and labels (n, 1) are read as (n,), with a
+        Labels may be any K different names, which are the classes in sorted order. A single number
+        is the weight of every row, and weights may be arbitrarily small. Logits are limited,
+        because they are multiplied. There are neither soft nor ignored labels. Predictions (n, 1)
+        are those of the positive class, and labels (n, 1) are read as (n,), with a
         DataConversionWarning. A sparse matrix, and an object that is neither a number nor text,
         raise a TypeError.
     """
@@ -36,7 +36,7 @@ class Policy:
     scikit_learn: bool = False
 
     def option(self, name: str, value: object = None) -> Argument:
-        """Return an option for a hint to propose."""
+        """Return an option for a hint to suggest."""
         return Argument(name, value, self.to)
 
     @property

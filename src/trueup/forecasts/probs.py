@@ -1,7 +1,7 @@
 """Checked predictions: scores (n,) of a binary problem, or a matrix (n, K) read by blocks.
 
-A matrix is never copied. Rows that must be dropped are remembered by their numbers, rows that
-do not sum to 1 by what to multiply them with, and logits by the largest of their row.
+A matrix is never copied. Instead, the code stores the numbers of the rows to keep, a factor for
+each row if some do not sum to 1, and, for logits, the largest logit of each row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trueup.engines.select import engine
 from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 from trueup.forecasts.arrays import as_floats, as_numpy, describe, first_row, original, refuse
 from trueup.forecasts.labels import of_classes
-from trueup.forecasts.percentages import RULE, MixedError, as_fractions
+from trueup.forecasts.percentages import PercentageError, as_fractions
 from trueup.forecasts.policy import FORECASTS, Policy
 
 LOWEST = float(np.finfo(np.float64).min)
@@ -50,12 +50,12 @@ class Vector:
         return self.logits is not None
 
     def take(self, rows: Ints) -> Vector:
-        """Some of the scores, any of them any number of times."""
+        """Return some of the scores, possibly repeated."""
         logits = None if self.logits is None else self.logits[rows]
         return Vector(self.values[rows], logits, self.tiny)
 
     def log_probs(self, where: slice) -> Floats:
-        """Log-probabilities of the negative and the positive class."""
+        """Return log-probabilities of the negative and the positive class."""
         assert self.logits is not None
         z = self.logits[where]
         return np.column_stack([-np.logaddexp(0, z), -np.logaddexp(0, -z)])
@@ -79,19 +79,19 @@ class Matrix:
         return self.shift is not None
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Contiguous rows before multiplying by ``factor``: a view where the memory allows it."""
+        """Return contiguous rows before multiplication by ``factor``, as a view if possible."""
         where = slice(start, stop)
         return _unscaled(self._take(where), self._shift(where))
 
     def rows(self, which: slice | Ints) -> Floats:
-        """Rows of probabilities in float64."""
+        """Return rows of probabilities in float64."""
         block = _unscaled(self._take(which), self._shift(which)).astype(np.float64)
         if self.factor is not None:
             block *= self.factor[which, None]
         return block
 
     def columns(self, first: int, last: int) -> Floats:
-        """Columns first … last−1 as rows of a contiguous array, made block by block."""
+        """Return columns first … last−1 as rows of a contiguous array, made block by block."""
         n = len(self.top)
         out = np.empty((last - first, n))
         for where in row_blocks(n, 4 * (last - first)):
@@ -104,7 +104,7 @@ class Matrix:
         return out
 
     def take(self, rows: Ints) -> Matrix:
-        """Some of the rows, any of them any number of times, in the same memory."""
+        """Return some of the rows, possibly repeated, which share the memory."""
         return Matrix(
             self.values,
             rows if self.kept is None else self.kept[rows],
@@ -116,7 +116,7 @@ class Matrix:
         )
 
     def log_probs(self, where: slice) -> Floats:
-        """Log-probabilities of a block of rows of logits."""
+        """Return log-probabilities of a block of rows of logits."""
         assert self.shift is not None and self.factor is not None
         with np.errstate(over="ignore"):
             shifted = self._take(where).astype(np.float64) - self.shift[where, None]
@@ -144,14 +144,14 @@ class Given(NamedTuple):
 
     @property
     def tolerance(self) -> float:
-        """How far the sum of a row may be from 1: as far as rounding to its type can bring it."""
+        """Tolerance of the sum of a row: the largest deviation from 1 that its type explains."""
         if self.half == "bfloat16":
             return BFLOAT16
         return 1e-3 if self.half or _is_short(self.values) else 1e-6 * self.values.shape[1]
 
 
 def half_precision_of(predictions: Any) -> str:
-    """Return "float16" or "bfloat16", and an empty string for other types."""
+    """Return "float16" or "bfloat16", or an empty string for other types."""
     if type(predictions) is np.ndarray and predictions.dtype.num < FLOAT16:
         return ""  # every type of numbers but half precision, without a look at names
     kinds = getattr(predictions, "dtypes", getattr(predictions, "dtype", ""))
@@ -188,8 +188,9 @@ def values_of(probs: object, logits: object, policy: Policy = FORECASTS) -> Give
 def _fractions_of(name: str, array: NDArray[Any]) -> NDArray[Any] | None:
     try:
         return as_fractions(array)
-    except MixedError as mixed:
-        raise must_be(name, f"hold {RULE}", mixed.item, row=mixed.row) from None
+    except PercentageError as wrong:
+        hint = "select the columns of predictions" if array.ndim > 1 else ""
+        raise must_be(name, wrong.rule, wrong.item, row=wrong.row, hint=hint) from None
 
 
 def refuse_swapped(given: Given, labels: NDArray[Any], soft_labels: bool) -> None:
@@ -219,9 +220,9 @@ def _swapped(policy: Policy) -> Text:
 
 
 def check_pairs(given: Given, labels: NDArray[Any]) -> Vector | None:
-    """Check plain scores and labels 0 or 1 in one pass over both.
+    """Check simple scores and labels 0 or 1 in one pass over both.
 
-    None for what is not plain, or not right: it is checked with more care, and words, one by one.
+    Return None if they have another form or are invalid; separate checks with messages follow.
     """
     p = given.values
     plain = not given.are_logits and p.dtype in (np.float32, np.float64) and labels.ndim == 1
@@ -280,7 +281,7 @@ def check_matrix(given: Given, rows: Ints | None, normalize: bool) -> Matrix:
 
 
 def checked_values(given: Given, normalize: bool) -> NDArray[Any]:
-    """Check predictions without labels, and return them: logits and 1-D scores as they are.
+    """Check predictions without labels, and return them; logits and 1-D scores stay unchanged.
 
     Rows of probabilities are divided by their sum, unless it is 1 up to rounding to their type.
     """
@@ -300,7 +301,7 @@ def checked_values(given: Given, normalize: bool) -> NDArray[Any]:
 
 
 def _unscaled(block: NDArray[Any], shift: Floats | None) -> NDArray[Any]:
-    """Contiguous float32 or float64 rows: probabilities as given, logits as exp(z − shift)."""
+    """Return contiguous rows of floats: probabilities unchanged, logits as exp(z − shift)."""
     if shift is None:
         return np.require(block, _working_type(block), ("C", "A"))
     rows = np.array(block, dtype=np.float64, order="C")
@@ -363,7 +364,7 @@ def _outside(policy: Policy, value: Any, row: int, column: int) -> InputError:
 
 
 def _finite(given: Given, logits: NDArray[Any], start: int, rows: Ints | None) -> Floats:
-    """Logits start, start + 1, … of the kept rows in float64; refuse what no logit can be."""
+    """Return logits start, start + 1, … of the kept rows in float64; reject invalid logits."""
     with np.errstate(over="ignore"):
         z: Floats = logits.astype(np.float64, copy=False)
     largest = given.policy.largest_logit
@@ -385,7 +386,7 @@ def _is_short(values: NDArray[Any]) -> bool:
 
 
 def _working_type(array: NDArray[Any]) -> type[np.floating[Any]]:
-    """float32 holds float16 and itself exactly; everything else is worked on in float64."""
+    """Return the type for computation: float32 for float16 and float32, else float64."""
     return np.float32 if _is_short(array) else np.float64
 
 

@@ -1,4 +1,4 @@
-"""Whether columns of pandas list the same rows in the same order."""
+"""A check that columns of pandas list the same rows in the same order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def refuse_other_order(probs: object, others: Mapping[str, object]) -> None:
     """Raise InputError if a column has the index of the predictions in another order.
 
     Columns are paired by position. If two indexes hold the same entries in different orders, the
-    caller may have meant to pair rows by entry. Indexes that hold different entries, such as that
-    of a test set and a new one from 0, say nothing about the order.
+    caller may have meant to pair rows by entry. If the indexes hold different entries, such as that
+    of a test set and a new one that starts at 0, the order cannot be checked.
     """
     index = _index_of(probs)
     if index is None:
@@ -28,7 +28,7 @@ def refuse_other_order(probs: object, others: Mapping[str, object]) -> None:
 
 
 def _reordered(one: Any, other: Any) -> bool:
-    """Whether two indexes of one length hold the same entries, each once, in different orders."""
+    """Return whether two equally long indexes hold the same unique entries in different orders."""
     if one is other or one.equals(other):
         return False
     try:
@@ -40,6 +40,6 @@ def _reordered(one: Any, other: Any) -> bool:
 
 
 def _index_of(column: object) -> Any:
-    """Return the index of a Series or DataFrame of pandas; None for anything else."""
+    """Return the index of a pandas Series or DataFrame; None for anything else."""
     homes = {base.__module__.partition(".")[0] for base in type(column).__mro__}
     return getattr(column, "index", None) if "pandas" in homes else None

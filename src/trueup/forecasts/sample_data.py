@@ -1,4 +1,4 @@
-"""Data next to predictions and labels: weights, groups, features, clusters, class names."""
+"""Data in addition to predictions and labels: weights, groups, features, clusters, class names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def same_length(name: str, array: NDArray[Any], n: int, predictions: str, hint: 
 
 
 def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | None:
-    """Check importance weights, those of 0 included."""
+    """Check importance weights, including weights of 0."""
     if weights is None:
         return None
     name = policy.weights
@@ -52,7 +52,7 @@ def weights_of(weights: object, n: int, policy: Policy = FORECASTS) -> Floats | 
 
 
 def beside(name: str, value: object, n: int, predictions: str) -> NDArray[Any] | None:
-    """Read what has one row per sample and is kept as it is; features must be numbers."""
+    """Read data with one entry per row, which are kept unchanged; features must be numbers."""
     if value is None:
         return None
     array = as_numpy(name, value)
@@ -63,7 +63,7 @@ def beside(name: str, value: object, n: int, predictions: str) -> NDArray[Any] |
 
 
 def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] | None:
-    """Check the features, numbers, of the kept rows: finite, (n, d)."""
+    """Check that features of the kept rows are finite numbers of shape (n, d)."""
     if array is None:
         return None
     if array.ndim > 2:
@@ -74,7 +74,7 @@ def features_of(array: NDArray[Any] | None, rows: Ints | None) -> NDArray[Any] |
 
 
 def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: object) -> Ints | None:
-    """Numbers of the rows that are neither ignored nor of weight 0; None for all."""
+    """Return indexes of the rows that are neither ignored nor of weight 0; None if all are kept."""
     if ignore_label is None and weights is None:
         return None
     keep = np.ones(len(labels), bool)
@@ -91,7 +91,7 @@ def rows_to_keep(labels: NDArray[Any], weights: Floats | None, ignore_label: obj
 
 
 def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[Any, Ints]]:
-    """Every group in order, as far as names can be ordered, with the numbers of its rows."""
+    """Return every group with the indexes of its rows, sorted if names can be sorted."""
     if groups is None:
         set_in = ("set ", Argument("groups"), " in Forecasts.from_arrays")
         raise required("groups", hint or set_in)
@@ -110,14 +110,14 @@ def rows_of_groups(groups: NDArray[Any] | None, hint: str = "") -> list[tuple[An
 
 
 def rows_by_name(names: Sequence[Any]) -> list[tuple[Any, Ints]]:
-    """Every name in order, as far as names can be ordered, with its rows; None is no name."""
+    """Return every name with its rows, sorted if names can be sorted; None counts as no name."""
     column = np.empty(len(names), object)
     column[:] = names
     return _in_order(*numbered(column))
 
 
 def _in_order(names: list[Any], codes: Ints) -> list[tuple[Any, Ints]]:
-    """Return each name with the rows of its number."""
+    """Return each name with the indexes of its rows."""
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     if len(names) < np.iinfo(np.int16).max:
         codes = codes.astype(np.int16)  # NumPy sorts these by counting
@@ -128,7 +128,7 @@ def _in_order(names: list[Any], codes: Ints) -> list[tuple[Any, Ints]]:
 
 
 def names_of(classes: Sequence[Any] | None, n_classes: int) -> tuple[Any, ...] | None:
-    """Check the names of the classes: one for each, all different."""
+    """Check the class names: one for each class, all different."""
     if classes is None:
         return None
     try:

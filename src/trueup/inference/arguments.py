@@ -18,7 +18,7 @@ def check_level(confidence_level: object) -> float:
 
 
 def check_resamples(n_resamples: object, level: float | None = None) -> int:
-    """Return a number of resamples; it must reach the tails of a level, where one is given."""
+    """Return a number of resamples; it must reach the tails of the level, if one is given."""
     least = 1 if level is None else max(1, math.ceil(2 / (1 - level) - 1e-6) - 1)
     if not is_whole(n_resamples, least):
         hint = "" if level is None else f"a confidence level of {level:g} needs that many"

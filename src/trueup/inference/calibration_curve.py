@@ -50,7 +50,7 @@ def calibration_curve(
     curve can follow it, in about ``confidence_level`` of all samples. In simulations
     (``python -m studies.curve_coverage``) with 500 to 12,000 rows, a 95% band covered smooth true
     rates at 94% to 99.8% of the rows, and a rate that jumps from 0.2 to 0.8 at 77% to 88% of them.
-    The whole curve is inside less often than each point.
+    The whole true curve is inside the band less often than each of its points.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class Smoother(NamedTuple):
 
 
 def _places(groups: TiedScores) -> Ints:
-    """Where among the distinct scores the curve is fitted: evenly by rank and along the score."""
+    """Return the distinct scores at which the curve is fitted, spaced by rank and by score."""
     value, end = groups.value, np.cumsum(groups.weight)
     tails = (TAIL, 1 - TAIL) if len(value) > FEW_SCORES else (0.0, 1.0)
     by_rank = np.searchsorted(end, np.linspace(tails[0], tails[1], BY_RANK) * end[-1])
@@ -234,7 +234,7 @@ def _coarser(groups: TiedScores) -> TiedScores:
 
 
 def _cells(groups: TiedScores, many: int) -> Ints:
-    """First score of each cell, at most 2 ``many``: cells have few rows and near scores."""
+    """Return the first score of each of at most 2 ``many`` cells of few rows or close scores."""
     value = groups.value
     if len(value) <= 2 * many:
         return np.arange(len(value))

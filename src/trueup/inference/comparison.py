@@ -1,4 +1,4 @@
-"""Comparison of two or more models: paired tests and intervals instead of two bare numbers."""
+"""Comparison of two or more models by paired tests and intervals."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from trueup.results import CalibrationTestResult, Comparison, Interval
 from trueup.seeds import Seed, seed_of
 from trueup.tables import ResultTable
 
+RESAMPLES = 999
+SPARE = 2  # times the resamples with which a difference could just be shown
 TARGET = "the difference between the population errors, using the bins of this dataset"
 
 
@@ -46,8 +48,8 @@ def compare(
     """Compare the calibration errors of two models on the same rows (Vaicenavicius et al. §4.3).
 
     Use it for two models, or for one model before and after recalibration. Two separate estimates
-    do not show whether the models differ. An estimate that is not debiased also differs because of
-    sampling noise, most between models with different scores.
+    do not show whether the models differ. Estimates that are not debiased also differ because their
+    biases differ, especially between models with different scores.
 
     Parameters
     ----------
@@ -86,15 +88,17 @@ def compare(
     interval uses the percentiles of the difference of *powers* (squares, for L2), which may be
     negative. It is centered at the estimate, because resamples of a debiased square are centered at
     the plug-in. It is converted to a difference of errors, because a root near 0 has no valid
-    bootstrap: with d and s the difference and the sum of the powers,
-    :math:`((s + d)/2)^{1/p} - ((s - d)/2)^{1/p}`, s half a standard deviation to the worse side.
+    bootstrap. If d and s are the difference and the sum of the powers, the result is :math:`((s +
+    d)/2)^{1/p} - ((s - d)/2)^{1/p}`, where s is moved by half a standard deviation in the
+    conservative direction.
 
     Measured at 95%, it covers 93% or more in most simulations, and nearly 100% if both errors are
     near 0. It covers 87% if 1% of rows have a large error and 200 rows may contain none of
-    them. Percentiles of the difference of the roots cover 53% where this interval covers 94%.
+    them. In one case, percentiles of the difference of the roots cover 53%, and this interval
+    covers 94%.
 
-    Rows in ``clusters`` are resampled by cluster, which also shows by how much the debiased squares
-    of dependent rows are too large. The test of each model is then one-sided, from the same
+    Rows in ``clusters`` are resampled by cluster, which also estimates by how much the debiased
+    squares of dependent rows are too large. The test of each model is then one-sided, from the same
     resamples, and conservative.
 
     Examples
@@ -111,7 +115,7 @@ def compare(
     first, second = same_samples({"probs_a": probs_a, "probs_b": probs_b}, labels, weights, logits)
     refuse_soft_labels(first)
     if first.clusters is not None and not measure.debiased:
-        raise must_be("estimator", "a debiased BinnedError for rows in clusters", measure)
+        raise must_be("estimator", "a debiased BinnedError if rows are in clusters", measure)
     with stages(6):
         with stage("rows drawn for the first model"):
             one = Resampled.of(first, measure, draws, seed)
@@ -151,7 +155,7 @@ def compare_many(
     *,
     estimator: Metric | None = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     weights: object = None,
     logits: bool = False,
     rng: Seed = 0,
@@ -171,8 +175,10 @@ def compare_many(
         Error to compare (default `rmsce_debiased`).
     confidence_level : float, default 0.95
         Confidence level of each interval separately, and of the ranks.
-    n_resamples : int, default 999
-        Number of bootstrap resamples; at least 39 for a 95% level.
+    n_resamples : int, optional
+        Number of bootstrap resamples; at least 39 for a 95% level. The smallest possible adjusted
+        p-value of m pairs is 2m/(1 + n_resamples). The default is 999, or as many more as the
+        ranks of many models need.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
     logits : bool, default False
@@ -201,10 +207,13 @@ def compare_many(
     >>> result["first_rank"].tolist(), result["second_rank"].tolist()
     ([3, 3, 1], [1, 1, 1])
     """
-    measure, level, draws = _checked(estimator, confidence_level, n_resamples)
     if not isinstance(models, Mapping) or len(models) < 2:
         hint = 'call it as compare_many({"name": probs, "other": more}, labels)'
         raise must_be("models", "two models or more, by name", models, hint=hint)
+    several = RESAMPLES if n_resamples is None else n_resamples
+    measure, level, draws = _checked(estimator, confidence_level, several)
+    if n_resamples is None:
+        draws = max(draws, enough_resamples(len(models), level))
     seed = seed_of(rng)
     forecasts = same_samples(models, labels, weights, logits)
     found = {}
@@ -236,6 +245,18 @@ def compare_many(
     )
 
 
+def enough_resamples(n_models: int, confidence_level: float) -> int:
+    """Return with how many resamples the difference of any two of these models can be shown.
+
+    The smallest adjusted p-value is then half the significance level.
+
+    >>> enough_resamples(2, 0.95), enough_resamples(10, 0.95)
+    (79, 3599)
+    """
+    pairs = n_models * (n_models - 1) // 2
+    return math.ceil(SPARE * 2 * pairs / (1 - confidence_level) - 1e-6) - 1
+
+
 def _own_test(
     estimator: Estimator, forecasts: Forecasts, model: Resampled, seed: int
 ) -> CalibrationTestResult:
@@ -246,7 +267,9 @@ def _own_test(
     pvalue = max(pvalue, model.least_pvalue)
     null = "the error in the bins of these data is 0; clusters are independent"
     notes = {"estimator": repr(estimator), "n_resamples": n_resamples, "conservative": True}
-    return CalibrationTestResult(model.pth_power, pvalue, "cluster bootstrap", null, notes)
+    return CalibrationTestResult(
+        model.pth_power, pvalue, "cluster bootstrap", null, notes, model.noise
+    )
 
 
 def _sentence(
@@ -311,14 +334,13 @@ def same_samples(
     weights: object = None,
     logits: bool = False,
 ) -> list[Forecasts]:
-    """Check that all models are judged on the same samples."""
+    """Check that all models are evaluated on the same samples."""
     given = {
         name: checked_model(name, probs, labels, weights=weights, logits=logits)
         for name, probs in models.items()
     }
     name, first = next(iter(given.items()))
     rule = ("predictions for the same samples as ", Argument(name))
-    hint = "all models must have the same rows in the same order"
     for other, forecasts in given.items():
         if _shape(forecasts) != _shape(first):
             shape = (f"{_shape(first)}, as ", Argument(name), " is")
@@ -327,12 +349,23 @@ def same_samples(
             ours, theirs = getattr(first, what), getattr(forecasts, what)
             both = ours is not None and theirs is not None
             if (ours is None) != (theirs is None) or (both and not np.array_equal(ours, theirs)):
-                raise must_be(other, rule, Verbatim(f"other {what}"), hint=hint)
+                got, hint = _other(what, first, forecasts)
+                raise must_be(other, rule, Verbatim(got), hint=hint)
     return list(given.values())
 
 
+def _other(what: str, first: Forecasts, second: Forecasts) -> tuple[str, str]:
+    """Return what differs, and what to do."""
+    hint = "all models must have the same rows in the same order"
+    if first.n != second.n:
+        return f"{second.n:,} rows instead of {first.n:,}", hint
+    if what == "labels" and not first.is_matrix:
+        hint += "; models cannot be compared if labels say whether each one's own answer is right"
+    return f"other {what}", hint
+
+
 def checked_model(name: str, probs: object, labels: object, **sample_data: Any) -> Forecasts:
-    """Return one model's predictions; errors about them mention its name."""
+    """Return one model's predictions; error messages about them mention its name."""
     with called({"probs": name}):
         return Forecasts.from_arrays(probs, labels, **sample_data)
 
@@ -342,7 +375,7 @@ def _shape(forecasts: Forecasts) -> str:
 
 
 def _in_words(pvalue: float, least: float) -> str:
-    """Return a p-value, and say so if it is the smallest that the resamples can give.
+    """Return the text of a p-value, which shows whether it is the smallest possible one.
 
     >>> _in_words(0.002, 0.002), _in_words(0.0123, 0.002)
     ('p ≤ 0.002', 'p = 0.0123')

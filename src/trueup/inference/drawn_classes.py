@@ -26,14 +26,14 @@ FEWEST_DRAWS = 250
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums of drawn labels, (draws, bins), in the finest bins that anybody asked for."""
+    """Sums of drawn labels, (draws, bins), in the finest bins that are needed."""
 
     inner: list[Floats]  # edges between the bins of each class
     of_classes: list[NDArray[Any]]
     of_top: NDArray[Any]
 
     def of_class(self, k: int, inner: Floats) -> NDArray[Any]:
-        """Return the sums in the bins of a class with these edges between them."""
+        """Return the sums in the bins of a class that have these edges between them."""
         if len(inner) == len(self.inner[k]):  # these are all there are
             return self.of_classes[k]
         first = np.searchsorted(self.inner[k], np.r_[-np.inf, inner], side="right")
@@ -41,11 +41,11 @@ class Sums:
 
 
 class DrawnClasses:
-    """Bins of every class and of the top label, which share the labels that are drawn.
+    """Bins of every class and of the top label, which share the drawn labels.
 
-    ``inner`` has for everyone who asks the edges between the bins of each class, and ``top`` those
-    of the top label; a bin holds its upper edge. Labels are counted in the cells between the edges
-    of all, so without weights counts are exact.
+    ``inner`` has, for each statistic, the edges between the bins of each class, and ``top`` those
+    of the top label; a bin contains its upper edge. Labels are counted in the cells between all
+    edges, so without weights counts are exact.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class DrawnClasses:
         self._number[self.both] = np.arange(self.n_places, self.n_places + len(self.both))
 
     def sums(self, keys: Bits) -> Iterator[Sums]:
-        """Draw labels with each key, and yield their sums for some keys at a time."""
+        """Draw labels with each key, and yield their sums for a few keys at a time."""
         many = self.n_places + len(self.both)
         for first, last in steps(len(keys), max(FEWEST_DRAWS, MOST_ENTRIES // many)):
             totals = totals_of_drawn_classes(
@@ -82,9 +82,9 @@ class DrawnClasses:
             yield Sums(self.inner, [totals[:, start:stop] for start, stop in ends], top)
 
     def _add_top(self, totals: NDArray[Any]) -> NDArray[Any]:
-        """Add entries of the top label to the sums of their classes; return those of the top label.
+        """Add the sums of the top label to those of the classes; return the sums of the top label.
 
-        Every bin of the top label holds a score, so none is without a place.
+        Every bin of the top label contains a score, so each has a place.
         """
         both = totals[:, self.n_places :]
         if self.top is None:
@@ -124,7 +124,7 @@ class DrawnClasses:
 def with_data_once(
     values: Sequence[Callable[[Sums], Floats]], sums: Iterable[Sums]
 ) -> Iterator[Floats]:
-    """Yield each function's values of the data, then of all draws, which come in several rounds."""
+    """Yield each function's values for the data, then for all draws, in several rounds."""
     rounds = [[each(some) for each in values] for some in sums]
     for found in zip(*rounds, strict=True):
         yield np.concatenate([found[0], *(each[1:] for each in found[1:])])
@@ -138,10 +138,10 @@ def totals_of_drawn_classes(
     keys: Bits,
     draw: Callable[[slice], tuple[Bits, Places]],
 ) -> NDArray[Any]:
-    """Counts (or sums of w) of drawn labels at each place, (resamples, places).
+    """Return counts (or sums of w) of drawn labels at each place, (resamples, places).
 
-    ``draw`` gives the limits of a block of rows and the places of its classes; what is at place
-    ``n_places`` is left out.
+    ``draw`` gives the limits of a block of rows and the places of its classes; entries at place
+    ``n_places`` are dropped.
     """
     totals = np.zeros((len(keys), n_places + 1), np.int64 if w is None else np.float64)
     for start, stop in told(steps(n, max(1, BLOCK_ENTRIES // n_classes))):

@@ -1,4 +1,4 @@
-"""Many metrics of the same data at once: their resamples are drawn once, for all of them."""
+"""Many metrics of the same data, which share their resamples."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _alone(
 
 
 def _classes_together(known: list[Estimator], forecasts: Forecasts) -> list[Members]:
-    """Errors of all classes whose labels can be drawn together, with their places in the list."""
+    """Return class errors whose labels can be drawn together, with their list positions."""
     if forecasts.weights is not None or not forecasts.is_matrix or forecasts.soft:
         return []  # weighted sums depend on the order of their terms
     if forecasts.clusters is not None or all_certain(forecasts) is not None:
@@ -181,7 +181,7 @@ Members = list[tuple[int, Estimator]]
 def _sorted_together(
     known: list[Estimator], forecasts: Forecasts
 ) -> list[tuple[SortedPairs, Members]]:
-    """Estimators that look at the same sorted problem, with their places in the list."""
+    """Return estimators that use the same sorted problem, with their list positions."""
     by_lens: dict[Lens, tuple[SortedPairs, Members]] = {}
     if forecasts.n < 2:
         return []

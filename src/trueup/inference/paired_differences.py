@@ -1,4 +1,4 @@
-"""The difference of two errors on the same rows, by drawing rows again."""
+"""The difference of two errors on the same rows, by resampling rows."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CAUTION = 0.5
 class Resampled:
     """An error, its power (of exponent p), and the powers of the resamples minus their mean.
 
-    ``power`` is that of the estimate. If the estimate is debiased, the bias that resampling shows
-    is subtracted, which is tiny for independent rows. ``units`` are the rows, or clusters, that
-    were drawn; ``possible`` is the range of the error.
+    ``power`` is that of the estimate. If the estimate is debiased, the remaining bias according to
+    resampling is subtracted; it is tiny for independent rows. ``units`` are the rows or clusters
+    that were resampled; ``possible`` is the range of the error.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Resampled:
     def of(
         cls, forecasts: Forecasts, estimator: Estimator, n_resamples: int, seed: int
     ) -> Resampled:
-        """Estimate, and draw rows again; the same seed draws the same rows for every model."""
+        """Compute the estimate and resample; a seed gives the same rows for every model."""
         found = estimator.measure_forecasts(forecasts)
         norm = estimator.own_norm
         exponent = float(norm) if norm is not None and math.isfinite(norm) else 1.0
@@ -66,13 +66,13 @@ class Resampled:
 
     @property
     def least_pvalue(self) -> float:
-        """The smallest one-sided p-value that so few units can give: all on the same side."""
+        """The smallest one-sided p-value that so few units allow: all of them on the same side."""
         return 0.5**self.units
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference of errors with the ends of its interval and its p-value."""
+    """A difference of errors with its interval and its p-value."""
 
     value: float
     low: float
@@ -81,10 +81,11 @@ class Difference:
 
 
 def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
-    """Centered percentiles of the difference of powers, as a difference of errors, with a p-value.
+    """Return the difference of errors with centered percentiles of powers, and a p-value.
 
-    A few units that all agree have no spread to resample, however little they tell. So no p-value
-    is below that of a sign test, and an interval that would be is the whole range.
+    If a few units all agree, resampling shows no variability, although the evidence is weak. So no
+    p-value is below that of a sign test, and an interval that would be more certain is replaced by
+    the whole range.
     """
     noise = one.noise - two.noise
     power, total = one.pth_power - two.pth_power, one.pth_power + two.pth_power
@@ -107,9 +108,10 @@ def difference_of(one: Resampled, two: Resampled, level: float) -> Difference:
 
 
 def _as_error(power: float, total: float, caution: float, exponent: float, *, upper: bool) -> float:
-    """Difference of errors whose powers differ by ``power`` and sum to about ``total``.
+    """Return the difference of errors whose powers differ by ``power`` and sum to about ``total``.
 
-    The smaller the sum, the farther from 0; so it is moved down where that is outwards.
+    A smaller sum gives a larger difference, so the sum is moved down for ends that point away from
+    0.
     """
     outwards = (power > 0) == upper
     moved = max(abs(power), total - caution if outwards else total + caution)

@@ -40,6 +40,7 @@ PREDICTIONS = _names(
 BESIDE = _names("weight weights w sample_weight group groups cluster clusters fold resample")
 NO_PROBS = _names("p_value p_val p_values")
 INDEXES = _names("column_0 unnamed_0 index index_level_0 id row row_id")
+OF_HARNESS = _names("arguments resps filtered_resps")
 # Words in names of columns that are predictions or outcomes if their values can be.
 SCORE_WORDS = _names("prob probs proba probability conf confidence risk")
 OUTCOME_WORDS = _names(
@@ -57,6 +58,7 @@ BEFORE_NAMES = "p prob probs proba probability y_prob y_proba pred_prob pred_pro
 BEFORE_NUMBERS = "class score scores conf"
 LOGITS_BEFORE = "logit logits z"
 STEM = "__"
+LAST_NUMBER = re.compile(r"\d+$")
 
 
 def plain(name: str) -> str:
@@ -149,6 +151,24 @@ def outcomes(names: Sequence[str], table: Table) -> list[str]:
     return found if alone else []
 
 
+def indicators(names: Sequence[str], table: Table) -> list[str]:
+    """Columns of 0 and 1 that are called labels of a class each, such as y_0, y_1 and y_2."""
+    called = [name for name in names if _of_one_class(name)]
+    sample = table.sample(called) if len(called) > 1 else {}
+    found = [name for name in called if name in sample and _kind(sample[name]) == "zeros and ones"]
+    return ordered(found) if 1 < len(found) == len(called) else []
+
+
+def _of_one_class(name: str) -> bool:
+    word = re.fullmatch(r"(.+?)_?\d+", plain(name))
+    return word is not None and word[1] in LABELS
+
+
+def one_each(names: Sequence[str], table: Table) -> bool:
+    """Whether exactly one of these columns is 1 in every row that is looked at."""
+    return bool(np.all(np.sum(list(table.sample(names).values()), axis=0) == 1))
+
+
 def _is_two_valued(column: NDArray[Any]) -> bool:
     if column.ndim != 1:
         return False
@@ -180,8 +200,49 @@ def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str,
 def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
     """Columns that hold fractions between 0 and 1."""
     for name, column in sample.items():
-        if _kind(column) == "scores" or (column.ndim == 2 and _inside(column)):
+        if _kind(column) == "scores" or (
+            column.ndim == 2 and column.shape[1] > 1 and _inside(column)
+        ):
             yield name
+
+
+def blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
+    """Columns of decimal numbers: each matrix, and columns whose names differ in the last number.
+
+    >>> x = np.array([0.5, -2.0])
+    >>> blocks({"out_0": x, "out_1": x, "z": np.array([[0.5, 2.0]]), "id": np.arange(2), "y": x})
+    [('out_0', 'out_1'), ('z',)]
+    """
+    taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
+    found: dict[tuple[int, str], list[str]] = {}
+    for name, column in sample.items():
+        if plain(parted(name)[1]) not in taken and _is_decimal(column):
+            stem = name if column.ndim == 2 else LAST_NUMBER.sub("0", name)
+            found.setdefault((column.ndim, stem), []).append(name)
+    return [tuple(ordered(names)) for names in found.values()]
+
+
+def logit_blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
+    """Return the blocks of columns that are not all fractions, which would be probabilities."""
+    return [names for names in blocks(sample) if not all(_inside(sample[name]) for name in names)]
+
+
+def logits_and_label(sample: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], str] | None:
+    """(logits, labels) of a table with nothing else, whatever they are called."""
+    found = logit_blocks(sample)
+    others = [name for name in sample if not found or name not in found[0]]
+    if len(found) != 1 or len(others) != 1:
+        return None
+    label = sample[others[0]]
+    return None if label.ndim != 1 or _is_decimal(label) else (found[0], others[0])
+
+
+def _is_decimal(column: NDArray[Any]) -> bool:
+    """Whether a column is a matrix of floats, or floats that are not all whole numbers."""
+    if column.dtype.kind != "f" or column.ndim == 2:
+        return column.dtype.kind == "f" and column.shape[1] > 1
+    present = column[np.isfinite(column)]
+    return bool(np.any(present != np.floor(present)))
 
 
 def _kind(column: NDArray[Any], name: str = "") -> str:

@@ -19,7 +19,7 @@ MOST_SAMPLED = 8
 
 
 class FilesTable(Table):
-    """Rows of several files below each other.
+    """Concatenated rows of several files.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class FilesTable(Table):
         return f"{self.tables[at].where(row - start)} of {self.tables[at].shown}"
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
-        """Columns whose first rows hold numbers in the files that are looked at."""
+        """Return columns whose first rows contain numbers in the files that are checked."""
         found = {name for name in names if name != self.file_column}
         for table in self.tables[:MOST_SAMPLED]:
             found = table.numeric_among([name for name in found if name in table.names])

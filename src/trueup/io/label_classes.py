@@ -114,7 +114,7 @@ def _numbers_beside_names(
         Argument("probs", listing),
     )
     return bad_column(
-        table, name, f"holds numbers, and columns {spanned(columns)} names", hint=hint
+        table, name, f"holds numbers, and columns {spanned(columns)} hold names", hint=hint
     )
 
 
@@ -154,6 +154,8 @@ def _binary(
     if signs:
         return Outcomes(labels, (-1, 1), "1 against -1")
     if labels.dtype != object:
+        return Outcomes(labels)
+    if all(label is None for label in labels):
         return Outcomes(labels)
     present = sorted(_present(labels, ignore_label), key=str)
     texts = {str(label).strip().lower(): label for label in present}

@@ -1,4 +1,4 @@
-"""Numbers in a column: what texts and objects hold, and what to say where they hold none."""
+"""Numbers in columns of text or objects, and errors for values that are not numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup.errors import Argument, Verbatim
-from trueup.forecasts.percentages import PERCENT, RULE, MixedError, as_fractions
+from trueup.forecasts.percentages import PERCENT, PercentageError, as_fractions
 from trueup.io.file_errors import Place, bad_column
 
 # What programs write where a number is missing. Compared in lower case, without spaces.
@@ -85,7 +85,7 @@ def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
         return array
     for row, item in enumerate(array):
         if not _is_list(item) or len(item) != len(first):
-            got = Verbatim("no list" if not hasattr(item, "__len__") else f"{len(item)} entries")
+            got = Verbatim(f"a list of {len(item)}" if hasattr(item, "__len__") else "no list")
             raise bad_column(table, name, f"must hold lists of {len(first)} numbers", got, row=row)
     try:
         matrix = np.array([np.ma.filled(item, np.nan) for item in array])
@@ -149,13 +149,13 @@ def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] |
         return None
     try:
         return as_fractions(array)
-    except MixedError as mixed:
+    except PercentageError as wrong:
         missing = [_is_missing_text(item) for item in array.tolist()]
         if any(missing):
             present = array.astype(object)
             present[missing] = None  # which is not read as a text
             return fractions_in(table, name, present)
-        raise bad_column(table, name, f"must hold {RULE}", mixed.item, row=mixed.row) from None
+        raise bad_column(table, name, f"must {wrong.rule}", wrong.item, row=wrong.row) from None
 
 
 def fractions_by_name(

@@ -11,6 +11,7 @@ from trueup.errors import Argument, InputError, Text
 from trueup.io.column_choice import Chosen
 from trueup.io.file_errors import Place, bad_column, refusal, spanned
 
+SIGMOID = "these look like sigmoid scores"
 DROP: Text = ("drop such rows with ", Argument("drop_missing", True))
 
 
@@ -73,6 +74,12 @@ def fault(
     if len(chosen.probs) > 1 and problem.mentions("normalize"):
         columns = f"; if the columns {spanned(chosen.probs)} are not the classes of one model, "
         hint = (*hint, columns, "choose them with ", Argument("probs"))
+    if len(chosen.probs) > 1 and problem.mentions("logits") and str(hint[0]).startswith(SIGMOID):
+        one = ("evaluate each column separately, such as ", Argument("probs", chosen.probs[-1]))
+        or_logits = ("; or, for raw scores, pass ", Argument("logits", True))
+        hint = (f"{SIGMOID}: ", *one, " with labels of 0 and 1", *or_logits)
+    if problem.argument == "labels" and problem.mentions("soft_labels"):
+        hint = ("if labels are one-hot, write the number or name of the class into one column",)
     where = place.where(problem.row) if isinstance(problem.row, int) else None
     return problem.replace(file=place.shown, column=column, row=where, hint=hint)
 

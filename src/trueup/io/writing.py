@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +25,7 @@ from trueup.io.formats.duckdb_reader import interruptible, name as quoted, text
 from trueup.io.sources import SUFFIXES, format_named
 
 ROWS_AT_ONCE = 65_536
+FULL = (errno.ENOSPC, errno.EFBIG)  # DuckDB tells the system's words, not its number
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 
 ResultTable = dict[str, NDArray[Any]]
@@ -69,7 +72,7 @@ def write_table(path: object, columns: Mapping[str, Any], format: str | None = N
     suffix = suffixes[-2] if gzipped and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     known = asked or SUFFIXES.get(suffix)
     if known is None:
-        rule = f"a file called {', '.join(f'*{known}' for known in SUFFIXES)}"
+        rule = f"a file name such as {', '.join(f'*{known}' for known in SUFFIXES)}"
         raise must_be("path", rule, str(place), hint=("name the format with ", Argument("format")))
     content = _content(known, _checked(columns, known), str(place))
     write_atomically(place, gzip.compress(content, mtime=0) if gzipped else content)
@@ -103,7 +106,7 @@ def _checked(columns: Mapping[str, Any], format: str) -> ResultTable:
 def _without_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Texts held as objects as an array of texts: objects would have to be pickled."""
     if not all(isinstance(item, str) for item in array.flat):
-        rule = "numbers or texts, none missing, in an .npz file"
+        rule = "numbers or texts without missing values in an .npz file"
         raise must_be(f"columns[{name!r}]", rule, array)
     return array.astype(str)
 
@@ -144,7 +147,7 @@ def _dumped(document: dict[str, Any]) -> str:
     try:
         return ENCODER.encode(document) + "\n"
     except (TypeError, ValueError) as problem:
-        rule = "finite numbers, texts, or missing, to be written as JSON"
+        rule = "finite numbers, texts or missing values, to be written as JSON"
         raise must_be("columns", rule, Verbatim(str(problem))) from None
 
 
@@ -174,6 +177,9 @@ def _parquet(columns: ResultTable, shown: str) -> bytes:
                     f"COPY (SELECT {chosen} FROM given) TO {text(str(file))} (FORMAT parquet)"
                 )
         except duckdb.Error as problem:
+            full = next((code for code in FULL if os.strerror(code) in str(problem)), None)
+            if full is not None:
+                raise OSError(full, f"{os.strerror(full)} (in {directory})", shown) from problem
             told = told_by(problem).replace(str(file), f"a temporary file in {directory}")
             raise OSError(f"{shown} cannot be written as Parquet ({told}).") from problem
         return file.read_bytes()

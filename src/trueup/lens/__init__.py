@@ -1,4 +1,4 @@
-"""Lenses: which part of a prediction is looked at (Vaicenavicius et al. 2019, §3.1).
+"""Lenses: the part of a prediction that is evaluated (Vaicenavicius et al. 2019, §3.1).
 
 A lens turns predictions and labels into an induced problem: pairs of a score and an outcome, a
 family of such pairs (one per class), or points of a simplex with their outcomes. If a model is

@@ -1,4 +1,4 @@
-"""What every lens has, and the three kinds of problem a lens can induce."""
+"""Base classes of lenses, one for each of the three kinds of induced problems."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ class Lens(Specification):
 
     @property
     def one_score(self) -> bool:
-        """Whether each row gives one score and one outcome, independent of other rows."""
+        """Whether each row gives one score and one outcome, independently of other rows."""
         return self.induces == "pairs" and self.independent
 
     @property
     def everywhere(self) -> Self:
-        """The same lens without a region."""
+        """Return the same lens without a region."""
         return replace(self, where=None)
 
     def outcomes(self, rows: Floats) -> Ints:
@@ -234,7 +234,7 @@ class FamilyLens(Lens):
         raise NotImplementedError
 
     def map_members(self, forecasts: Forecasts, measure: Callable[[Member], Found]) -> list[Found]:
-        """Call a function for every member, in order.
+        """Call a function for every member, and return the results in order.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class FamilyLens(Lens):
         return [measure(member) for member in self.members(forecasts)]
 
     def of_columns(self, forecasts: Forecasts) -> bool:
-        """Return whether member k is column k of a matrix, with every row of it.
+        """Return whether member k is column k of a matrix and contains all rows.
 
         Parameters
         ----------

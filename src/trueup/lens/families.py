@@ -21,8 +21,8 @@ from trueup.lens.induced import Member, Pairs, columns, once, top_label
 class ClassWise(FamilyLens):
     """Every one-vs-rest problem; the p-th powers of the classes are averaged.
 
-    Use it if the probabilities of all classes matter. 1-D ``probs`` are one problem, that of the
-    positive class.
+    Use it if the probabilities of all classes matter. 1-D ``probs`` are a single problem, that of
+    the positive class.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ClassWise(FamilyLens):
         yield from self._some_members(forecasts, 0, len(self.shares(forecasts)))
 
     def map_members(self, forecasts: Forecasts, measure: Callable[[Member], Found]) -> list[Found]:
-        """Call ``measure`` for every class; those of a matrix a few columns per thread."""
+        """Call ``measure`` for every class; threads process a few columns of a matrix at a time."""
         if not forecasts.is_matrix:
             return super().map_members(forecasts, measure)
 
@@ -132,7 +132,7 @@ class TopLabelByClass(FamilyLens):
     divides_rows: ClassVar[bool] = True
 
     def members(self, forecasts: Forecasts) -> Iterator[Member]:
-        """Yield the top-label problem of every class that is predicted."""
+        """Yield the top-label problem of every predicted class."""
         p, predicted, y = top_label(forecasts)
         pairs = Pairs(p, y, forecasts.weights)
         if self.where is not None:

@@ -1,4 +1,4 @@
-"""Induced problems: what a lens keeps of predictions and labels."""
+"""Induced problems: the scores and outcomes that a lens extracts from predictions and labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def once(
     *,
     keep: bool | Callable[[Made], bool] = True,
 ) -> Made:
-    """Return what ``make`` returns, made once for each key and kept with its owner."""
+    """Return the result of ``make``, which is called once per key and stored with its owner."""
     made: dict[Hashable, Any] = vars(owner).setdefault("_made_once", {})
     found: Made | None = made.get(key)
     if found is None:  # nothing that is made is None
@@ -39,13 +39,13 @@ def once(
 
 
 def already_made(owner: object, key: Hashable) -> Any:
-    """Return what was made for a key and kept with its owner, or None."""
+    """Return the result stored with its owner for a key, or None."""
     made: dict[Hashable, Any] = vars(owner).get("_made_once", {})
     return made.get(key)
 
 
 def forget(owner: object) -> None:
-    """Free what was kept with an owner; it is made again when it is next asked for."""
+    """Free the results stored with an owner; they are computed again when needed."""
     vars(owner).pop("_made_once", None)
 
 
@@ -88,7 +88,7 @@ class Pairs:
 
     @property
     def means(self) -> tuple[float, float]:
-        """Mean score and mean outcome, of float64 numbers."""
+        """Mean score and mean outcome in float64."""
         score, outcome = (
             np.average(x.astype(np.float64), weights=self.w) for x in (self.p, self.y)
         )
@@ -214,7 +214,7 @@ class Cells:
 def columns(
     forecasts: Forecasts, first: int, last: int
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Scores and outcomes of some classes, a few at a time; 1-D data: the positive class."""
+    """Return scores and outcomes of some classes, a few at a time; 1-D data: the positive class."""
     if not forecasts.is_matrix:
         yield forecasts.scores, forecasts.labels
         return
@@ -225,7 +225,7 @@ def columns(
 
 
 def top_label(forecasts: Forecasts) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Confidence, predicted class and outcome of each row."""
+    """Return confidence, predicted class and outcome of each row."""
     if forecasts.is_matrix:
         p: NDArray[Any]
         p, predicted = forecasts.top

@@ -93,8 +93,8 @@ class TopLabel(PairsLens):
     """The largest probability against "the predicted class is right".
 
     It is the default for a matrix. Ties go to the lowest class. For 1-D ``probs`` the score is
-    max(p, 1 − p). For two columns this is not the binary question: errors at p and at 1 − p can
-    cancel in one and not in the other.
+    max(p, 1 − p). For two columns this differs from `Binary`: errors at p and at 1 − p can cancel
+    in one and not in the other.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ class TopLabel(PairsLens):
 class Pooled(PairsLens):
     """All n·K class probabilities, pooled, each against "the label is that class".
 
-    It follows Vaicenavicius et al. 2019, Ex. 4. Pairs of the same row are dependent, so that
-    debiasing and binomial intervals are not available. All pairs are stored in memory.
+    It follows Vaicenavicius et al. 2019, Ex. 4. Pairs of the same row are dependent, so debiasing
+    and binomial intervals are not available. All pairs are stored in memory.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _one_vs_rest(lens: Lens, forecasts: Forecasts, number: int) -> Pairs:
 
 
 def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
-    """Return the lens, by default `Binary` for 1-D probabilities and `TopLabel` for a matrix.
+    """Return the lens; the default is `Binary` for 1-D probabilities and `TopLabel` for a matrix.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def chosen_lens(lens: Lens | None, forecasts: Forecasts) -> Lens:
 def binary_problem(lens: Lens, forecasts: Forecasts) -> Forecasts:
     """Return the scores and outcomes of a lens as forecasts of their own, computed once.
 
-    For a calibrated model, the outcomes of a lens with one outcome follow these scores, and rows
-    stay independent.
+    If the lens has one outcome per row and the model is calibrated, the outcomes have these scores
+    as probabilities, and rows stay independent.
 
     Parameters
     ----------

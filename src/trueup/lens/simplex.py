@@ -1,4 +1,4 @@
-"""Lenses that look at whole distributions: points of a simplex with their outcomes."""
+"""Lenses for whole distributions: points of a simplex with their outcomes."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class TopK(SimplexLens):
         check_whole("k", self.k, 1)
 
     def outcomes(self, rows: Floats) -> Ints:
-        """Return the rank of each class in its row, or k for the rest."""
+        """Return the rank of each class in its row, or k if the rank is k or more."""
         rank = np.empty(rows.shape, np.int64)
         order = np.argsort(-rows, axis=1, kind="stable")
         np.put_along_axis(rank, order, np.arange(rows.shape[1])[None], axis=1)

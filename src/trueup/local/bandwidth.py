@@ -1,4 +1,4 @@
-"""How far a neighborhood reaches: the bandwidth γ of a local error."""
+"""The bandwidth γ of a local error, which sets the size of a neighborhood."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def default_bandwidth(n_dims: int, kernel: str = "laplacian") -> float:
 
     Luo et al. 2022 read 0.2 for 3-D and 0.4 for 50-D features off a plot of the largest error
     against γ, in the middle between its two limits. Here it is 0.2 up to 3 dimensions, 0.4 from 50
-    on, and between them on a straight line over log d (ours):
+    on, and linear in log d between them (trueup's choice):
     :math:`0.2 + 0.2\,\log(d/3) / \log(50/3)`. The Laplacian divides distances by d·γ; the Gaussian
-    divides by γ alone, and gets this number times √d. It is a start: look at
+    divides by γ alone, and gets this number times √d. Use it as a starting value, and see
     `mlce_over_bandwidths`.
 
     >>> [round(default_bandwidth(d), 3) for d in (1, 2, 3, 20, 50, 2048)]
@@ -36,7 +36,7 @@ def default_bandwidth(n_dims: int, kernel: str = "laplacian") -> float:
 
 
 def scale_of(bandwidth: float, n_dims: int, kernel: str) -> float:
-    """Return what distances are divided by: d·γ for the Laplacian, γ for the Gaussian."""
+    """Return the divisor of distances: d·γ for the Laplacian, γ for the Gaussian kernel."""
     return bandwidth if kernel == "gaussian" else n_dims * bandwidth
 
 
@@ -61,10 +61,10 @@ def checked_bandwidths(bandwidths: Any, or_none: bool = False) -> list[Any]:
 
 
 def steepness(scale: float, kernel: str) -> float:
-    """1/h of the Laplacian, 1/(2γ²) of the Gaussian kernel.
+    """Return 1/h of the Laplacian or 1/(2γ²) of the Gaussian kernel.
 
-    Never 0 or infinite, however large or small the scale: 0 times it is 0, infinity times it
-    infinite.
+    It is never 0 or infinite, however large or small the scale, so 0 times it is 0, and infinity
+    times it is infinite.
     """
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         exact = np.float64(0.5) / scale / scale if kernel == "gaussian" else 1 / np.float64(scale)

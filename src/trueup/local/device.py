@@ -1,4 +1,4 @@
-"""Where kernel sums are found: in the machine's memory, or on the device of torch features."""
+"""Kernel sums in main memory, or on the device of torch features."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SMALLEST = 1e-30  # of the largest value: float32 would lose it
 
 
 class Device(NamedTuple):
-    """A device of torch, and the precision to work in there."""
+    """A torch device, and the precision of computations on it."""
 
     name: Any  # a torch.device
     dtype: Any  # torch.float32 or torch.float64
 
     def tensor(self, array: Floats) -> Any:
-        """Return the array there, as near to 0 as the precision needs it."""
+        """Return the array on the device, moved near 0 if the precision needs it."""
         import torch
 
         most = FURTHEST[self.dtype.itemsize]
@@ -31,7 +31,7 @@ class Device(NamedTuple):
 
 
 def device_of(features: object) -> Device | None:
-    """Return the device of features that are a tensor elsewhere; None for all others.
+    """Return the device of features that are a tensor outside main memory; None for all others.
 
     Numbers of up to 32 bits are worked with in float32, all others in float64.
     """
@@ -54,9 +54,9 @@ def sums_on(
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
-    """Sum arrays as `kernel_sums_by_bin` does: all pairs on a device, if there is one.
+    """Sum arrays as `kernel_sums_by_bin` does, or over all pairs on a device, if there is one.
 
-    What divide and conquer can find it finds here, as no device meets all pairs so fast.
+    Divide and conquer is used where it applies, because no device sums all pairs as fast.
     """
     how: dict[str, Any] = {"kernel": kernel, "scale": scale, "relative": relative}
     if device is None or can_divide(points.shape[1], kernel):

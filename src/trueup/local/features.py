@@ -1,4 +1,4 @@
-"""Features as points of a space in which distances mean something: standardized, reduced."""
+"""Features as points of a space with meaningful distances: standardized and reduced."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ ROUNDING = 1e-14  # of its largest value: what varies less than this does not va
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Columns ``kept``, less ``center``, divided by ``scale``; those that never vary are left out.
+    """Columns ``kept``, minus ``center``, divided by ``scale``; constant columns are dropped.
 
-    The center goes first: the difference of near values is exact, so that an offset, however
-    large, costs distances nothing. Halves of values have no differences that overflow.
+    The center is subtracted first: differences of close values are exact, so a large offset does
+    not reduce the precision of distances. Values are halved so that differences do not overflow.
     """
 
     n_columns: int  # of what comes in
@@ -51,7 +51,7 @@ class Scaling:
         return cls(rows.shape[1], kept, (mean * unit)[kept], (spread * unit)[kept])
 
     def __call__(self, rows: Floats) -> Floats:
-        """Return the kept columns on their scale; one column of zeros where none varies."""
+        """Return the kept columns on their scale; one column of zeros if all are constant."""
         if len(self.kept) == 0:
             return np.zeros((len(rows), 1))
         columns = rows if len(self.kept) == self.n_columns else rows[:, self.kept]
@@ -64,7 +64,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """What the fit set taught about features, to put new rows into the same space.
+    """Fitted map of features, which puts new rows into the same space.
 
     A row goes through ``before``, then ``axes`` (columns of principal components) or
     ``transformer``, then ``after``; each of them may be None.
@@ -86,7 +86,7 @@ class FeatureMap:
         return points if self.after is None else self.after(points)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that `of` reads back; not of a transformer."""
+        """Return plain values that `of` reads back; a transformer is not included."""
         learned = asdict(replace(self, transformer=None))
         del learned["transformer"]
         return learned
@@ -102,9 +102,9 @@ class FeatureMap:
 def fit_map(
     features: Floats, weights: Floats | None, *, standardize: bool, reduce: Any = None
 ) -> tuple[FeatureMap | None, Floats]:
-    """Learn how features become points, and return the points of these rows.
+    """Fit the map from features to points, and return the points of these rows.
 
-    There is no map for t-SNE, which gives coordinates to the rows at hand and to no others.
+    There is no map for t-SNE, which gives coordinates only to the rows that it was fitted to.
     """
     n_columns = features.shape[1]
     before = Scaling.fit(features, weights) if standardize and is_named(reduce) else None
@@ -129,7 +129,7 @@ def fit_map(
 
 
 def read_features(features: object, n: int, predictions: str) -> Floats:
-    """Check features passed with ``n`` rows of predictions: numbers, finite, (n, d)."""
+    """Check that features passed with ``n`` rows of predictions are finite numbers, (n, d)."""
     array = beside("features", features, n, predictions)
     assert array is not None
     with np.errstate(over="ignore"):
@@ -155,21 +155,22 @@ def check_reduce(reduce: object) -> None:
 
 
 def is_named(reduce: object) -> bool:
-    """Whether it is a reduction by name, alone or with its number of dimensions."""
+    """Return whether a value names a reduction, alone or with its number of dimensions."""
     name = reduce[0] if isinstance(reduce, tuple) and len(reduce) == 2 else reduce
     known = isinstance(name, str) and name in REDUCTIONS
     return known and (isinstance(reduce, str) or is_whole(reduce[1], 1))  # type: ignore[index]
 
 
 def name_and_dims(reduce: Any) -> tuple[str, int]:
-    """Name and number of dimensions of a reduction by name."""
+    """Return name and number of dimensions of a reduction."""
     return (reduce, REDUCTIONS[reduce]) if isinstance(reduce, str) else (reduce[0], int(reduce[1]))
 
 
 def principal_axes(points: Floats, weights: Floats | None, n_dims: int) -> Floats:
-    """Directions of largest variance, at most ``n_dims``, as columns; a weight of 3 is three rows.
+    """Return at most ``n_dims`` directions of largest variance as columns.
 
-    Directions in which points vary by no more than rounding are left out.
+    A weight of 3 counts as three rows. Directions in which points vary only by rounding are
+    dropped.
     """
     centred = points - np.average(points, axis=0, weights=weights)
     share = np.full(len(points), 1 / len(points)) if weights is None else weights / weights.sum()
@@ -198,7 +199,7 @@ def _tsne(points: Floats, n_dims: int) -> Floats:
 
 
 def _fitted(transformer: Any, features: Floats) -> Any:
-    """A fitted transformer as it is; a clone of any other, fitted on these features."""
+    """Return a fitted transformer unchanged, or fit a clone of another one to these features."""
     from sklearn.base import clone
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted

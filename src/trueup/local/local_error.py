@@ -36,9 +36,9 @@ class LocalError(Estimator):
               k_\gamma(x, x_i)}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)} \right|
 
     and the value is its maximum over all x, MLCE. Use it to find kinds of rows for which a model is
-    miscalibrated although it is calibrated overall. `gaps` keeps the sign, observed − predicted:
-    below 0, p is too high here, which means overconfident for the confidence in a prediction. As γ
-    → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|. Sampling noise always biases it
+    miscalibrated although it is calibrated overall. `gaps` keeps the sign, observed − predicted: a
+    negative gap means that p is too high here, so the model is overconfident if p is a confidence.
+    As γ → ∞ the maximum is the `mce`, as γ → 0 the largest |p − y|. Sampling noise always biases it
     upward, and more so for small γ.
 
     Parameters
@@ -51,7 +51,8 @@ class LocalError(Estimator):
     kernel : {"laplacian", "gaussian", "group"}, default "laplacian"
         ``"laplacian"`` is :math:`e^{-\|x - x'\|_1/(d\gamma)}` in d dimensions; ``"gaussian"`` is
         :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`. ``"group"`` is 1 for rows of the same group and 0
-        for others, where features are the groups: the errors of bins, group by group.
+        for others, if the features are groups: the result is the error of each bin within each
+        group.
     bandwidth : float, optional
         γ, or ``math.inf`` for no locality (default: `default_bandwidth`).
     summary : {"max", "mean"} or float, default "max"
@@ -106,7 +107,7 @@ class LocalError(Estimator):
         check_choice("kernel", self.kernel, *KERNELS, "group")
         check_bandwidth(self.bandwidth)
         if self.kernel == "group" and self.bandwidth is not None:
-            raise must_be("bandwidth", "None for the kernel of groups", self.bandwidth)
+            raise must_be("bandwidth", 'None with kernel="group"', self.bandwidth)
         named = isinstance(self.summary, str) and self.summary in ("max", "mean")
         if not named and not (is_number(self.summary) and 0 < float(self.summary) < 1):
             raise must_be("summary", '"max", "mean" or a number between 0 and 1', self.summary)
@@ -254,7 +255,7 @@ class LocalError(Estimator):
     def _given(
         self, probs: object, labels: object, features: object, weights: object, logits: bool
     ) -> tuple[LocalProblem, int]:
-        """Return the problem, and how many rows were given; its rows are numbered among those."""
+        """Return the problem, and the number of rows passed, to which its row numbers refer."""
         beside: dict[str, Any] = {"groups" if self.kernel == "group" else "features": features}
         with called({"groups": "features"}):
             forecasts = Forecasts.from_arrays(
@@ -268,7 +269,7 @@ class LocalError(Estimator):
 
 
 class LocalSums(NamedTuple):
-    """Around each row: the kernel-weighted mean of observed − predicted, and the weight near."""
+    """Return the kernel-weighted mean of observed − predicted around each row, and the weight."""
 
     gap: Floats
     mass: Floats
@@ -278,7 +279,7 @@ class LocalSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LocalProblem:
-    """Scores and outcomes in confidence bins, with a point, or a group, for each."""
+    """Scores and outcomes in confidence bins, with a point or a group for each row."""
 
     rows: Ints  # numbers of the rows of the forecasts that are looked at
     pairs: Pairs
@@ -314,14 +315,14 @@ class LocalProblem:
         return LocalSums(gap, mass, gamma, method)
 
     def _within_cells(self, values: Floats) -> Floats:
-        """Sums over all rows of the same bin and group: every similarity is 1 or 0."""
+        """Return sums over all rows of the same bin and group: every similarity is 1 or 0."""
         cell = self.bins if self.groups is None else self.groups * (len(self.edges) + 1) + self.bins
         _, place = np.unique(cell, return_inverse=True)
         return np.column_stack([np.bincount(place, column)[place] for column in values.T])
 
 
 def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:
-    """One row per sample: where it is, what was predicted, how wrong that is around it."""
+    """Return the landscape, one row per sample: its location, its prediction, its local error."""
     columns = {
         "row": problem.rows,
         "bin": problem.bins,
@@ -337,7 +338,7 @@ def landscape(problem: LocalProblem, sums: LocalSums) -> ResultTable:
 
 
 def summary_of(absolute: Floats, w: Floats | None, summary: str | float) -> float:
-    """Maximum, weighted mean, or the least value that a share of the weight is not above."""
+    """Return the maximum, the weighted mean, or the weighted quantile of the errors."""
     if summary == "max":
         return float(absolute.max())
     if summary == "mean":
@@ -349,7 +350,7 @@ def summary_of(absolute: Floats, w: Floats | None, summary: str | float) -> floa
 
 
 def _group_numbers(forecasts: Forecasts) -> Ints:
-    """Numbers 0 … G−1 of the groups, which must be known for every row."""
+    """Return numbers 0 … G−1 of the groups; raise InputError if a row has no group."""
     if forecasts.groups is None:
         set_in = (Argument("groups"), " in Forecasts.from_arrays")
         raise required("features", ("pass the group of each row, or set ", *set_in))
@@ -365,7 +366,7 @@ def _group_numbers(forecasts: Forecasts) -> Ints:
 
 
 def _features_of(forecasts: Forecasts) -> Floats:
-    """Return the features, which there must be, in float64."""
+    """Return the features in float64; raise InputError if they are missing."""
     if forecasts.features is None:
         name = Argument("features")
         raise required("features", ("pass ", name, ", or set ", name, " in Forecasts.from_arrays"))
@@ -373,7 +374,7 @@ def _features_of(forecasts: Forecasts) -> Floats:
 
 
 def _pairs_and_rows(lens: Lens, forecasts: Forecasts) -> tuple[Pairs, Ints]:
-    """Return the pairs in the region of a lens, and the rows they come from."""
+    """Return the pairs in the region of a lens, and the rows they belong to."""
     if not lens.one_score:
         hint = "OneVsRest(c) evaluates one class, TopLabel() the predicted one"
         raise must_be("lens", "yield one score per row", lens, hint=hint)

@@ -1,4 +1,4 @@
-"""Local errors by name: `lce` around each row, `mlce` at worst, and over many bandwidths."""
+"""Local errors by name: `lce` for each row, `mlce`, and errors over many bandwidths."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def mlce(
 ) -> float:
     """Maximum local calibration error: the largest `lce` of any row.
 
-    Use it to compare models at one bandwidth, and see `mlce_over_bandwidths` first. Small
-    bandwidths give the largest error of a single row, large ones `mce`. Sampling noise alone gives
-    a large value, and more so for a small bandwidth.
+    Use it to compare models at one bandwidth, and see `mlce_over_bandwidths` first. For small
+    bandwidths it approaches the largest error of a single row, for large ones `mce`. Sampling noise
+    alone gives a large value, especially for a small bandwidth.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def mlce_over_bandwidths(
 ) -> ResultTable:
     """Compute local errors for a range of bandwidths.
 
-    Use it to choose a bandwidth: one at which the errors have fallen from 1, while ``mass`` is
+    Use it to choose a bandwidth: one at which the errors have decreased from 1, but ``mass`` is
     still well below the number of rows in a bin.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Rows that were kept, and the weighted mean of what happened around a new row."""
+"""Stored rows, and the weighted mean of their values around a new row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAR = 0.01
 
 
 class Around(NamedTuple):
-    """What is around new rows, in their bins, relative to the nearest row there."""
+    """Sums around new rows in their bins, relative to the nearest row there."""
 
     weight: Floats  # sum of weights, each times k(x, x_i) / k(x, nearest)
     total: Floats  # sum of values × weights, times the same
@@ -27,7 +27,7 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Points in bins with weights and weighted values; a bandwidth of None sees all of a bin."""
+    """Points in bins with weights and weighted values; with bandwidth None, a whole bin is used."""
 
     points: Floats
     bins: Ints
@@ -38,13 +38,13 @@ class Neighbourhood:
 
     @property
     def scale(self) -> float:
-        """What distances are divided by."""
+        """The divisor of distances."""
         if self.bandwidth is None:
             return math.inf
         return scale_of(self.bandwidth, self.points.shape[1], self.kernel)
 
     def around(self, points: Floats | None, bins: Ints, device: Device | None = None) -> Around:
-        """Return the sums around new points, found on a device; without points, over bins."""
+        """Return the sums around new points, computed on a device; without points, over bins."""
         if points is not None and math.isfinite(self.scale):
             return self._met(points, bins, device, self.scale)
         most = 1 + max(int(bins.max(initial=0)), int(self.bins.max(initial=0)))
@@ -56,7 +56,7 @@ class Neighbourhood:
     def nearest(
         self, points: Floats | None, bins: Ints, device: Device | None = None
     ) -> ResultTable:
-        """Return the bin of new points, its weight, and how far and how like its nearest row is."""
+        """Return the bin of new points, its weight, and distance and kernel of the nearest row."""
         if points is not None and math.isinf(self.scale):  # any scale tells what is nearest
             distance = self._met(points, bins, device, 1.0).nearest
         else:
@@ -80,14 +80,14 @@ class Neighbourhood:
         return Around(found.sums[:, 0], found.sums[:, 1], found.nearest)
 
     def similarity(self, distance: Floats) -> Floats:
-        """Return the kernel of distances; 0 at infinity whatever the bandwidth."""
+        """Return the kernel of distances; it is 0 at infinity for every bandwidth."""
         with np.errstate(over="ignore", invalid="ignore"):
             apart = distance / self.scale
             exponent = apart * apart / 2 if self.kernel == "gaussian" else apart
         return np.where(np.isinf(distance), 0.0, np.exp(-exponent))
 
     def is_whole(self) -> bool:
-        """Whether there is a finite point, a weight above 0 and a share of it for every row."""
+        """Whether there is a finite point, a positive weight, and values for every row."""
         floats = (self.points, self.weights, self.totals)
         same = all(each.dtype == np.float64 and len(each) == len(self.bins) for each in floats)
         return (

@@ -1,14 +1,14 @@
-"""Kernel sums over points in feature space: the cost of everything local.
+"""Kernel sums over points in feature space, the most costly part of local methods.
 
-At every query the values of all points are summed, each times a kernel of its distance:
+At every query, the values of all points are summed, weighted by a kernel of their distance:
 
 - ``"laplacian"``: exp(−‖x − x'‖₁ / scale), with scale = d·γ the kernel of Luo et al. (2022);
 - ``"gaussian"``: exp(−‖x − x'‖₂² / (2·scale²)), with scale = γ (the paper names this kernel and
   gives no formula).
 
-The rule: Laplacian sums in up to four dimensions are found by an exact divide and conquer in
-O(n log^(d−1) n), unless there are so few queries or points that meeting them all is quicker.
-Everything else meets all points, in blocks, on all cores, or on the device of a torch tensor.
+Laplacian sums in up to four dimensions are computed by an exact divide and conquer in O(n log^(d−1)
+n), unless there are so few queries or points that summing all pairs is faster. Otherwise all pairs
+are summed, in blocks, on all cores, or on the device of a torch tensor.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FURTHEST = 1e100  # squares of distances stay finite, and those of scales above 
 
 @dataclass(frozen=True, eq=False)
 class KernelSums:
-    """Sums of kernel · values at every query, and how they were found."""
+    """Sums of kernel · values at every query, and the algorithm that computed them."""
 
     sums: Any  # (q, m), an array like the points
     nearest: Any  # (q,) distance of the nearest point where sums are relative to it, else None
@@ -56,7 +56,7 @@ def kernel_sums(
     scale: float,
     relative: bool = False,
 ) -> KernelSums:
-    """Sum the values of all points at every query, each times a kernel of its distance.
+    """Sum the values of all points at every query, weighted by a kernel of their distance.
 
     Use it to build other local statistics. `LocalError` uses it for its errors.
 
@@ -179,7 +179,7 @@ def kernel_sums_by_bin(
 def _in_reach(
     points: Floats, queries: Floats | None, scale: float
 ) -> tuple[int, Floats, Floats | None, float]:
-    """Points and scale divided by 2^power where squares of distances would leave float64."""
+    """Divide points and scale by 2^power if squared distances would overflow or underflow."""
     given = [points] if queries is None else [points, queries]
     largest = max(float(np.abs(each).max(initial=0)) for each in given)
     size, reach = np.frexp(largest)[1], np.frexp(FURTHEST)[1]
@@ -196,7 +196,7 @@ def _in_reach(
 def _sums_of_sets(
     sets: list[KernelSet], kernel: Kernel, scale: float, relative: bool
 ) -> tuple[list[KernelTotals], str]:
-    """Return the sums of every set, by the rule, and the method of the largest."""
+    """Return the sums of every set, and the method of the largest set."""
     gaussian = kernel == "gaussian"
     steep = steepness(scale, kernel)
     divide = [_divides(one, kernel) for one in sets]
@@ -211,12 +211,12 @@ def _sums_of_sets(
 
 
 def can_divide(n_dims: int, kernel: str) -> bool:
-    """Whether sums of arrays can be found by divide and conquer."""
+    """Return whether sums of arrays can be computed by divide and conquer."""
     return kernel == "laplacian" and n_dims <= MOST_DIVIDED and in_use() == "native"
 
 
 def _divides(one: KernelSet, kernel: Kernel) -> bool:
-    """Return whether to divide and conquer; it is exact too, so only speed decides."""
+    """Return whether divide and conquer is faster; both methods are exact."""
     d = one.points.shape[1]
     if not can_divide(d, kernel):
         return False
@@ -227,10 +227,11 @@ def _divides(one: KernelSet, kernel: Kernel) -> bool:
 
 
 def _divided(sets: list[KernelSet], steep: float, relative: bool) -> list[KernelTotals]:
-    """Sums by divide and conquer, relative to the nearest point if asked.
+    """Compute sums by divide and conquer, relative to the nearest point on request.
 
-    Where the kernel of the nearest point is not tiny, plain sums are divided by it: their relative
-    error is that of exponents up to 460, 1e-13. Elsewhere points that can count meet the query.
+    If the kernel of the nearest point is not tiny, plain sums are divided by it; exponents up to
+    460 limit their relative error to 1e-13. Otherwise, all points whose kernel is not negligible
+    are summed directly.
     """
     plain = engine.kernel_sums.divided_sums(sets, steep)
     if not relative:
@@ -255,7 +256,7 @@ def _sets(
     queries: Floats | None,
     query_bins: NDArray[Any] | None,
 ) -> tuple[list[KernelSet], list[Ints]]:
-    """One set for every bin with points and queries, and the rows of its queries."""
+    """Return one set for every bin with points and queries, and the rows of its queries."""
     of_points = _rows_of(bins)
     if queries is None:
         rows = list(of_points.values())
@@ -269,7 +270,7 @@ def _sets(
 
 
 def _rows_of(bins: NDArray[Any]) -> dict[int, Ints]:
-    """The rows of every bin that has any, in increasing order."""
+    """Return the rows of every non-empty bin, in increasing order."""
     if len(bins) == 0:
         return {}
     low, high = int(bins.min()), int(bins.max())
@@ -305,10 +306,10 @@ def _is_tensor(array: Any) -> bool:
 
 
 def nearest_l1(one: KernelSet) -> Floats:
-    """L1 distance of every query to its nearest point.
+    """Return the L1 distance of every query to its nearest point.
 
-    Coordinates are added in order, as in all other sums. Points that coincide are taken once: a
-    leaf of the tree holds all of them, however many, and is searched one by one.
+    Coordinates are added in order, as in all other sums. Duplicate points are removed, because a
+    leaf of the tree would hold all of them, and a leaf is searched point by point.
     """
     from scipy.spatial import cKDTree
 

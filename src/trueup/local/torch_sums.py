@@ -1,10 +1,10 @@
 """Kernel sums of torch tensors, on their device: all points, block by block.
 
 The differences of the pairs in a block take a fixed amount of memory, whatever the number of
-points. It is large on a GPU, where every block costs some launches. On a CPU, one coordinate at a
-time takes as much as stays in a cache. Distances are taken from differences (|a|² + |b|² − 2ab
-would lose close points) in the precision of the tensors; blocks are added in float64. Products are
-taken column by column: a matrix product might be rounded to TF32.
+points. It is large on a GPU, where every block costs several kernel launches. On a CPU, the
+differences of one coordinate fit in a cache. Distances are taken from differences (|a|² + |b|² −
+2ab would lose close points) in the precision of the tensors; blocks are added in float64. Products
+are taken column by column: a matrix product might be rounded to TF32.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tensor_sums(
     scale: float,
     relative: bool,
 ) -> tuple[Tensor, Tensor | None]:
-    """Sums at every query over the points of its bin, and distances of the nearest if relative.
+    """Return sums at every query over the points of its bin, and distances of the nearest point.
 
     Sums are float64 for float64 points and float32 for float32 ones, on the same device.
     """
@@ -74,7 +74,7 @@ def _plain(x: Tensor, y: Tensor, values: Tensor, kernel: str, steep: float) -> T
 
 
 def _symmetric(x: Tensor, values: Tensor, kernel: str, steep: float) -> Tensor:
-    """Sums at the points themselves: a block above the diagonal serves both ways."""
+    """Return sums at the points themselves; each block above the diagonal is used twice."""
     sums = _zeros(x, values)
     blocks = list(_blocks(x))
     for i, rows in enumerate(blocks):
@@ -89,7 +89,7 @@ def _symmetric(x: Tensor, values: Tensor, kernel: str, steep: float) -> Tensor:
 def _relative(
     x: Tensor, y: Tensor, values: Tensor, kernel: str, steep: float
 ) -> tuple[Tensor, Tensor]:
-    """Sums of e^{−(distance − smallest)·steep}; they are scaled down as nearer points come."""
+    """Sums of e^{−(distance − smallest)·steep}, rescaled when nearer points are found."""
     import torch
 
     sums = _zeros(x, values)
@@ -106,7 +106,7 @@ def _relative(
 
 
 def _distances(x: Tensor, y: Tensor, kernel: str) -> Tensor:
-    """L1, or squared Euclidean, distances of (d, a) and (d, b) coordinates, (a, b)."""
+    """Return L1 or squared Euclidean distances (a, b) of coordinates (d, a) and (d, b)."""
     import torch
 
     step = _at_once(x)
@@ -136,7 +136,7 @@ def _add_products(sums: Tensor, weight: Tensor, values: Tensor) -> None:
 
 
 def _blocks(x: Tensor) -> Iterator[slice]:
-    """Stretches of points, so that the differences of any two stretches fit."""
+    """Return ranges of points such that the differences of any two ranges fit in memory."""
     n = x.shape[1]
     room = CPU_BYTES if x.device.type == "cpu" else GPU_BYTES
     most = int((room / (_at_once(x) * x.element_size())) ** 0.5)

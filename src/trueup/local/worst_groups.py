@@ -1,4 +1,4 @@
-"""Groups and neighborhoods: local errors compared with the errors of the worst group."""
+"""Comparison of local errors with the errors of the worst group."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def max_group_mce(
         if len(rows) >= min_rows
     ]
     if not found:
-        raise must_be("min_rows", "no more than the rows of the largest group", min_rows)
+        raise must_be("min_rows", "at most the number of rows of the largest group", min_rows)
     return max(found)
 
 
@@ -160,8 +160,8 @@ def mlce_group_correlation(
 ) -> ResultTable:
     """Correlate MLCE with `max_group_mce` over several models (Luo et al. 2022, Table 2).
 
-    If the correlation is high, the local error shows which models treat groups alike, without
-    knowing the groups.
+    If the correlation is high, the local error shows which models treat groups equally, without
+    information about the groups.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def mlce_group_correlation(
     """
     measure = LocalError() if estimator is None else estimator
     if not isinstance(measure, LocalError) or measure.kernel == "group":
-        raise must_be("estimator", "a LocalError whose kernel is not that of groups", estimator)
+        raise must_be("estimator", 'a LocalError with a kernel other than "group"', estimator)
     gammas = checked_bandwidths(bandwidths, or_none=True)
     if not isinstance(models, Mapping) or len(models) == 0:
         raise must_be("models", "a dictionary of probabilities by name", models)

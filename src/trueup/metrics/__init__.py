@@ -1,9 +1,9 @@
-"""Every named metric, each a one-line composition.
+"""The named metrics, each of them a one-line composition.
 
 All take ``(probs, labels)`` or one `Forecasts`. 1-D ``probs`` are the probability of the
-positive class (or stored confidences, with "was it right" as labels); (n, K) rows are whole
-predictions. Unless documented otherwise, a metric measures the positive class of 1-D data, and the
-predicted class ("top label") or every class of a matrix.
+positive class (or stored confidences, with labels for whether each prediction was right); (n, K)
+rows are whole predictions. Unless documented otherwise, a metric measures the positive class of 1-D
+data, and the predicted class ("top label") or every class of a matrix.
 
 The estimator behind a metric is ``ece.estimator(n_bins=10)``.
 """

@@ -18,7 +18,7 @@ from trueup.metrics.declare import metric
     instead="smooth_ece, which adapts its bandwidth.",
 )
 def ece_kde() -> DensityError:
-    r"""Calibration error from kernel density estimates: `ece` with curves instead of bins.
+    r"""Calibration error from kernel density estimates: `ece` with densities instead of bins.
 
     :math:`\int |x f(x) - g(x)|\,dx`, where f is the density of the scores and g the density of the
     positive rows times their fraction. Both use the triweight kernel, reflected at 0 and 1.
@@ -48,7 +48,7 @@ def ece_kde() -> DensityError:
 def smooth_ece() -> SmoothError:
     r"""Smooth ECE: smoothed residuals, with a bandwidth equal to the error itself.
 
-    The :math:`\sigma` that solves
+    It is the :math:`\sigma` that solves
     :math:`\int|\frac1n\sum_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, where K is a Gaussian
     reflected at 0 and 1. There are no tuning parameters. Unlike binned errors, it is continuous in
     the predictions, because there is no bin edge for a score to cross.
@@ -82,8 +82,9 @@ def skce(*, bandwidth: float | None = None) -> KernelError:
     (canonical) calibration.
 
     Use it to test, or to compare models at one bandwidth. It is a squared error whose estimate may
-    be negative; for a calibrated model it is negative about 60% of the time, which means no sign of
-    error. Cost: one sort and a scan for 1-D ``probs``; n² kernel values, in blocks, for a matrix.
+    be negative; for a calibrated model it is negative about 60% of the time, and a negative value
+    is no evidence of miscalibration. Cost: one sort and a scan for 1-D ``probs``; n² kernel values,
+    in blocks, for a matrix.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:
 
 @metric(
     use="Find errors of one direction over a long range of scores.",
-    instead="kuiper for a range in the middle; rmsce_debiased for errors that alternate.",
+    instead="kuiper for errors in a range of scores; rmsce_debiased if errors change sign.",
 )
 def ks_error() -> CumulativeError:
     r"""Kolmogorov–Smirnov calibration error: the largest absolute cumulative mean of score − label.
@@ -159,7 +160,7 @@ def ks_error() -> CumulativeError:
 
 @metric(
     use="Find the range of scores with the largest total error.",
-    instead="rmsce_debiased for errors that alternate.",
+    instead="rmsce_debiased if errors change sign.",
 )
 def kuiper() -> CumulativeError:
     """Kuiper calibration error: the largest |Σ (score − label)|/n over any range of scores.
@@ -182,7 +183,7 @@ def kuiper() -> CumulativeError:
 
 
 @metric(
-    use="Ask how far single predictions are off, with PointwiseError().errors.",
+    use="Measure how far off single predictions are, with PointwiseError().errors.",
     instead="smooth_ece for one number about the model.",
 )
 def psce(*, decay: float = 0.9) -> PointwiseError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from trueup.bins import EqualMass, EqualWidth, NumberOfBins
+from trueup.bins import EqualMass, EqualWidth
+from trueup.bins.scores import NumberOfBins
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError
@@ -26,8 +27,7 @@ def ece(*, n_bins: NumberOfBins = 15) -> BinnedError:
     Use it to compare with published numbers. It is biased upward if bins hold few rows, so it is
     rarely 0 for a calibrated model, and errors that cancel within a bin go undetected. Prefer
     `rmsce_debiased` or `ece_sweep` to judge a model. For two columns it measures the predicted
-    class, which is not the binary question: pass ``probs[:, 1]`` for that. Cost: one pass over the
-    data.
+    class; pass ``probs[:, 1]`` to measure the positive class. Cost: one pass over the data.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
 
     :math:`\max_b |f_b - y_b|` over 15 equal-width bins, with mean confidence f and accuracy y. Use
     it for safety questions, and with care: the worst bin often holds only a handful of rows, and
-    then the number is noise, biased upward. Cost: one pass over the data.
+    the result is then mostly noise and biased upward. Cost: one pass over the data.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def mce(*, n_bins: NumberOfBins = 15) -> BinnedError:
 def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Root mean squared calibration error: `ece` with more weight on larger gaps.
 
-    :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 equal-width bins; never below `ece`. Use it to
-    compare with published numbers. It is biased upward in the same way. Cost: one pass over the
-    data.
+    :math:`(\sum_b s_b (f_b - y_b)^2)^{1/2}` over 15 equal-width bins; never smaller than `ece`. Use
+    it to compare with published numbers. It is biased upward in the same way. Cost: one pass over
+    the data.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def rmsce(*, n_bins: NumberOfBins = 15) -> BinnedError:
 
 
 @metric(
-    use="Report an average error in plain units with few rows.",
+    use="Report a mean absolute error with few rows.",
     instead="rmsce_debiased, whose correction removes more of the bias.",
 )
 def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
@@ -112,9 +112,9 @@ def ece_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     :math:`2\sum_b s_b |f_b - y_b| - \sum_b s_b E|f_b - R_b|` with
     :math:`R_b \sim N(y_b, y_b(1-y_b)/n_b)`, clipped at 0; the expectation has a closed form.
 
-    Use it for the mean absolute error if samples are few. It is a heuristic, as its authors say:
-    for a calibrated model it removes about 40% of the upward bias. `rmsce_debiased` does better.
-    Cost: bin edges and one pass over the data.
+    Use it for the mean absolute error if samples are few. According to its authors it is a
+    heuristic: for a calibrated model it removes about 40% of the upward bias. `rmsce_debiased` does
+    better. Cost: bin edges and one pass over the data.
 
     Parameters
     ----------
@@ -143,8 +143,9 @@ def rmsce_debiased(*, n_bins: NumberOfBins = 15) -> BinnedError:
     The root of :math:`\sum_b s_b [(f_b - y_b)^2 - y_b(1-y_b)/(n_b-1)]`, clipped at 0.
 
     Use it to judge a model: its square is unbiased if scores are constant within bins, and a little
-    low otherwise. A value of 0 means that the squared estimate, which may be negative, shows no
-    error; `BinnedError.measure` keeps it. Cost: bin edges and one pass over the data.
+    low otherwise. A value of 0 means that the squared estimate is negative or 0, which shows no
+    error; `BinnedError.measure` keeps the squared estimate. Cost: bin edges and one pass over the
+    data.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def sce(*, n_bins: NumberOfBins = 15) -> BinnedError:
     :math:`\frac1K\sum_k\sum_b \frac{n_{bk}}{n}|f_{bk} - y_{bk}|` over 15 equal-width bins.
 
     Use it if the probabilities of all classes matter, not only the top label. With many classes
-    most predictions are near 0 and dilute it, so compare models with the same K only, or see
+    most predictions are near 0 and make it small, so compare only models with the same K, or use
     `tace`. For 1-D ``probs`` it equals `ece`. Cost: one pass over the data.
 
     Parameters
@@ -250,8 +251,8 @@ def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
     r"""Adaptive calibration error: `sce` with equal-mass bins for every class.
 
     :math:`\frac1K\sum_k\sum_r \frac{n_{rk}}{n}|f_{rk} - y_{rk}|` over 15 equal-mass bins per class,
-    every prediction included. Bins follow the scores, so no bin is nearly empty. Like every plug-in
-    error, it is biased upward. Cost: bin edges for each class and one pass over the data.
+    every prediction included. Bin edges follow the scores, so no bin is nearly empty. Like every
+    plug-in error, it is biased upward. Cost: bin edges for each class and one pass over the data.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def ace(*, n_bins: NumberOfBins = 15) -> BinnedError:
 
 
 @metric(
-    use="Compare models of many classes, where tiny probabilities are most of all.",
+    use="Compare models with many classes, if most probabilities are tiny.",
     instead="marginal_error_debiased; class_errors for each class.",
 )
 def tace(

@@ -15,8 +15,8 @@ def ici(*, lens: Lens | None = None) -> CurveError:
     r"""Integrated calibration index: the mean distance of predictions from a loess curve.
 
     :math:`\frac1n\sum_i |p_i - c(p_i)|`, where c is the loess fit of the labels to the predictions
-    (local quadratics, with 75% of the rows in each window). Use it to report what clinical papers
-    report.
+    (local quadratics, with 75% of the rows in each window). Use it for comparison with clinical
+    papers.
 
     It is above 0 for a calibrated model, because the curve follows sampling noise. Cost: a sort and
     about a hundred local fits.
@@ -28,9 +28,9 @@ def ici(*, lens: Lens | None = None) -> CurveError:
         than two columns.
 
     The value equals that of R's ``loess(surface="direct")``, which fits the curve at every score.
-    R's default, ``surface="interpolate"``, blends fits at a few scores. Published code uses the
-    default. In one published example of 1,000 rows, the ICI differs by 0.6%, E50 by 0.6%, E90 by
-    0.2% and Emax by 6%.
+    R's default, ``surface="interpolate"``, interpolates between fits at a few scores. Published
+    code uses the default. In one published example of 1,000 rows, the ICI differs by 0.6%, E50 by
+    0.6%, E90 by 0.2% and Emax by 6%.
 
     References
     ----------
@@ -53,8 +53,8 @@ def e50(*, lens: Lens | None = None) -> CurveError:
     """Median distance of predictions from a loess curve.
 
     Like `ici`, with the median instead of the mean. Use it next to `ici` and `e90` to show how the
-    distances vary between rows. It differs from that of R's default loess as `ici` does: by 0.6% in
-    one published example.
+    distances vary between rows. As for `ici`, the value with R's default loess is different, by
+    0.6% in one published example.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def e90(*, lens: Lens | None = None) -> CurveError:
     """90th percentile of the distance of predictions from a loess curve.
 
     Like `ici`, with the 90th percentile instead of the mean. Use it next to `ici` to see how large
-    the error is for the worst rows; Emax is ``CurveError(quantile=1.0)``. It differs
-    from that of R's default loess as `ici` does: by 0.2% in one published example, and Emax by 6%.
+    the error is for the worst rows; Emax is ``CurveError(quantile=1.0)``. As for `ici`, the value
+    with R's default loess is different, by 0.2% in one published example, and Emax by 6%.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One declaration of a named metric: the function that users call and its estimator."""
+"""The declaration of named metrics: the function that users call, and its estimator."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ float
 def _refuse_scikit_learn(name: str) -> None:
     """Raise InputError if scikit-learn calls a metric: it passes labels first, or a classifier.
 
-    Labels and predicted classes in the place of probabilities and labels can give a number, which
-    means nothing.
+    With labels and predicted classes in place of probabilities and labels, the result could be a
+    meaningless number.
     """
     caller = sys._getframe(3).f_globals.get("__name__", "")  # behind the metric and its hints
     if caller.partition(".")[0] == "sklearn":
@@ -72,13 +72,13 @@ def metric(
 ) -> Any:
     """Declare a named metric by a function that makes its estimator from keyword options.
 
-    ``use`` and ``instead`` are sentences for `trueup.explain`: what the metric is for, and what is
-    better for other purposes. With them it is written ``@metric(use=..., instead=...)``.
+    ``use`` and ``instead`` are sentences for `trueup.explain`: the purpose of the metric, and
+    alternatives for other purposes. With them, write ``@metric(use=..., instead=...)``.
 
     The metric takes ``(probs, labels, *, <options>, weights, logits)`` and returns a float; its
     attribute ``estimator`` is `compose`: ``ece.estimator(n_bins=10)`` is what ``ece(…, n_bins=10)``
-    calls. Its signature for editors and mypy stands in ``metrics/__init__.pyi``. Its docstring is
-    that of `compose`, which documents the options alone, with the other parameters added.
+    calls. Its signature for editors and mypy is in ``metrics/__init__.pyi``. Its docstring is that
+    of `compose`, which documents only the options; the other parameters are added.
     """
     if compose is None:
         return partial(metric, use=use, instead=instead)
@@ -111,7 +111,7 @@ def metric(
 
 
 def _with_shared_parameters(docstring: str) -> str:
-    """Return a docstring with the parameters of all metrics around those of one."""
+    """Return the docstring of one metric with the parameters of all metrics added."""
     paragraphs = docstring.split("\n\n")
     options = [each for each in paragraphs if each.startswith("Parameters\n---")]
     before = next(

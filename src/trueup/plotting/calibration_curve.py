@@ -12,6 +12,9 @@ from trueup.plotting.common.score_axes import (
     Zoom,
     about_zoom,
     check_zoom,
+    has_room_beside,
+    inches_of_square,
+    label_scores,
     limits_of,
     limits_of_heights,
     ticks_by_size,
@@ -20,8 +23,8 @@ from trueup.plotting.common.style import (
     DASHED,
     FAINT,
     MUTED,
+    TINY,
     Look,
-    inches_of,
     is_compact,
     legend_beside,
     legend_inside,
@@ -29,6 +32,7 @@ from trueup.plotting.common.style import (
     on,
     percent_axis,
     shrink,
+    small_print,
     tidy,
     words,
 )
@@ -111,16 +115,20 @@ def plot_calibration_curve(
         band: dict[str, Any] = {"color": shown.colour, "alpha": 0.2, "linewidth": 0}
         axes.fill_between(score[here], low[here], high[here], label="confidence band", **band)
     strip = _strip(axes, score, share, limits, shown, index)
-    strip.set_xlabel(f"predicted probability{about_zoom(limits, max(room.not_drawn))}")
+    zoomed = about_zoom(limits, max(room.not_drawn))
+    label_scores(axes, strip, "predicted probability", zoomed)
     axes.set_ylabel("observed frequency")
-    ticks_by_size(axes, inches_of(axes))
+    ticks_by_size(axes, inches_of_square(axes))
     tidy(axes)
     write_above(axes, title, remark)
     if compact:
         shrink(axes)
         shrink(strip)
         over = float(np.sum(share * (label - score))) > 0
-        legend_inside(axes, "lower right" if over else "upper left", left_out=["calibrated"])
+        if has_room_beside(axes):
+            legend_beside(axes, size=small_print(TINY))
+        else:
+            legend_inside(axes, "lower right" if over else "upper left", left_out=["calibrated"])
     else:
         legend_beside(axes)
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ from trueup.plotting.common.style import (
     tidy,
     words,
 )
+from trueup.readable import minus
 from trueup.results import Decomposition
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ SIZE = (6.4, 2.9)
 
 
 class Term(NamedTuple):
-    """One term of the sum: its sign in it and how it is drawn."""
+    """One term of the sum: its sign and its style."""
 
     name: str
     sign: int
@@ -107,15 +109,21 @@ def _terms(*found: Decomposition) -> list[Term]:
     return [t for t in TERMS if t.name != "within" or any(one.within != 0 for one in found)]
 
 
+def _largest(*found: Decomposition) -> float:
+    """Return the largest term, which the others are compared with."""
+    return max(max(abs(one.score), abs(one.uncertainty)) for one in found)
+
+
 def _sum(axes: Axes, found: Decomposition, score: str) -> Axes:
     terms = _terms(found)
     start, names, ends = 0.0, [], [0.0, found.score]
+    largest = _largest(found)
     for place, term in enumerate(terms):
         value = getattr(found, term.name)
         step = term.sign * value
         low, high = min(start, start + step), max(start, start + step)
         _bar(axes, place, low, high - low, term, 0.62)
-        _write(axes, place, high, value)
+        _write(axes, place, high, value, largest)
         joint: dict[str, Any] = {"color": MUTED, "linewidth": 0.9, "linestyle": (0, (2, 2))}
         axes.vlines(start + step, place + 0.31, place + 0.69, **joint)
         start += step
@@ -123,7 +131,7 @@ def _sum(axes: Axes, found: Decomposition, score: str) -> Axes:
         sign = "−" if term.sign < 0 else "+" if place else ""
         names.append(f"{sign} {'within bins' if term.name == 'within' else term.name}".strip())
     axes.barh(len(terms), found.score, 0.62, color=INK)
-    _write(axes, len(terms), max(found.score, 0.0), found.score)
+    _write(axes, len(terms), max(found.score, 0.0), found.score, largest)
     axes.set_yticks(range(len(terms) + 1), [*names, f"= {score}"])
     _frame(axes, ends, len(terms) + 1)
     axes.set_xlabel(score)
@@ -134,14 +142,17 @@ def _beside(axes: Axes, found: Mapping[str, Decomposition], score: str) -> Axes:
     terms = _terms(*found.values())
     thick = 0.8 / len(terms)
     ends = [0.0]
+    largest = _largest(*found.values())
     for row, one in enumerate(found.values()):
         for place, term in enumerate(terms):
             value = float(getattr(one, term.name))
             at = row - 0.4 + (place + 0.5) * thick
             _bar(axes, at, 0, value, term, 0.92 * thick, label=row == 0)
-            _write(axes, at, max(value, 0.0), value)
+            _write(axes, at, max(value, 0.0), value, largest)
             ends.append(value)
-    names = [f"{words(name, 20)}\n{score} {_text(one.score)}" for name, one in found.items()]
+    names = [
+        f"{words(name, 20)}\n{score} {_text(one.score, largest)}" for name, one in found.items()
+    ]
     axes.set_yticks(range(len(found)), names)
     _frame(axes, ends, len(found))
     axes.set_xlabel(f"{score} = uncertainty − discrimination + miscalibration")
@@ -171,15 +182,17 @@ def _bar(
     )
 
 
-def _text(value: float) -> str:
-    return f"{value:.4f}".replace("-", "−")  # as the decomposition prints itself
+def _text(value: float, largest: float) -> str:
+    """Four decimals, as the decomposition prints itself, and more where all terms are small."""
+    digits = 4 if largest >= 0.1 or largest <= 0 else 3 - math.floor(math.log10(largest))
+    return minus(f"{value:.{digits}f}")
 
 
-def _write(axes: Axes, place: float, end: float, value: float) -> None:
+def _write(axes: Axes, place: float, end: float, value: float, largest: float) -> None:
     """Write a number to the right of its bar."""
     offset: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points"}
     text: dict[str, Any] = {"va": "center", "color": INK, "fontsize": SMALL}
-    axes.annotate(_text(value), (end, place), **offset, **text)
+    axes.annotate(_text(value, largest), (end, place), **offset, **text)
 
 
 def _frame(axes: Axes, ends: list[float], rows: int) -> None:

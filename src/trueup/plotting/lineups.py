@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueup.bins import EqualMass
+from trueup.calls.hints import hinted
 from trueup.checks import check_whole
 from trueup.errors import InputError
 from trueup.estimators import BinnedError
@@ -15,6 +16,7 @@ from trueup.inference import consistency_band
 from trueup.lens import Lens, binary_problem, chosen_lens
 from trueup.plotting.common.score_axes import Zoom, check_zoom, limits_of, limits_of_heights
 from trueup.plotting.common.style import BLUE, DASHED, INK, MUTED, check_size, need_matplotlib, tidy
+from trueup.plotting.reliability import FEW, SERIES, SERIES_OF_FEW, spread_of
 from trueup.seeds import Seed, generator_of
 from trueup.tables import BinTable
 
@@ -27,6 +29,7 @@ SIZE = (9.0, 7.8)
 ACROSS = 5
 
 
+@hinted
 def lineup(
     probs: object,
     labels: object = None,
@@ -44,18 +47,18 @@ def lineup(
 
     All panels have the same scores. In one of them, at random, are the labels of the data; in the
     others labels are drawn with the predicted probabilities, as for a calibrated model. If you can
-    pick the data's own among 20 panels without knowing its place, that is evidence against
-    calibration at the 5% level, for your eye as the test. The caption at the bottom, upside down,
-    says which it is, and so does the attribute ``place`` of the figure.
+    pick the panel of the data among 20 without knowing its place, that is evidence against
+    calibration at the 5% level: your eye is the test. The upside-down caption at the bottom says
+    which one it is, and so does the attribute ``place`` of the figure.
 
     Parameters
     ----------
     probs : array_like or Forecasts
         Predicted probabilities, (n,) or (n, K).
     labels : array_like, optional
-        Labels, hard ones; not needed with `Forecasts`.
+        Hard labels; omit them if `probs` is a `Forecasts`.
     n_panels : int
-        Number of panels, the data's own included.
+        Number of panels, including that of the data.
     n_bins : int
         Number of equal-mass bins.
     lens : Lens, optional
@@ -69,7 +72,7 @@ def lineup(
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
-        Seed of labels and place; by default others each time.
+        Random seed of labels and place; by default, they differ from call to call.
 
     Returns
     -------
@@ -126,13 +129,14 @@ def lineup(
 
 
 def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
-    """Draw all tables with the same limits; axes without a table are taken away."""
+    """Plot all tables with the same limits; axes without a table are removed."""
     band = consistency_band(tables[0])
     full = np.flatnonzero(tables[0].count)
     labels = [table.mean_label[full] for table in tables]
     score, share = tables[0].mean_score[full], tables[0].share[full]
     low, high = band["low"][full], band["high"][full]
-    limits = limits_of(zoom, score, share, low, high, *labels)
+    limits = limits_of(zoom, score, share, low, high, *labels, spread=spread_of(tables[0]))
+    few = tables[0].count[full] < FEW
     of_heights = limits_of_heights(limits, labels, None)
     for number, axes in enumerate(all_axes, start=1):
         if number > len(tables):
@@ -140,7 +144,11 @@ def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
             continue
         axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=0.9)
         line: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 3, "linewidth": 1.0}
-        axes.plot(score, labels[number - 1], gid="reliability", **line)
+        heights = labels[number - 1]
+        axes.plot(score[~few], heights[~few], gid=SERIES, **line)
+        if few.any():
+            hollow: dict[str, Any] = {"linestyle": "none", "markerfacecolor": "white"}
+            axes.plot(score[few], heights[few], gid=SERIES_OF_FEW, **line | hollow)
         axes.set(xlim=limits, ylim=of_heights)
         axes.set_aspect("equal", adjustable="box")
         _tidy(axes, number)

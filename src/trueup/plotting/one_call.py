@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trueup.bins import Binning, EqualMass, EqualWidth
+from trueup.calls.hints import hinted
 from trueup.checks import check_flag
 from trueup.errors import InputError, must_be
 from trueup.estimators import BinnedError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 BINNINGS: dict[str, Any] = {"equal-width": EqualWidth, "equal-mass": EqualMass}
 
 
+@hinted
 def reliability_diagram(
     probs: object,
     labels: object = None,
@@ -62,7 +64,8 @@ def reliability_diagram(
     n_bins : int
         Number of bins.
     binning : {"equal-width", "equal-mass"} or Binning
-        Which bins; a `Binning`, such as ``tu.bins.VarianceTree()``, in place of ``n_bins``.
+        Which bins. Equal-mass bins show more where most scores are close together, as for rare
+        outcomes. A `Binning`, such as ``tu.bins.VarianceTree()``, in place of ``n_bins``.
     lens : Lens, optional
         Which part of a matrix is shown, such as ``tu.lens.OneVsRest(2)`` for class 2.
     form : {"classical", "deviation"}

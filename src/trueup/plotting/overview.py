@@ -1,23 +1,32 @@
-"""Figures of an evaluation: one kind of the registry, or several on one page."""
+"""Figures of an evaluation: a single registered kind, or several on one page."""
 
 from __future__ import annotations
 
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from trueup.errors import InputError, must_be
 from trueup.evaluation import Evaluation
 from trueup.plotting.common.remarks import about_error
+from trueup.plotting.common.score_axes import BEYOND
+from trueup.plotting.common.small_figures import fit_small
 from trueup.plotting.common.style import check_size, need_matplotlib, on, plain, small_axes, words
 from trueup.plotting.registry import FIGURES, KINDS, OVERVIEW, Entry, Parts
+from trueup.tables import BinTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACROSS = 2
 PANEL_SIZE = (6.6, 4.6)
+NAME_IN_TITLE = 16  # letters of the model in titles of panels
 LINE = 118  # letters of the headline
 LEAST_PANEL = "bins"  # left out where it would stand alone in its row
+NARROW_BINS = ("reliability", "equal-mass")  # one of them is shown: where rows crowd, the second
+ENOUGH_BINS = 4
+LEAST_SIZE = (9.0, 3.0)  # inches of the page, and of each row of panels on it
 ADVICE = "recalibration"  # shown where the verdict recommends it
 
 
@@ -28,11 +37,12 @@ def plot_overview(
     name: object = None,
     size: tuple[float, float] | None = None,
 ) -> Figure:
-    """Plot the diagrams that say most about some predictions, on a new figure.
+    """Plot the most informative diagrams of an evaluation on a new figure.
 
-    The headline is the first answer of the verdict. Below it: the reliability diagram, deviations,
-    errors with their intervals and the error expected of a calibrated model; and where there are:
-    classes, groups and models, and recalibrators if the verdict recommends one.
+    The headline is the first answer of the verdict. Below it are the reliability diagram,
+    deviations, and errors with their intervals and the errors expected of a calibrated model.
+    Classes, groups and models are included if there are any, and recalibrators if the verdict
+    recommends one.
 
     Parameters
     ----------
@@ -86,7 +96,7 @@ def figure_of(
             return _figure(entry, parts, title, name, size, zoom, stats)
     there = [OVERVIEW, *dict.fromkeys(each.kind for each in FIGURES if each.possible(parts))]
     others = ", ".join(name for name in there if name != kind)
-    rule = f"{kind!r} is not available for these data; there are: {others}"
+    rule = f"{kind!r} is not available for these data; available: {others}"
     raise InputError("kind", rule, hint=entries[0].hint)
 
 
@@ -144,6 +154,8 @@ def _figure(
     above = plain(title) if title else words(name) if name is not None else ""
     if above and not entry.takes:
         axes.set_title(above, loc="left", fontsize="medium", fontweight="bold")
+    if size is not None and not entry.takes:
+        fit_small(axes)
     figure: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
     return figure
 
@@ -154,8 +166,13 @@ def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | No
     from trueup.plotting.common.figures import NotebookFigure
 
     panels = _panels(parts)
-    first = f" ({words(next(iter(parts.get('models'))))})" if "models" in parts else ""
+    first = (
+        f" ({words(next(iter(parts.get('models'))), NAME_IN_TITLE)})" if "models" in parts else ""
+    )
     down = -(-len(panels) // ACROSS)
+    if size is not None and (size[0] < LEAST_SIZE[0] or size[1] < LEAST_SIZE[1] * down):
+        rule = f"at least {LEAST_SIZE[0]:g} by {LEAST_SIZE[1] * down:g} inches for an overview"
+        raise must_be("size", rule, size, hint="plot one kind of figure, such as reliability")
     headline = _headline(parts, title, name)
     inches = 0.3 * len(headline)
     figure = NotebookFigure.of_size(size or (ACROSS * PANEL_SIZE[0], down * PANEL_SIZE[1] + inches))
@@ -179,13 +196,22 @@ def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | No
 
 def _panels(parts: Parts) -> list[Entry]:
     """Return the figures of the page, in their order; an even number of them if possible."""
-    panels = [each for each in FIGURES if each.title and each.kind != ADVICE]
+    twice = NARROW_BINS[0 if is_crowded(parts.get("reliability")) else 1]
+    panels = [each for each in FIGURES if each.title and each.kind not in (ADVICE, twice)]
     panels = [each for each in panels if each.present(parts)]
     if "advised" in parts:
         panels += [each for each in FIGURES if each.kind == ADVICE and each.present(parts)]
     if len(panels) % ACROSS:
         panels = [each for each in panels if each.kind != LEAST_PANEL]
     return panels
+
+
+def is_crowded(table: BinTable | None) -> bool:
+    """Whether so few bins hold 99% of the rows that a diagram of them shows little."""
+    if table is None or table.n_bins < ENOUGH_BINS:
+        return False
+    largest = np.sort(table.share)[::-1]
+    return bool(np.searchsorted(np.cumsum(largest), 1 - BEYOND) + 1 < ENOUGH_BINS)
 
 
 def _headline(parts: Parts, title: str, name: object) -> list[str]:

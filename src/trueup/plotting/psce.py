@@ -9,17 +9,32 @@ import numpy as np
 
 from trueup.errors import must_be
 from trueup.plotting.common.columns import Flags, Floats, check_columns, numbers
+from trueup.plotting.common.remarks import write_above
+from trueup.plotting.common.score_axes import (
+    Zoom,
+    about_zoom,
+    check_zoom,
+    inches_of_square,
+    label_scores,
+    limits_of,
+    ticks_by_size,
+)
 from trueup.plotting.common.style import (
     DASHED,
     FAINT,
     INK,
     MUTED,
     OVER,
+    SMALL,
+    TINY,
     UNDER,
     Look,
+    is_compact,
     legend_beside,
     look,
     on,
+    shrink,
+    small_print,
     tidy,
     words,
 )
@@ -29,12 +44,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (6.4, 5.4)
+FULL_AXIS = (-0.03, 1.03)
+TINY_SUM = 1e-300
 MOST_TOLD_APART = 7
 ENOUGH_ROWS, ENOUGH_SHARE = 30.0, 0.05  # of the largest: with less than both a point is dotted
 
 
 def plot_psce(
-    curve: ResultTable, *, only: Sequence[Any] | None = None, ax: Axes | None = None
+    curve: ResultTable,
+    *,
+    only: Sequence[Any] | None = None,
+    zoom: Zoom = "auto",
+    name: object = None,
+    title: str = "",
+    remark: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Plot the accuracy near every score against the score (Nixon et al. 2019, §5.4).
 
@@ -53,6 +77,13 @@ def plot_psce(
     only : sequence, optional
         Classes with colors of their own; the others are thin gray lines. By default all, if there
         are seven or fewer.
+    zoom : {"auto", "none"} or (float, float)
+        As for `plot_reliability`, by the weight of the points; with several classes, ``"auto"``
+        shows the whole axis.
+    name : object, optional
+        Name of the curve for the legend.
+    title, remark : str
+        Text above the axes, and small text below the title.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -69,15 +100,18 @@ def plot_psce(
     'local observed frequency'
     """
     check_columns("curve", curve, "score", "mean_label", "weight")
+    check_zoom(zoom)
     axes = on(ax, SIZE)
+    compact = is_compact(axes)
     names = curve["class"].tolist() if "class" in curve else [None] * len(curve)
     classes = list(dict.fromkeys(names))
     told = _told_apart(classes, only)
     axes.plot((0, 1), (0, 1), color=MUTED, linestyle=DASHED, linewidth=1.2, label="calibrated")
     if len(told) < len(classes):
         _others(axes, curve, names, set(told))
-    for index, name in enumerate(told):
-        rows = np.flatnonzero([other == name for other in names])
+    limits = FULL_AXIS
+    for index, one in enumerate(told):
+        rows = np.flatnonzero([other == one for other in names])
         score, accuracy, weight = (
             numbers(curve, column)[rows] for column in ("score", "mean_label", "weight")
         )
@@ -86,16 +120,28 @@ def plot_psce(
         firm = reached & _enough(weight)
         if len(classes) == 1:
             _gap(axes, score, np.where(firm, accuracy, np.nan))
-        label = "local accuracy" if name is None else words(name)
+            share = np.where(reached, weight, 0.0) / max(float(weight[reached].sum()), TINY_SUM)
+            drawn = np.where(firm, accuracy, np.nan)
+            limits = limits_of(zoom, score[reached], share[reached], drawn[reached])
+        shown = one if name is None else name
+        label = "local frequency" if shown is None else words(shown)
         _line(axes, score, accuracy, firm, look(index), label)
+    if not isinstance(zoom, str):
+        limits = limits_of(zoom, np.zeros(0), np.zeros(0))
     bottom = _strip(axes, numbers(curve, "score"), numbers(curve, "weight"))
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlim(limits)
+    axes.set_ylim(limits)
     axes.set_aspect("equal", adjustable="box", anchor="NW")
     axes.set_ylabel("local observed frequency")
-    bottom.set_xlabel("predicted probability")
+    label_scores(axes, bottom, "predicted probability", about_zoom(limits, 0.0))
+    ticks_by_size(axes, inches_of_square(axes))
     tidy(axes)
-    legend_beside(axes)
+    write_above(axes, title, remark)
+    if compact:
+        shrink(axes)
+        shrink(bottom)
+        bottom.set_ylabel("rows")
+    legend_beside(axes, size=small_print(TINY) if compact else SMALL)
     return axes
 
 
@@ -114,13 +160,21 @@ def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) ->
     """All other classes as thin lines, in one collection: there may be a thousand."""
     from matplotlib.collections import LineCollection
 
-    points = np.column_stack([numbers(curve, "score"), numbers(curve, "mean_label")])
+    columns = ("score", "mean_label", "weight")
+    points = np.column_stack([numbers(curve, column) for column in columns])
     starts = [i for i in range(len(names)) if i == 0 or names[i] != names[i - 1]]
-    parts = np.split(points, starts[1:])
+    parts = [_where_rows_are(part) for part in np.split(points, starts[1:])]
     lines = [p for p, i in zip(parts, starts, strict=True) if names[i] not in told]
-    label = f"{len(lines)} {'other ' * bool(told)}classes"
+    label = f"{len(lines):,} {'other ' * bool(told)}classes"
     thin: dict[str, Any] = {"linewidths": 0.6, "alpha": max(0.15, min(0.6, 20 / len(lines)))}
     axes.add_collection(LineCollection(lines, colors=INK, label=label, **thin))
+
+
+def _where_rows_are(points: Floats) -> Floats:
+    """Return the points of a curve between its lowest and its highest score."""
+    weight = points[:, 2]
+    reached: Floats = points[~_beyond(weight) & ~_beyond(weight[::-1])[::-1], :2]
+    return reached
 
 
 def _enough(weight: Floats) -> Flags:
@@ -129,7 +183,7 @@ def _enough(weight: Floats) -> Flags:
 
 
 def _beyond(weight: Floats) -> Flags:
-    """Points before the first score: there weights grow by the same factor at every step."""
+    """Points before the first score, at which weights grow by a constant factor per step."""
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = weight[1:] / weight[:-1]
     same = np.abs(factor / factor[:1] - 1) < 1e-6
@@ -165,6 +219,8 @@ def _line(
     axes: Axes, score: Floats, accuracy: Floats, firm: Flags, shown: Look, label: str
 ) -> None:
     line: dict[str, Any] = {"color": shown.colour, "linewidth": 1.6}
+    if np.count_nonzero(~np.isnan(accuracy)) == 1:  # a single score has no line
+        line["marker"] = shown.marker
     axes.plot(score, accuracy, linestyle=(0, (1, 1.6)), alpha=0.7, **line)
     solid = np.where(firm, accuracy, np.nan)
     axes.plot(score, solid, linestyle=shown.dashes, label=label, gid="psce", **line)

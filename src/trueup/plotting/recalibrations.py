@@ -34,21 +34,26 @@ if TYPE_CHECKING:
 __all__ = ["plot_recalibrations"]
 
 MEASURES = {
-    "difference": "score − best score (± 1 SE)",
-    "score": "score (lower is better, ± 1 SE)",
+    "difference": "{score} − lowest {score} (± 1 SE)",
+    "score": "{score} (lower is better, ± 1 SE)",
     "error": "debiased calibration error (95% interval)",
     "marginal_error": "debiased class-wise error (95% interval)",
 }
+BEFORE = "no recalibration"
 FAR = 3.0  # times the reach of most candidates: what is farther is written, not drawn
 
 
 def plot_recalibrations(
-    columns: ResultTable, *, measure: str = "difference", ax: Axes | None = None
+    columns: ResultTable,
+    *,
+    measure: str = "difference",
+    score: str = "score",
+    ax: Axes | None = None,
 ) -> Axes:
     """Plot the out-of-fold results of the candidates of `AutoCalibration`, the best score on top.
 
-    The chosen one is filled. A line marks the candidate without recalibration, "before". A value
-    so far beyond the others that it would press them together is written at the edge.
+    The chosen one is filled. A dashed line marks the candidate without recalibration. A value so
+    far beyond the others that it would press them together is written at the edge.
 
     Parameters
     ----------
@@ -59,6 +64,8 @@ def plot_recalibrations(
         ``"difference"`` (default) from the best score, which determines the choice; ``"score"``;
         ``"error"`` of the top label (for two classes, of the second class); or
         ``"marginal_error"`` of all classes.
+    score : str, default "score"
+        What the score is, for the axis, such as ``"log loss"``.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -89,24 +96,25 @@ def plot_recalibrations(
     ax = on(ax, (6.4, 1.2 + 0.28 * len(columns)))
     tidy(ax, grid="x")
     before = int(np.argmin(columns["simplicity"]))
-    far = _far(value, high, before)
+    chosen = np.asarray(columns["chosen"], bool)
+    far = _far(value, high, before) & ~chosen
     if not np.isnan(value[before]):
-        ax.axvline(value[before], color=MUTED, linewidth=1, linestyle=DASHED, label="before")
-    _dots(ax, value, low, high, np.asarray(columns["chosen"], bool), far)
+        ax.axvline(value[before], color=MUTED, linewidth=1, linestyle=DASHED, label=BEFORE)
+    _dots(ax, value, low, high, chosen, far)
     _edge(ax, value, far)
     ax.set_ylim(len(columns) - 0.4, -0.6)
     ax.set_yticks(range(len(columns)), [words(name) for name in columns["candidate"].tolist()])
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", nbins=4)
     number_axis(ax.xaxis)
-    ax.set_xlabel(MEASURES[measure])
+    ax.set_xlabel(MEASURES[measure].format(score=words(score)))
     legend_beside(ax)
     return ax
 
 
 def of_recalibration(recalibration: Recalibration, *, ax: Axes | None = None) -> Axes:
     """Draw the candidates of an evaluation."""
-    return plot_recalibrations(recalibration.table, ax=ax)
+    return plot_recalibrations(recalibration.table, score="log loss", ax=ax)
 
 
 def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far: Flags) -> None:
@@ -141,6 +149,7 @@ def _edge(ax: Axes, value: Floats, far: Flags) -> None:
             va="center",
             size=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )
 
 

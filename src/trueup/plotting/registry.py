@@ -88,6 +88,7 @@ FIGURES = (
         "reliability.of_bins",
         ("reliability_mass",),
         ("band_mass",),
+        title="Reliability diagram (equal-mass bins)",
         takes=OF_DIAGRAM,
     ),
     Entry(
@@ -144,10 +145,15 @@ FIGURES = (
         hint=CORNERS,
         projection="3d",
     ),
-    Entry("psce", "psce.plot_psce", ("psce",)),
+    Entry("psce", "psce.plot_psce", ("psce",), takes=OF_DIAGRAM),
     Entry("rewards", "rewards.plot_rewards", ("rewards",)),
     Entry("coverage", "rewards.plot_coverage", ("coverage",)),
-    Entry("trade-off", "trade_off.of_bins", ("trade_off", "overview")),
+    Entry(
+        "trade-off",
+        "trade_off.of_bins",
+        ("trade_off", "overview"),
+        hint="it needs 400 rows or more, without weights and clusters",
+    ),
     Entry(
         "recalibration",
         "recalibrations.of_recalibration",

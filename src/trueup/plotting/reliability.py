@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from trueup.calls.hints import hinted
 from trueup.checks import check_choice, check_flag
 from trueup.errors import Verbatim, must_be
 from trueup.plotting.common.columns import Flags, Floats, Indices, check_columns, numbers
 from trueup.plotting.common.remarks import write_above
 from trueup.plotting.common.score_axes import (
+    OF_DATA,
     Zoom,
     about_zoom,
     check_zoom,
+    has_room_beside,
+    inches_of_square,
+    label_scores,
     limits_of,
     limits_of_heights,
     ticks_by_size,
@@ -53,12 +58,10 @@ SERIES, SERIES_OF_FEW = "reliability", "reliability-few"
 CALIBRATED = "calibrated"
 ROUNDING = 1e-9
 LEGEND = (1.1, 0.5)  # width and height in inches of a legend inside
-OF_DATA = 0.65  # of the height of small axes, without strip and labels
-ROOM_FOR_LEGEND = 0.5  # inches by which a place must be wider than high
 
 
 class Points(NamedTuple):
-    """What is drawn at each bin that holds rows."""
+    """Values to plot for each non-empty bin."""
 
     score: Floats
     height: Floats  # mean label, or its distance from the score
@@ -66,6 +69,7 @@ class Points(NamedTuple):
     few: Flags  # fewer than 5 rows
 
 
+@hinted
 def plot_reliability(
     table: BinTable,
     *,
@@ -144,7 +148,7 @@ def plot_reliability(
     full, score, share = _means(table)
     heights = [] if deviation else [each[full] for each in (table.mean_label, *bounds)]
     before = axes.get_xlim() if index else None
-    limits = limits_of(zoom, score, share, *heights, before=before)
+    limits = limits_of(zoom, score, share, *heights, spread=spread_of(table), before=before)
     axes.set_xlim(limits)
     within = (limits[0] <= score) & (score <= limits[1])
     room.not_drawn.append(float(np.sum(share[~within])))
@@ -163,10 +167,10 @@ def plot_reliability(
     points = Points(score, label, outside, table.count[full] < FEW)
     _points(axes, points, shown, name, hollow=bars is not None, compact=compact)
     bottom = _strip(axes, table, shown, index, compact) if histogram else axes
-    zoomed = about_zoom(limits, max(room.not_drawn), "; all rows shown")
-    bottom.set_xlabel(f"mean predicted probability{zoomed}")
+    zoomed = about_zoom(limits, max(room.not_drawn), "; all bins shown")
+    label_scores(axes, bottom, "mean predicted probability", zoomed)
     axes.set_ylabel("observed − predicted" if deviation else "observed frequency")
-    ticks_by_size(axes, inches_of(axes))
+    ticks_by_size(axes, inches_of(axes) if deviation else inches_of_square(axes))
     tidy(axes)
     write_above(axes, title, remark)
     if compact:
@@ -194,6 +198,13 @@ def _means(table: BinTable) -> tuple[Indices, Floats, Floats]:
     """Places, mean scores and shares of the bins that hold rows."""
     full = np.flatnonzero(table.count)
     return full, table.mean_score[full], table.share[full] if len(full) else np.zeros(0)
+
+
+def spread_of(table: BinTable) -> Floats:
+    """Return the standard deviation of the scores in each bin that holds rows."""
+    full = table.count > 0
+    second = table.sums.score2[full] / table.sums.weight[full]
+    return np.sqrt(np.maximum(second - table.mean_score[full] ** 2, 0.0))
 
 
 def _ends(argument: str, band: ResultTable, table: BinTable) -> tuple[Floats, Floats]:
@@ -239,7 +250,7 @@ def _points(
         marker=shown.marker,
         markersize=size,
         markerfacecolor="white" if hollow else shown.colour,
-        label=label,
+        label=label if firm.any() or not len(firm) else "_",
         gid=SERIES,
         zorder=3,
         **line,
@@ -252,7 +263,7 @@ def _points(
             marker=shown.marker,
             markersize=0.5 * size,
             markerfacecolor="white",
-            label=f"fewer than {FEW} rows",
+            label=f"fewer than {FEW} rows" if firm.any() else f"{label}\n(fewer than {FEW} rows)",
             gid=SERIES_OF_FEW,
             zorder=3,
             **line,
@@ -296,8 +307,7 @@ def _limit_heights(
 
 def _small_legend(axes: Axes, deviation: bool) -> None:
     """Put the legend where small axes have room: next to a square, or in its emptier corner."""
-    width, height = inches_of(axes)
-    if not deviation and width - height > ROOM_FOR_LEGEND:
+    if not deviation and has_room_beside(axes):
         legend_beside(axes, size=small_print(TINY))
     else:
         legend_inside(axes, _empty_corner(axes), left_out=[CALIBRATED])

@@ -136,8 +136,14 @@ def plot_coverage(
         if len(named) == 1 and "confidence" in table:
             draw_series(ax, 1, "mean confidence", table["coverage"], table["confidence"])
     ax.set_xlim(0, 1.02)
-    seen = np.concatenate([t["accuracy"][t["coverage"] >= TOO_FEW] for t in named.values()])
-    low = float(np.nanmin(seen))
+    shown = ("accuracy", "confidence") if len(named) == 1 else ("accuracy",)
+    seen = [
+        table[column][table["coverage"] >= TOO_FEW]
+        for table in named.values()
+        for column in shown
+        if column in table
+    ]
+    low = float(np.nanmin(np.concatenate(seen)))
     bottom = max(-0.02, min(low - 0.1 * (1 - low), 0.95))
     ax.set_ylim(bottom, 1 + 0.03 * (1 - bottom))
     percent_axis(ax.xaxis)

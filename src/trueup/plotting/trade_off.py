@@ -111,8 +111,8 @@ def plot_trade_off(
 
 
 def of_bins(columns: ResultTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
-    """Draw the bins of an evaluation, which are those of the most probable class of a matrix."""
-    of = " of the most probable class" if overview.kind == "multiclass" else ""
+    """Draw the bins of an evaluation, which are those of the top label for a matrix."""
+    of = " of the predicted class" if overview.kind == "multiclass" else ""
     return plot_trade_off(columns, score=f"Brier score{of}", ax=ax)
 
 
@@ -133,6 +133,8 @@ def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
             va="top",
             size=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
+            zorder=1.9,  # below the points
         )
 
 

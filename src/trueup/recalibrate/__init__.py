@@ -1,4 +1,4 @@
-"""Fixing it: recalibrators, scikit-learn estimators that map predictions to truer ones."""
+"""Recalibrators: scikit-learn estimators that map predictions to calibrated probabilities."""
 
 from trueup.recalibrate.auto.auto_calibration import AutoCalibration
 from trueup.recalibrate.base import Recalibrator

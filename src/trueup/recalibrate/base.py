@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
+from trueup.calls.hints import hint_at_creation
 from trueup.errors import Argument, InputError, must_be
 from trueup.recalibrate.fit_input import check_options, read_fit, read_scores
 from trueup.recalibrate.fit_record import (
@@ -24,7 +25,6 @@ from trueup.recalibrate.fit_record import (
     notes_of_data,
     rows_below,
 )
-from trueup.recalibrate.guessed_parameters import with_hints
 from trueup.recalibrate.score_forms import LEAST, FitData, Scores
 
 Kind = TypeVar("Kind")
@@ -36,13 +36,14 @@ COMMON = {"logits": "bool", "normalize": "bool", "classes": "Any"}
 def with_parameters(kind: type[Kind]) -> type[Kind]:
     """Write the ``__init__`` of a class: its own parameters, then the common ones if it has them.
 
-    They are declared as fields of a dataclass; the class does not become one, as it learns more.
+    They are declared like fields of a dataclass; the class does not become one, because `fit` adds
+    attributes.
     """
     if hasattr(kind, "logits"):
         kind.__annotations__.update(COMMON)
     dataclass(kw_only=True, eq=False, repr=False, match_args=False)(kind)
     delattr(kind, "__dataclass_fields__")
-    with_hints(kind)
+    hint_at_creation(kind)
     return kind
 
 
@@ -50,10 +51,10 @@ def with_parameters(kind: type[Kind]) -> type[Kind]:
 class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base class for recalibrators: scikit-learn classifiers of predictions.
 
-    A subclass lists its parameters for `with_parameters`, or in an ``__init__`` with these among
-    them, checks them in `_check`, learns in `_fit` and answers in `_probs_of`. Everything it
-    learns is kept in attributes that end in ``_`` and hold plain values: numbers, strings, arrays,
-    None, lists and dictionaries of these, other recalibrators. That is what `save` writes.
+    A subclass declares its parameters for `with_parameters`, or in an ``__init__`` that includes
+    these. It checks them in `_check`, fits in `_fit` and predicts in `_probs_of`. All fitted values
+    are attributes that end in ``_`` and hold plain values: numbers, strings, arrays, None, lists
+    and dictionaries of these, other recalibrators. That is what `save` writes.
 
     Parameters
     ----------
@@ -62,19 +63,21 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     normalize : bool
         Whether to divide rows of probabilities by their sum; without it they must sum to 1.
     classes : sequence or None
-        Names of the classes in the order of the columns; None for those of y, as `fit` says.
+        Names of the classes in the order of the columns; None for those of y, as described in
+        `fit`.
 
     Attributes
     ----------
     classes_
         Names of the classes, in the order of the columns.
     n_features_in_
-        Columns of what it was fitted on.
+        Number of columns of X in `fit`.
     notes_
-        Sentences about the fit that a user should read; mostly none.
+        Sentences about the fit that you should read; usually empty.
     fit_
-        Rows, classes, fingerprint of the fit data, and log loss on them before and after, clipped
-        as `log_loss` does; ``clipped`` counts rows whose class had probability 0, if any.
+        Number of rows and classes, fingerprint of the fit data, and their log loss before and
+        after, clipped as in `log_loss`. ``clipped`` counts rows whose class had probability 0, if
+        any.
 
     See Also
     --------
@@ -232,11 +235,11 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         Parameters
         ----------
         path : str or path-like
-            File to write. It is written whole or not at all.
+            File to write. It is written completely or not at all.
 
         See Also
         --------
-        trueup.load_recalibrator : Read it again; it predicts the same, bit for bit.
+        trueup.load_recalibrator : Read the file; predictions are bit-for-bit identical.
 
         Examples
         --------
@@ -253,7 +256,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         save(self, path)
 
     def _read_fit(self, X: object, y: object, sample_weight: object) -> FitData:
-        """Check parameters and what `fit` is given; begin with no notes."""
+        """Check parameters and the input of `fit`, and reset the notes."""
         check_options(self)
         self._check()
         data = read_fit(self, X, y, sample_weight)
@@ -261,7 +264,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return data
 
     def _read_scores(self, X: object) -> Scores:
-        """Check what is to be recalibrated, once fitted."""
+        """Check the input of a fitted recalibrator."""
         check_is_fitted(self)
         check_options(self)
         return read_scores(self, X, reset=False)
@@ -270,9 +273,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         """Raise InputError for invalid parameters."""
 
     def _fit(self, data: FitData) -> tuple[float, float] | None:
-        """Learn; `data` is checked and not empty.
+        """Fit to `data`, which is checked and not empty.
 
-        Where they are at hand, return the mean log losses before and after.
+        Return the mean log losses before and after, if they are known.
         """
         raise NotImplementedError
 
@@ -281,13 +284,13 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         raise NotImplementedError
 
     def _top_of(self, scores: Scores) -> Ints:
-        """Return the number of the class that is predicted."""
+        """Return the index of the predicted class."""
         if self.preserves_argmax:  # rounding can make two answers equal whose scores are not
             return scores.top()
         return np.asarray(self._probs_of(scores).argmax(axis=1))
 
     def _check_inner(self, inner: object, name: str = "recalibrator") -> None:
-        """Raise InputError unless this is a recalibrator that says the same of X as its owner."""
+        """Raise InputError unless this is a recalibrator with its owner's options for X."""
         if not isinstance(inner, Recalibrator):
             raise must_be(name, "a recalibrator, such as TemperatureScaling()", inner)
         for option in COMMON:
@@ -300,10 +303,10 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
     def _fitted_copy(
         self, data: FitData, classes: NDArray[Any], *, induced: bool = False
     ) -> Recalibrator:
-        """Fit a clone on data that were read before; ``classes`` are the names of its columns.
+        """Fit a clone on data that are already read; ``classes`` are the names of the columns.
 
-        The classes of an ``induced`` problem, such as one class against the others, are no classes
-        of the user's: no note mentions them.
+        The classes of an ``induced`` problem, such as one class against the others, are not the
+        user's classes, so no note mentions them.
         """
         names = None if np.array_equal(classes, np.arange(data.n_classes)) else classes.tolist()
         copy: Recalibrator = clone(self).set_params(logits=data.scores.are_logits, classes=names)
@@ -314,9 +317,9 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return copy
 
     def _fitted_part(self, data: FitData) -> Recalibrator:
-        """Fit a clone on data that were read before, without checks and without a record of it.
+        """Fit a clone on data that are already read, without checks or a record of the fit.
 
-        Its classes are numbers. Much cheaper than `_fitted_copy` where fits are small and many.
+        Its classes are numbers. This is much faster than `_fitted_copy` for many small fits.
         """
         if type(self).fit is not Recalibrator.fit:
             return self._fitted_copy(data, np.arange(data.n_classes))
@@ -328,20 +331,20 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
         return part
 
     def _stopped_early(self, note: str) -> None:
-        """Keep a note that the fit did not converge, and warn of it."""
+        """Add a note that the fit did not converge, and warn about it."""
         self.notes_.append(note)
         warn_caller(f"{type(self).__name__}: {note}", ConvergenceWarning)
 
     def _is_whole(self) -> bool:
-        """Return whether fitted values in a file are consistent, beyond giving probabilities."""
+        """Return whether fitted values from a file are consistent with each other."""
         return True
 
     def _record(
         self, data: FitData, losses: tuple[float, float] | None = None, *, of_fit: bool = False
     ) -> dict[str, Any]:
-        """Rows, classes, fingerprint and losses of the fit; notes on log loss and classes.
+        """Return rows, classes, fingerprint and losses of the fit; add notes about them.
 
-        ``of_fit`` says that the losses are those that the fit itself worked with.
+        ``of_fit`` means that the losses are those that the fit minimized.
         """
         clipped = rows_below(data, np.finfo(data.scores.values.dtype).tiny)
         # What a fit has at hand is of probabilities clipped at `LEAST`, not as `log_loss` does.
@@ -349,7 +352,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
             losses = log_loss_before(data), log_loss_of(self._probs_of(data.scores), data)
         before, after = losses
         if self.why_worse and after > before:
-            rose = f"log loss on the fit data rose from {before:.4g} to {after:.4g}"
+            rose = f"log loss on the fit data increased from {before:.4g} to {after:.4g}"
             self.notes_.append(f"{rose}: {self.why_worse}")
         of_data = notes_of_data(data, self.classes_)
         self.notes_ += [note for note in of_data if note not in self.notes_]  # parts note them too
@@ -363,7 +366,7 @@ class Recalibrator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: i
 
 
 def warn_caller(message: str, kind: type[Warning]) -> None:
-    """Warn on the line that called trueup."""
+    """Warn on the line of the user's code that called trueup."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "trueup":
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Matrix products on one thread of BLAS, bit-for-bit identical on any number of cores."""
+"""Matrix products on one BLAS thread, bit-for-bit identical on any number of cores."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _limits: Any = None
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread inside a ``with`` block; rows are shared out in Python instead.
+    """Limit BLAS to one thread inside a ``with`` block; Python threads share the rows instead.
 
-    BLAS rounds differently on another number of threads, and its threads would compete with ours.
-    Blocks may overlap on several threads: the last one out restores what was before. A BLAS that
-    cannot be held (Apple's) keeps its threads.
+    BLAS rounds differently on another number of threads, and its threads would compete with those
+    of trueup. Blocks may overlap on several threads; the last one to end restores the previous
+    setting. A BLAS that cannot be limited (Apple's) keeps its threads.
     """
     from threadpoolctl import threadpool_limits
 

@@ -1,4 +1,4 @@
-"""What recalibrators are given: the common checks, with scikit-learn's bookkeeping around them."""
+"""The input of recalibrators: the common checks and scikit-learn's bookkeeping."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MOST_COUNTED = 1e12  # beyond it, likelihoods of counts are lost in rounding
 
 
 def policy_of(estimator: Any) -> Policy:
-    """Return scikit-learn's names of the data, and its contract."""
+    """Return a policy with scikit-learn's argument names and rules."""
     return Policy("X", "y", "sample_weight", to=type(estimator).__name__, scikit_learn=True)
 
 
 def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
-    """Check ``X`` as the options of an estimator say; `fit` resets what later calls must match.
+    """Check ``X`` by the options of an estimator; `fit` stores what later calls must match.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` as scikit-learn does; 1-D ``X`` is one
     column, the score of the positive class.
@@ -52,7 +52,7 @@ def read_scores(estimator: Any, X: object, *, reset: bool) -> Scores:
 
 
 def read_fit(estimator: Any, X: object, y: object, sample_weight: object) -> FitData:
-    """Check what `fit` is given; sets ``classes_``. Rows of weight 0 are left out."""
+    """Check the input of `fit`, and set ``classes_``. Rows of weight 0 are dropped."""
     policy, classes = policy_of(estimator), estimator.classes
     if isinstance(X, Forecasts):
         classes = _classes_of(X, classes)
@@ -83,9 +83,9 @@ def check_options(estimator: Any) -> None:
 
 
 def check_counts(weights: Floats | None) -> None:
-    """Raise InputError for weights that are too large where a weight of 3 counts as three rows."""
+    """Raise InputError for weights that are too large for a method that counts them as rows."""
     if weights is not None and not (total := weights.sum()) <= MOST_COUNTED:
-        rule, hint = f"sum to {MOST_COUNTED:g} at most", "a weight counts rows: divide by the mean"
+        rule, hint = f"sum to at most {MOST_COUNTED:g}", "a weight counts rows: divide by the mean"
         raise must_be("sample_weight", rule, total, hint=hint)
 
 
@@ -108,10 +108,10 @@ def _check_targets(labels: NDArray[Any]) -> None:
 
 
 def _array_of(X: object) -> NDArray[Any]:
-    """Read X by the rule everywhere, except for errors of which scikit-learn asks for the type.
+    """Read X by the common rules, with the types of errors that scikit-learn requires.
 
-    Its checks of third-party estimators want a TypeError for a sparse matrix and for objects that
-    are neither numbers nor text, and the words "Complex data not supported".
+    Its checks of third-party estimators require a TypeError for a sparse matrix and for objects
+    that are neither numbers nor text, and the words "Complex data not supported".
     """
     from scipy.sparse import issparse
     from sklearn.utils import check_array
@@ -138,7 +138,7 @@ def _refuse_complex(name: str, array: NDArray[Any]) -> None:
 
 
 def _validated(estimator: Any, X: object, array: NDArray[Any], reset: bool) -> NDArray[Any]:
-    """(n, columns) floats; sets or compares the number of columns and their names."""
+    """Return (n, columns) floats; store or compare the number of columns and their names."""
     from sklearn.utils import check_array
     from sklearn.utils.validation import validate_data
 
@@ -156,7 +156,8 @@ def _validated(estimator: Any, X: object, array: NDArray[Any], reset: bool) -> N
 def _check_shape(array: NDArray[Any], columns: int) -> None:
     """Raise InputError unless the shape is (n, K), or (n,) for one column.
 
-    scikit-learn looks for the words "Reshape your data" and for its own about a lack of features.
+    scikit-learn looks for the words "Reshape your data" and for its own message about missing
+    features.
     """
     if array.ndim > 2:
         raise must_be("X", "have shape (n,) or (n, K)", describe(array))
@@ -175,7 +176,7 @@ def _check_shape(array: NDArray[Any], columns: int) -> None:
 
 
 def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
-    """Probabilities, or logits where the forecasts came as logits, of all rows."""
+    """Return the probabilities of all rows, or the logits if the forecasts came as logits."""
     every = slice(0, forecasts.n)
     if not logits:
         return forecasts.rows(every) if forecasts.is_matrix else forecasts.scores
@@ -187,7 +188,7 @@ def _values_of(forecasts: Forecasts, logits: bool) -> NDArray[Any]:
 
 
 def _classes_of(forecasts: Forecasts, given: Any) -> Any:
-    """Return the names of the columns, which the forecasts know in the order of their columns."""
+    """Return the column names, which the forecasts store as names of classes."""
     known = forecasts.classes
     if known is not None and given is not None and tuple(given) != tuple(known):
         rule = "None, or those of the Forecasts in the same order"

@@ -1,4 +1,4 @@
-"""What is known of the data of a fit: log loss before and after, a fingerprint, what to note."""
+"""Record of the data of a fit: log loss before and after, a fingerprint, and notes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HASHED_ENTRIES = 1 << 21  # of a larger matrix evenly spaced rows are hashed
 
 
 def notes_of_data(data: FitData, classes: NDArray[Any]) -> list[str]:
-    """Return what a user should know of the data, whatever was fitted to them."""
+    """Return notes on the fit data that apply to every recalibrator."""
     missing = note_of_missing_classes(data, classes)
     # A row of weight 2 counts as two equal rows.
     one_row = data.n == 1 and float(data.weight()[0]) <= 1
@@ -27,7 +27,7 @@ def notes_of_data(data: FitData, classes: NDArray[Any]) -> list[str]:
 
 
 def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
-    """Return a note that names the classes that never occur, or the only one; else nothing."""
+    """Return a note on classes that never occur, or on the only one that does, if any."""
     count = np.bincount(data.labels, minlength=data.n_classes)
     names = [str(name) for name in classes.tolist()]
     present = [name for name, rows in zip(names, count, strict=True) if rows]
@@ -41,7 +41,7 @@ def note_of_missing_classes(data: FitData, classes: NDArray[Any]) -> str:
 
 
 def classes_in_words(names: list[str]) -> str:
-    """Return the names of some classes, of many the first few and how many more there are."""
+    """Return the names of some classes; of many, the first few and the number of others."""
     if len(names) == 1:
         return f"class {names[0]}"
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
@@ -49,7 +49,7 @@ def classes_in_words(names: list[str]) -> str:
 
 
 def log_loss_before(data: FitData) -> float:
-    """Mean log loss of the scores as they are, clipped as `log_loss` does."""
+    """Return the mean log loss of the original scores, clipped as in `log_loss`."""
     if data.scores.are_logits:
         rows = engine.softmax.temper(data.scores.logits(), data.labels, 1.0)
         each = np.log(rows.total) + rows.gap
@@ -63,7 +63,7 @@ def log_loss_before(data: FitData) -> float:
 
 
 def rows_below(data: FitData, least: float) -> int:
-    """Return how many rows give their class a probability below ``least``; of logits none do."""
+    """Return how many rows give their class a probability below ``least``; for logits, 0."""
     if data.scores.are_logits:
         return 0
     values = data.scores.values
@@ -75,7 +75,7 @@ def rows_below(data: FitData, least: float) -> int:
 
 
 def fingerprint(data: FitData) -> str:
-    """SHA-256 of scores, labels and weights: the same data give the same 64 digits.
+    """Return the SHA-256 of scores, labels and weights, which identifies the data.
 
     If a matrix has more than two million entries, evenly spaced rows are taken.
     """
@@ -90,7 +90,7 @@ def fingerprint(data: FitData) -> str:
 
 
 def log_loss_of(probs: Floats, data: FitData) -> float:
-    """Mean −log of the probability of the label, clipped as `log_loss` does."""
+    """Return the mean −log of the probability of the label, clipped as in `log_loss`."""
     least = np.finfo(data.scores.values.dtype).tiny
     chosen = np.maximum(probs[np.arange(data.n), data.labels], least)
     return float(np.average(-np.log(chosen), weights=data.weights))

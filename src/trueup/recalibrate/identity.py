@@ -1,4 +1,4 @@
-"""Probabilities as they are: what every recalibrator must beat."""
+"""Unchanged probabilities, the baseline of every recalibrator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueup.recalibrate.score_forms import FitData, Scores
 class IdentityCalibration(Recalibrator):
     """Identity baseline: unchanged probabilities, or the softmax of logits.
 
-    The baseline of `AutoCalibration`, and a place-holder in a pipeline or a grid search.
+    It is the baseline of `AutoCalibration`, and a placeholder in a pipeline or a grid search.
 
     Parameters
     ----------

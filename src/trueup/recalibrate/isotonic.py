@@ -22,10 +22,10 @@ SLOPE = 1e-9  # of the authors' code
 
 
 class WhereAccuracyIsKept:
-    """False of the class, and of an instance what its ``accuracy_preserving`` says."""
+    """Descriptor: False for the class, and ``accuracy_preserving`` for an instance."""
 
     def __get__(self, instance: Any, owner: type) -> bool:
-        """Return whether the most probable class stays the most probable."""
+        """Return whether the predicted class is always kept."""
         return instance is not None and bool(instance.accuracy_preserving)
 
 
@@ -34,27 +34,26 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     r"""Isotonic regression: one non-decreasing map per class, then normalized rows.
 
     For class k it minimizes :math:`\sum_i w_i (q_k(p_{ik}) - y_{ik})^2`, and the log loss with it,
-    over all functions :math:`q_k` that never fall: tied scores are pooled first, then neighbors
-    that would fall (pool adjacent violators). Between the blocks of the solution the map is a
-    straight line, beyond the first and the last it is constant, as in scikit-learn. Two classes
-    have one map, of the second class.
+    over all non-decreasing functions :math:`q_k`. Tied scores are pooled first, then neighbors that
+    would decrease (pool adjacent violators). Between the blocks of the solution the map is linear,
+    and beyond the first and the last block it is constant, as in scikit-learn. For two classes
+    there is one map, for the second class.
 
-    With ``accuracy_preserving=True`` one map is fitted to the pairs of all classes together and
-    gets a slope of 1e-9, so that it rises strictly; the order of the classes in a row is kept, and
-    with it `predict`.
+    With ``accuracy_preserving=True``, one map is fitted to the pairs of all classes together, and a
+    slope of 1e-9 is added to make it strictly increasing. This keeps the order of the classes in a
+    row, and therefore `predict`.
 
-    Use it with a few thousand rows or more and where the shape of the miscalibration is unknown.
-    Its steps follow noise: they miss a smooth curve by about :math:`n^{-1/3}`, and rare classes
-    have few rows to find them; one map for all classes needs K times fewer. It gives probabilities
-    of exactly 0 and 1, as the first and the last block mostly hold labels of one kind. A label to
-    the contrary in new data then has the largest log loss there is, 708 where `log_loss` clips it;
-    `VennAbers` smooths them.
-    Cost: a sort of each column.
+    Use it with a few thousand rows or more, if the shape of the miscalibration is unknown. Its
+    steps follow noise: they miss a smooth curve by about :math:`n^{-1/3}`, and rare classes have
+    few rows to fit them. A single map for all classes needs K times fewer rows. Probabilities can
+    be exactly 0 or 1, because the first and the last block often contain only one kind of label. A
+    label of the other kind in new data then has the largest possible log loss, 708, at which
+    `log_loss` clips it. `VennAbers` avoids such probabilities. Cost: a sort of each column.
 
     Parameters
     ----------
     accuracy_preserving : bool
-        One map for all classes that keeps the order of classes in every row.
+        Whether to fit one map for all classes, which keeps the order of classes in every row.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -62,10 +61,10 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     Attributes
     ----------
     maps_
-        A map for each class (for two, one; with ``accuracy_preserving`` one): ``score``, the ends
-        of its blocks, and ``answer``, its value there.
+        A map for each class (a single one for two classes or with ``accuracy_preserving``):
+        ``score``, the ends of its blocks, and ``answer``, its outputs there.
     preserves_argmax
-        Of an instance: ``accuracy_preserving``.
+        For an instance, the value of ``accuracy_preserving``.
 
     Notes
     -----
@@ -73,8 +72,8 @@ class IsotonicCalibration(OneVsRestRecalibrator):
     by at most K·1e-9. The reason is that the maps also minimize
     :math:`\sum_{ik} w_i (q_{ik} - y_{ik} \log q_{ik})`. Their rows sum to 1 on average, so by
     Jensen's inequality dividing each row by its sum does not increase the log loss. In new data a
-    row of zeros keeps its original probabilities. Where rounding makes a tie at the top,
-    ``accuracy_preserving`` gives the original class one unit in the last place more.
+    row of zeros keeps its original probabilities. If rounding creates a tie for the largest
+    probability, ``accuracy_preserving`` adds one unit in the last place to the original class.
 
     References
     ----------
@@ -128,7 +127,7 @@ class IsotonicCalibration(OneVsRestRecalibrator):
         return _with_top(np.column_stack([1 - second, second]), scores.top())
 
     def _rising(self, rows: Floats) -> Floats:
-        """The map of all classes, with its slope."""
+        """Return the map of all classes, including its slope."""
         flat, answer = rows.reshape(-1), np.empty(rows.size)
 
         def one(start: int, stop: int) -> None:
@@ -140,7 +139,7 @@ class IsotonicCalibration(OneVsRestRecalibrator):
 
 
 def _knots(pairs: Pairs) -> dict[str, Any]:
-    """Both ends of every block of the isotonic fit, one where they are the same."""
+    """Return both ends of every block of the isotonic fit, or one if they are equal."""
     fit = IsotonicFit.of(pairs)
     score = np.column_stack([fit.low, fit.high]).reshape(-1)
     different = np.append(True, score[1:] != score[:-1])
@@ -148,7 +147,7 @@ def _knots(pairs: Pairs) -> dict[str, Any]:
 
 
 def _at(knots: dict[str, Any], scores: Floats) -> Floats:
-    """Straight lines between knots, flat outside; it never falls, not by rounding either."""
+    """Interpolate linearly between knots, constant outside; rounding cannot make it decrease."""
     score, answer = knots["score"], knots["answer"]
     if len(score) == 1:
         return np.full(len(scores), answer[0])
@@ -160,7 +159,7 @@ def _at(knots: dict[str, Any], scores: Floats) -> Floats:
 
 
 def _rows(scores: Scores) -> Floats:
-    """(n, K) probabilities; two classes are p and 1 − p of the second, however they came."""
+    """Return (n, K) probabilities; for two classes, 1 − p and p of the second class."""
     if scores.n_classes > 2:
         return scores.probs()
     second = scores.problem(0)
@@ -168,7 +167,7 @@ def _rows(scores: Scores) -> Floats:
 
 
 def _all_classes(data: FitData) -> Pairs:
-    """The pairs of all classes in one bag."""
+    """Return the pairs of all classes, pooled."""
     rows = _rows(data.scores)
     outcomes = np.zeros(rows.shape, bool)
     outcomes[np.arange(data.n), data.labels] = True
@@ -177,7 +176,7 @@ def _all_classes(data: FitData) -> Pairs:
 
 
 def _with_top(probs: Floats, top: Ints) -> Floats:
-    """Break ties at the top that rounding made, by one unit in the last place."""
+    """Break ties for the largest probability that are due to rounding, by one unit."""
     rows = np.flatnonzero(probs.argmax(axis=1) != top)
     probs[rows, top[rows]] = np.nextafter(probs[rows].max(axis=1), 2)
     return probs

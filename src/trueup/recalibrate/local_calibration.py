@@ -1,4 +1,4 @@
-"""LoRe: the confidence of a row is the accuracy among rows with like features and confidence."""
+"""LoRe: the confidence of a row is the accuracy among rows with similar features and confidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
-from trueup.bins import uniform_edges
+from trueup.bins.scores import uniform_edges
 from trueup.checks import check_choice, check_flag, check_whole
 from trueup.errors import Argument, InputError, conflict, must_be, required
 from trueup.forecasts import Forecasts
@@ -39,7 +39,7 @@ from trueup.tables import ResultTable
 class LocalCalibration(Recalibrator):
     r"""Local recalibration (LoRe): kernel-weighted histogram binning.
 
-    With β(x) the rows of the fit set in the confidence bin of x, the new confidence is
+    Let β(x) be the rows of the fit set in the confidence bin of x. The new confidence is
 
     .. math:: \hat p'(x) = \frac{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)\,
               1[f(x_i) = y_i]}{\sum_{i\in\beta(x)} w_i k_\gamma(x, x_i)}
@@ -47,16 +47,16 @@ class LocalCalibration(Recalibrator):
     As γ → ∞ this is histogram binning of the top label with equal-width bins. As γ → 0 it is 1 if
     the nearest row of the bin (by L1 distance for the Laplacian) was predicted correctly, and 0 if
     not; several rows at the same distance are averaged. A γ below 1e-4 may distinguish distances
-    that differ by rounding alone, such as those between points of a grid after standardization. The
-    other classes share the rest in the proportions they had. `predict` keeps the original class,
-    even where the new confidence is below that of another.
+    that differ only by rounding, such as those between points of a grid after standardization. The
+    other classes share the rest in their original proportions. `predict` keeps the original class,
+    even if another class now has a larger probability.
 
-    Use it where errors differ between kinds of rows that features distinguish, such as unrecorded
-    groups, with a few thousand rows or more and features of few dimensions; without
-    either, `HistogramBinning` or a scaling is safer. Outputs around few rows are noisy, and can be
-    0 or 1: log loss suffers from it. On its own fit set it looks better than it is, as every row
-    counts among its own neighbors. It keeps all rows of the fit set. Cost: for n new rows like a
-    `LocalError` of as many, on the device of ``features`` too.
+    Use it if errors differ between kinds of rows that features distinguish, such as unrecorded
+    groups. It needs a few thousand rows or more and features with few dimensions; otherwise,
+    `HistogramBinning` or a scaling method is safer. Outputs based on few rows are noisy and can be
+    0 or 1, which increases log loss. On its own fit set it looks better than it is, because every
+    row is its own neighbor. It stores all rows of the fit set. Cost: for n new rows, that of a
+    `LocalError` of n rows, also on the device of ``features``.
 
     Parameters
     ----------
@@ -67,18 +67,17 @@ class LocalCalibration(Recalibrator):
         ``"laplacian"``: :math:`e^{-\|x - x'\|_1/(d\gamma)}`, or ``"gaussian"``:
         :math:`e^{-\|x - x'\|_2^2/(2\gamma^2)}`.
     n_bins : int
-        Bins of equal width for the confidence.
+        Number of equal-width bins of the confidence.
     standardize : bool
-        Divide each coordinate by its standard deviation in the fit set; drop those that do not
-        vary there.
+        Whether to divide each coordinate by its standard deviation in the fit set, and drop
+        constant ones.
     reduce : None, str, tuple or transformer
-        None, ``"pca"`` (20 dimensions) or ``("pca", d)``, or a transformer in the manner of
-        scikit-learn. It must be able to map new rows, which t-SNE cannot. With a transformer the
-        recalibrator cannot be saved: transform features beforehand.
+        None, ``"pca"`` (20 dimensions) or ``("pca", d)``, or a scikit-learn transformer. It must be
+        able to map new rows, which t-SNE cannot. A recalibrator with a transformer cannot be saved;
+        transform features beforehand instead.
     n_score_columns : int or None
-        If given, features are columns of X too: the first ``n_score_columns`` are the scores, all
-        others the features. This is how it goes at the end of a pipeline or through
-        cross-validation.
+        If given, X also contains the features: the first ``n_score_columns`` columns are the
+        scores, all others the features. Use this in a pipeline or in cross-validation.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -86,23 +85,23 @@ class LocalCalibration(Recalibrator):
     Attributes
     ----------
     bandwidth_
-        γ that is used; None without features.
+        The γ that is used; None without features.
     feature_map_
-        Center, scale and axes that put features into the space of the fit set; None without.
+        Center, scale and axes that map features to the space of the fit set; None without features.
     points_, bins_, weights_, right_
-        Points of the fit set, the confidence bin of each, its weight, and this weight where the
-        prediction was right, else 0.
+        For each row of the fit set: its point, its confidence bin, its weight, and its weight if
+        the prediction was right, else 0.
 
     Notes
     -----
-    Similarities are taken relative to that of the nearest row in the bin, so that nothing
-    underflows however far a row is; `neighbours` tells which rows are far from all data. A row
-    whose confidence bin holds none keeps its confidence.
+    Similarities are relative to that of the nearest row in the bin, so nothing underflows however
+    distant a row is; `neighbours` returns which rows are far from all data. A row whose confidence
+    bin is empty keeps its confidence.
 
-    ``features`` go to `fit`, `predict_proba`, `transform` and `predict_confidence`; a `Forecasts`
-    made with ``features`` brings its own; with metadata routing, ask for them with
-    ``set_fit_request(features=True)`` and so on. Fitted without features it is histogram binning,
-    and ``notes_`` says so. ``n_features_in_`` counts columns of scores.
+    ``features`` is an argument of `fit`, `predict_proba`, `transform` and `predict_confidence`; a
+    `Forecasts` made with ``features`` contains them. With metadata routing, request them with
+    ``set_fit_request(features=True)`` and so on. Without features in `fit`, it is histogram
+    binning, and ``notes_`` says so. ``n_features_in_`` counts columns of scores.
 
     References
     ----------
@@ -147,7 +146,7 @@ class LocalCalibration(Recalibrator):
         sample_weight : array-like or None
             Weights of at least 0, or None.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -179,7 +178,7 @@ class LocalCalibration(Recalibrator):
         X : array-like or Forecasts
             Probabilities or logits, as in `fit`.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -203,7 +202,7 @@ class LocalCalibration(Recalibrator):
         X : array-like or Forecasts
             Probabilities or logits, as in `fit`.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -220,14 +219,14 @@ class LocalCalibration(Recalibrator):
         return self._confidence_of(*self._read(X, features))[1]
 
     def predict(self, X: object, features: object = None) -> NDArray[Any]:
-        """Return the class of the largest original score; features change nothing.
+        """Return the class of the largest original score, which does not depend on features.
 
         Parameters
         ----------
         X : array-like or Forecasts
             Probabilities or logits, as in `fit`.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -252,7 +251,7 @@ class LocalCalibration(Recalibrator):
         X : array-like or Forecasts
             Probabilities or logits, as in `fit`.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -282,7 +281,7 @@ class LocalCalibration(Recalibrator):
         sample_weight : array-like or None
             Weights of at least 0, or None.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -309,7 +308,7 @@ class LocalCalibration(Recalibrator):
         X : array-like or Forecasts
             Probabilities or logits, as in `fit`.
         features : array-like or None
-            Numbers, shape (n, d), or None where X holds them.
+            Numbers, shape (n, d), or None if X contains them.
 
         Returns
         -------
@@ -339,7 +338,7 @@ class LocalCalibration(Recalibrator):
             check_whole("n_score_columns", self.n_score_columns, 1)
 
     def _learn(self, data: FitData, features: Floats | None) -> None:
-        """Keep rows by their bins, and their points where there are features."""
+        """Store rows by bin, with their points if there are features."""
         top_class, top = data.scores.top_label()
         self.bins_ = self._bins_of(top, data.scores.are_logits)
         self.weights_ = data.weight()
@@ -359,7 +358,7 @@ class LocalCalibration(Recalibrator):
         self.bandwidth_ = rule_of_thumb if self.bandwidth is None else float(self.bandwidth)
 
     def _read(self, X: object, features: object) -> tuple[Scores, Floats | None, Device | None]:
-        """Scores, their points where there are features, and the device these came from."""
+        """Return scores, their points if there are features, and the device of the features."""
         check_is_fitted(self)
         part, given = _split_columns(X, features, self.n_score_columns)
         scores = self._read_scores(part)
@@ -379,7 +378,7 @@ class LocalCalibration(Recalibrator):
         return device_of(features if self.n_score_columns is None else X)
 
     def _products(self) -> AbstractContextManager[None]:
-        """Return the context of matrix products: one thread for principal components."""
+        """Return the context of matrix products: one BLAS thread for principal components."""
         return nullcontext() if self.reduce is None else one_blas_thread()
 
     def _bins_of(self, top: Floats, are_logits: bool) -> Ints:
@@ -407,7 +406,7 @@ class LocalCalibration(Recalibrator):
         return scores.rescaled(*self._confidence_of(scores, points, device))
 
     def _probs_of(self, scores: Scores) -> Floats:
-        """Answers where features are not known: those of histogram binning."""
+        """Return outputs for rows without features: those of histogram binning."""
         return self._answers(scores, None)
 
     def _top_of(self, scores: Scores) -> Ints:
@@ -426,7 +425,7 @@ class LocalCalibration(Recalibrator):
 
 
 def _split_columns(X: object, features: object, n_score_columns: int | None) -> tuple[Any, Any]:
-    """Return scores and features: as given, or the first columns of X and its others."""
+    """Return scores and features: both as passed, or the first and the other columns of X."""
     if isinstance(X, Forecasts):
         if features is not None:
             raise InputError("features", ("cannot be used if ", Argument("X"), " is a Forecasts"))
@@ -445,7 +444,7 @@ def _split_columns(X: object, features: object, n_score_columns: int | None) -> 
 
 
 def _features_of(given: object, n: int, kept: NDArray[np.bool_] | None = None) -> Floats:
-    """Check features of the n rows that were read, or of more, of which n are ``kept``."""
+    """Check features of the n rows that were read, or of more rows, of which n are ``kept``."""
     if kept is None:
         return read_features(given, n, "X")
     return some_columns(read_features(given, len(kept), "X")[kept])

@@ -1,4 +1,4 @@
-"""Recalibrators of one score: a map for each class against the rest, then rows are normalized."""
+"""Recalibrators of one score: each class is mapped against the rest, then rows are normalized."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Result = TypeVar("Result")
 
 
 class OneVsRestRecalibrator(Recalibrator):
-    """A map of scores to probabilities for each one-vs-rest problem.
+    """Base class of recalibrators with one map from scores to probabilities per class.
 
-    A subclass fits one problem in `_fit_problem`, which returns what it learned as a dictionary of
-    plain values, keeps the list of them in ``maps_``, and applies one in `_map`. Two classes are
-    one problem. With more, the K answers of a row are divided by their sum; a row of zeros keeps
-    its original probabilities.
+    A subclass fits one problem in `_fit_problem`, which returns the fitted values as a dictionary
+    of plain values. ``maps_`` is the list of these, and `_map` applies one. Two classes are one
+    problem. With more classes, the K outputs of a row are divided by their sum; a row of zeros
+    keeps its original probabilities.
     """
 
     maps_: list[dict[str, Any]]
@@ -32,7 +32,7 @@ class OneVsRestRecalibrator(Recalibrator):
         self.maps_ = of_each_problem(lambda k: self._fit_problem(data, k), n_problems)
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
-        """Learn the map of one problem; may be called from several threads."""
+        """Fit the map of one problem; may be called from several threads."""
         raise NotImplementedError
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
@@ -40,7 +40,7 @@ class OneVsRestRecalibrator(Recalibrator):
         raise NotImplementedError
 
     def _marginals_of(self, scores: Scores) -> Floats:
-        """(n, K) answers as they are, before rows are normalized; for two classes 1 − p and p."""
+        """Return (n, K) outputs before normalization; for two classes they are 1 − p and p."""
         maps = self.maps_
         columns = of_each_problem(lambda k: self._map(maps[k], scores, k), scores.n_problems)
         if scores.n_classes == 2:
@@ -61,7 +61,7 @@ class OneVsRestRecalibrator(Recalibrator):
         return marginals
 
     def _is_worse(self, data: FitData) -> bool:
-        """Return whether log loss rose by more than rounding; normalizing rows can cause it."""
+        """Return whether log loss increased beyond rounding, which normalizing rows can cause."""
         before = log_loss_of(data.scores.probs(), data)
         return log_loss_of(self._probs_of(data.scores), data) > before + 1e-12 * (1 + before)
 
@@ -78,13 +78,13 @@ class OneVsRestRecalibrator(Recalibrator):
 
 
 class MarginalRecalibrator(OneVsRestRecalibrator):
-    """One-vs-rest with `predict_marginals`, the probabilities before rows are normalized."""
+    """One-vs-rest base class with `predict_marginals`, the probabilities before normalization."""
 
     def predict_marginals(self, X: object) -> Floats:
         """Return the probability of each class before rows are normalized.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these: with bins
-        they take finitely many values, and dividing rows by their sum would make more of them.
+        they take finitely many values, and dividing rows by their sum would create more.
 
         Parameters
         ----------
@@ -108,5 +108,5 @@ class MarginalRecalibrator(OneVsRestRecalibrator):
 
 
 def of_each_problem(function: Callable[[int], Result], n_problems: int) -> list[Result]:
-    """What a function returns for every one-vs-rest problem, asked on several threads."""
+    """Return the result of a function for every one-vs-rest problem, computed by threads."""
     return run(lambda number, _: function(number), [(k, k + 1) for k in range(n_problems)])

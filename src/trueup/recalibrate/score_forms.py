@@ -1,4 +1,4 @@
-"""What a recalibrator is given, in the forms its formulas need: logits, log-odds, probabilities."""
+"""Input of recalibrators in the forms that formulas need: logits, log-odds, probabilities."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SMALLEST_LOGIT = 1e-100
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Checked predictions as given: (n, K) rows, or (n,) of the positive class of two.
+    """Checked predictions in their original form: (n, K) rows, or (n,) of the positive class.
 
-    ``values`` are float32 or float64, probabilities or logits (``are_logits``), and are never
+    ``values`` are probabilities or logits (``are_logits``) in float32 or float64, and are never
     changed. One-vs-rest problems are numbered 0 … ``n_problems`` − 1: one for each class, or, with
     two classes, only that of the second, which determines both.
     """
@@ -48,13 +48,13 @@ class Scores:
         return 1 if self.n_classes == 2 else self.n_classes
 
     def take(self, rows: Ints) -> Scores:
-        """Some of the rows, any of them any number of times."""
+        """Return some of the rows, possibly repeated."""
         return Scores(self.values[rows], self.are_logits)
 
     def logits(self) -> NDArray[Any]:
-        """(n, K) logits: as given, in their own type, or logarithms of probabilities, float64.
+        """Return (n, K) logits in their own type, or float64 logarithms of probabilities.
 
-        One logit z of the positive class is (0, z).
+        A single logit z of the positive class becomes (0, z).
         """
         if self.values.ndim == 2:
             return self.values if self.are_logits else log_of(self.values)
@@ -64,31 +64,31 @@ class Scores:
         return np.column_stack([log_of(1 - values), log_of(values)])
 
     def probs(self) -> Floats:
-        """(n, K) probabilities, in float64."""
+        """Return (n, K) probabilities in float64."""
         if self.are_logits:
             return engine.softmax.tempered_probs(self.logits(), 1.0)
         values = self.values.astype(np.float64)
         return np.column_stack([1 - values, values]) if values.ndim == 1 else values
 
     def as_probs(self) -> Scores:
-        """These scores as probabilities, for those who ask for the problem of every class.
+        """Return these scores as probabilities, for callers that need the problem of every class.
 
-        Each problem of logits would otherwise read all of them again.
+        With logits, each problem would otherwise read all of them again.
         """
         if self.are_logits and self.n_problems > 1:
             return Scores(self.probs(), are_logits=False)
         return self
 
     def top(self) -> Ints:
-        """The class of the largest score of each row as given; the lowest wins a tie."""
+        """Return the class of the largest original score of each row; the lowest wins a tie."""
         if self.values.ndim == 2:
             return np.asarray(self.values.argmax(axis=1))
         return (self.values > (0.0 if self.are_logits else 0.5)).astype(np.int64)
 
     def top_label(self) -> tuple[Ints, Floats]:
-        """The most probable class of each row, the lowest of a tie, and its score.
+        """Return the predicted class of each row (the lowest in a tie) and its score.
 
-        The score is a probability, or log-odds against all other classes where logits came in.
+        The score is a probability or, for logits, the log-odds against all other classes.
         """
         rows = np.arange(self.n)
         if not self.are_logits:
@@ -102,10 +102,10 @@ class Scores:
         return top, largest - log_sum_exp(logits)
 
     def rescaled(self, top_class: Ints, new_top: Floats) -> Floats:
-        """(n, K) probabilities: a new one of the top class, the rest shared out as before.
+        """Return (n, K) probabilities with a new one for the top class; the others share the rest.
 
-        The other classes keep their ratios; where all of them are 0 they get the same. The new row
-        may have another largest entry.
+        The other classes keep their ratios; if all of them are 0, they get equal probabilities.
+        Another class may have the largest entry of the new row.
         """
         rows = np.arange(self.n)
         if self.are_logits:
@@ -126,21 +126,21 @@ class Scores:
         return probs
 
     def one_vs_rest(self, number: int) -> Scores:
-        """Scores of the positive outcome of a one-vs-rest problem, of the kind that was given."""
+        """Return scores of the positive outcome of a one-vs-rest problem, in the original form."""
         if self.are_logits:
             return Scores(self.log_odds(number), True)
         return Scores(self.problem(number), False)
 
     def problem(self, number: int) -> Floats:
-        """(n,) probabilities of the positive outcome of a one-vs-rest problem, in float64."""
+        """Return float64 probabilities (n,) of the positive outcome of a one-vs-rest problem."""
         if self.are_logits:
             return sigmoid(self.log_odds(number))
         return self._column(number).astype(np.float64)
 
     def log_odds(self, number: int) -> Floats:
-        """(n,) log-odds of the positive outcome of a one-vs-rest problem, in float64.
+        """Return (n,) log-odds of the positive outcome of a one-vs-rest problem, in float64.
 
-        For probabilities they are never beyond those of `LEAST`; for logits they have no limit.
+        For probabilities they are limited to those of `LEAST`; for logits they have no limit.
         """
         if self.values.ndim == 1:
             return self._only_log_odds
@@ -155,14 +155,14 @@ class Scores:
 
     @cached_property
     def _only_log_odds(self) -> Floats:
-        """Log-odds of a single column: a fit asks for them more than once."""
+        """Log-odds of a single column, cached because a fit needs them more than once."""
         log_odds = self.values.astype(np.float64) if self.are_logits else log_odds_of(self.values)
         log_odds.flags.writeable = False
         return log_odds
 
     @cached_property
     def _log_sums(self) -> tuple[Ints, Floats, Floats]:
-        """Top class of each row of logits, log Σ e^z of all classes and of all but the top."""
+        """Top class of each row of logits, and log Σ e^z over all and over the other classes."""
         logits = self.values.astype(np.float64)
         top, every = logits.argmax(axis=1), log_sum_exp(logits)
         logits[np.arange(self.n), top] = -np.inf
@@ -176,9 +176,9 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """Scores with the numbers of their classes, 0 … K−1, and weights, all positive, or None.
+    """Scores with class numbers 0 … K−1, and weights, which are all positive, or None.
 
-    ``kept`` says of each row that was given whether it is here; None if all are.
+    ``kept`` tells which of the rows that were passed are included; None if all are.
     """
 
     scores: Scores
@@ -197,19 +197,19 @@ class FitData:
         return self.scores.n_classes
 
     def weight(self) -> Floats:
-        """Weights, 1 where none were given."""
+        """Return the weights, which are 1 by default."""
         return np.ones(self.n) if self.weights is None else self.weights
 
     def outcomes(self, number: int) -> NDArray[np.bool_]:
-        """Whether each label is the positive outcome of a one-vs-rest problem."""
+        """Return whether each label is the positive outcome of a one-vs-rest problem."""
         return np.asarray(self.labels == (1 if self.n_classes == 2 else number))
 
     def pairs(self, number: int) -> Pairs:
-        """Probabilities of the positive outcome of a one-vs-rest problem, and outcomes."""
+        """Return probabilities of the positive outcome of a one-vs-rest problem, and outcomes."""
         return Pairs(self.scores.problem(number), self.outcomes(number), self.weights)
 
     def one_vs_rest(self, number: int) -> FitData:
-        """A one-vs-rest problem as fit data of two classes."""
+        """Return a one-vs-rest problem as fit data with two classes."""
         outcomes = self.outcomes(number).astype(np.int64)
         return FitData(self.scores.one_vs_rest(number), outcomes, self.weights)
 
@@ -220,33 +220,33 @@ class FitData:
         return FitData(Scores(top, self.scores.are_logits), right, self.weights)
 
     def as_probs(self) -> FitData:
-        """The same with scores as probabilities; see `Scores.as_probs`."""
+        """Return the same with scores as probabilities; see `Scores.as_probs`."""
         return FitData(self.scores.as_probs(), self.labels, self.weights)
 
     def take(self, rows: Ints) -> FitData:
-        """Some of the rows, any of them any number of times."""
+        """Return some of the rows, possibly repeated."""
         weights = None if self.weights is None else self.weights[rows]
         return FitData(self.scores.take(rows), self.labels[rows], weights)
 
 
 def log_of(probs: NDArray[Any]) -> Floats:
-    """Logarithm in float64, of `LEAST` for anything less."""
+    """Return the logarithm in float64, of at least `LEAST`."""
     return np.asarray(np.log(np.maximum(probs.astype(np.float64), LEAST)))
 
 
 def log_odds_of(probs: NDArray[Any]) -> Floats:
-    """Logarithm of p/(1 − p) in float64, both cut at `LEAST`."""
+    """Return the logarithm of p/(1 − p) in float64, with both clipped at `LEAST`."""
     p = np.clip(probs.astype(np.float64), LEAST, 1 - LEAST)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def log_sum_exp(logits: NDArray[Any]) -> Floats:
-    """Log Σ_k e^{z_k} of each row, for logits of any size."""
+    """Return log Σ_k e^{z_k} of each row, for logits of any size."""
     largest = logits.max(axis=1).astype(np.float64)
     return np.asarray(largest + np.log(np.exp(logits - largest[:, None]).sum(axis=1)))
 
 
 def sigmoid(log_odds: Floats) -> Floats:
-    """1 / (1 + e^{−x}) for any x."""
+    """Return 1 / (1 + e^{−x}) for any x."""
     small = np.exp(-np.abs(log_odds))
     return np.asarray(np.where(log_odds >= 0, 1, small) / (1 + small))

@@ -1,4 +1,4 @@
-"""Venn-Abers prediction: two isotonic fits, one for each label the new row may have."""
+"""Venn-Abers prediction: two isotonic fits, one for each possible label of the new row."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from trueup.recalibrate.score_forms import FitData, Scores
 class VennAbers(OneVsRestRecalibrator):
     r"""Inductive Venn-Abers predictor: a probability interval and a point prediction per row.
 
-    For a new score s the isotonic fit is made twice, with (s, 0) and with (s, 1) among the rows it
-    is fitted to; :math:`p_0 \le p_1` are its values at s. If rows and the new one are
-    exchangeable, the one of the two that belongs to the true label is perfectly calibrated, with
-    any number of rows. `predict_interval` gives both. `predict_proba` gives the point that does
-    least harm whichever is right: for log loss :math:`p_1 / (1 - p_0 + p_1)`, for the Brier score
-    :math:`p_1 + p_0^2/2 - p_1^2/2`.
+    For a new score s, the isotonic fit is made twice, with (s, 0) and with (s, 1) added to the
+    rows; :math:`p_0 \le p_1` are its values at s. If the rows and the new row are exchangeable, the
+    value that belongs to the true label is perfectly calibrated, for any number of rows.
+    `predict_interval` returns both. `predict_proba` returns the point with the smallest worst-case
+    regret: for log loss :math:`p_1 / (1 - p_0 + p_1)`, for the Brier score :math:`p_1 + p_0^2/2 -
+    p_1^2/2`.
 
-    Use it in place of `IsotonicCalibration` with few rows, where log loss counts (its points are
-    never 0 or 1), or where the width :math:`p_1 - p_0` is of use: it tells how far rows decide the
-    answer. It shares the rough steps of the isotonic fit. With more than two classes each has a
-    predictor against the rest and rows of points are divided by their sum; the guarantee is for
-    each class separately. Cost: a sort of each column, and a search for each new score.
+    Use it instead of `IsotonicCalibration` with few rows, if log loss matters (its points are never
+    0 or 1), or if you need the width :math:`p_1 - p_0`, which shows how uncertain the output is. It
+    has the same steps as the isotonic fit. With more than two classes, each class has a predictor
+    against the rest, and rows of points are divided by their sum; the guarantee is for each class
+    separately. Cost: a sort of each column, and a search for each new score.
 
     Parameters
     ----------
     loss : {"log", "squared"}
-        ``"log"`` or ``"squared"`` (the Brier score): what the point is best for.
+        The loss for which the point is optimal: log loss, or squared error (the Brier score).
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -45,15 +45,15 @@ class VennAbers(OneVsRestRecalibrator):
     Attributes
     ----------
     maps_
-        For each class (for two classes, for the second alone) two step functions of the score.
+        For each class (for two classes, only for the second) two step functions of the score.
         :math:`p_1` is ``high[j]`` up to the score ``high_to[j]``, and the last value beyond.
         :math:`p_0` is ``low[j + 1]`` from the score ``low_from[j]`` on, and the first value below.
 
     Notes
     -----
-    A weight counts rows: weight 3 is three rows, compared with weight 1 of the new row. That row
-    shrinks points toward the middle, so log loss on the fit data can rise where scores were sharp
-    and right; ``notes_`` then says so.
+    A weight of 3 counts as three rows; the new row has weight 1. That row shrinks points toward the
+    middle, so log loss on the fit data can increase if scores were confident and correct;
+    ``notes_`` then says so.
 
     References
     ----------
@@ -149,14 +149,14 @@ class VennAbers(OneVsRestRecalibrator):
 
 
 def _counted(total: NDArray[Any]) -> NDArray[Any]:
-    """Sums of weights in whole numbers where they are, so that comparisons are exact."""
+    """Return sums of weights, in whole numbers if possible, so that comparisons are exact."""
     if total.dtype.kind == "f" and np.all(total == np.rint(total)) and total.sum() < 2**53:
         return total.astype(np.int64)
     return total
 
 
 def _ends(learned: dict[str, Any], scores: Floats) -> tuple[Floats, Floats]:
-    """p0 and p1 of each score."""
+    """Return p0 and p1 of each score."""
     at_or_above = engine.bins.find_bins(scores, np.nextafter(learned["low_from"], -1))
     above = engine.bins.find_bins(scores, learned["high_to"])
     return learned["low"][at_or_above], learned["high"][above]

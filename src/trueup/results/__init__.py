@@ -1,4 +1,4 @@
-"""Small frozen results, reached by attribute and ready for JSON."""
+"""Small frozen results with attributes, ready for JSON."""
 
 from trueup.results.estimates import Decomposition, Estimate
 from trueup.results.inference import CalibrationTestResult, Certificate, Comparison, Interval

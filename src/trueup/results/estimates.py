@@ -1,4 +1,4 @@
-"""What estimators and decompositions found."""
+"""Results of estimators and decompositions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Estimate(FieldsShown):
         The estimate, usually the root of ``max(0, pth_power)``.
     pth_power : float
         The averaged p-th power before the root (for the maximum norm, the value itself). A debiased
-        power may be negative, which means no sign of error; it is kept here.
+        power may be negative, which is no evidence of miscalibration; it is kept here.
     table : object, optional
         The statistics that the value was computed from.
     notes : dict
@@ -60,13 +60,13 @@ class Decomposition(FieldsShown):
     discrimination : float
         What the predictions add to the base rate; higher is better. With bins: resolution.
     uncertainty : float
-        Score of the base rate, which no model changes.
+        Score of the base rate, which does not depend on the model.
     within : float
-        What bins hide, because scores differ inside them; 0 for the isotonic fit.
+        Part of the score that bins hide, because scores differ inside them; 0 for the isotonic fit.
     table : object, optional
         The curve of the isotonic fit, or the table of the bins.
     parts : tuple, optional
-        (name, share, Decomposition) of every class, for a lens with several.
+        (name, share, Decomposition) of every class, for a lens with several classes.
     notes : dict
         Details such as the two terms inside ``within``, ``n_bins_requested``, ``n_bins`` and the
         number of rows clipped.
@@ -104,6 +104,9 @@ class Decomposition(FieldsShown):
 
     def __repr__(self) -> str:
         """Print the sum, and how many rows were clipped; the terms of classes are in ``parts``."""
+        return self._line()
+
+    def _line(self) -> str:
         terms = f"{self.miscalibration:z.4f} miscalibration − {self.discrimination:z.4f} "
         text = f"{self.score:z.4f} = {terms}discrimination + {self.uncertainty:z.4f} uncertainty"
         if self.within != 0:

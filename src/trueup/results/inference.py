@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.codec import LEFT_OUT, plain
 from trueup.notebook import FieldsShown
 from trueup.readable import (
     clipped_rows,
@@ -40,8 +44,8 @@ class Interval(FieldsShown):
     target : str
         The quantity that the interval covers, in words.
     notes : dict
-        What a reader should know. ``single_unit`` means that one row, or one cluster, cannot show
-        how much others differ; the interval is then the whole range of the target.
+        Notes for the reader. ``single_unit`` means that a single row, or a single cluster, does not
+        show variability; the interval is then the whole range of the target.
 
     Examples
     --------
@@ -80,14 +84,32 @@ class CalibrationTestResult(FieldsShown):
     null : str
         The null hypothesis, in words.
     notes : dict
-        What a reader should know: resamples, bandwidths, whether the test is conservative.
+        Notes for the reader: resamples, bandwidths, whether the test is conservative.
+    null_draws : ndarray or None, optional
+        Values of the statistic among resamples under the null hypothesis, shape (n_resamples,), on
+        the scale of ``statistic``; read-only. None if nothing was drawn, as for a test with an
+        asymptotic p-value. Their mean and standard deviation show which value a calibrated model
+        has on these predictions (Vaicenavicius et al. 2019, Tables 3 to 5). An error of norm p has
+        ``statistic`` and draws before the root 1/p. `trueup.plotting.plot_null` plots them. They
+        are neither compared by ``==`` nor stored in JSON.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import trueup as tu
     >>> result = tu.calibration_test([0.1, 0.2, 0.8, 0.9] * 10, [1, 1, 0, 0] * 10)
     >>> result.pvalue < 0.05
     True
+
+    The calibration error of these data, and that of a calibrated model:
+
+    >>> p = np.linspace(0.01, 0.99, 500)
+    >>> y = np.random.default_rng(0).random(500) < p**2
+    >>> result = tu.calibration_test(p, y, statistic=tu.ece)
+    >>> round(result.statistic, 3)
+    0.184
+    >>> round(float(result.null_draws.mean()), 3), round(float(result.null_draws.std()), 3)
+    (0.055, 0.011)
     """
 
     statistic: float
@@ -95,6 +117,29 @@ class CalibrationTestResult(FieldsShown):
     method: str
     null: str
     notes: dict[str, Any] = field(default_factory=dict)
+    null_draws: Floats | None = field(default=None, repr=False, compare=False, metadata=LEFT_OUT)
+
+    def __post_init__(self) -> None:
+        if self.null_draws is not None:
+            own = np.array(self.null_draws, np.float64)  # a view would keep more than the draws
+            own.setflags(write=False)
+            object.__setattr__(self, "null_draws", own)
+
+    def to_dict(self, *, draws: bool = False) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON; NaN and infinity are None.
+
+        Parameters
+        ----------
+        draws : bool, default False
+            Whether to include ``null_draws``.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
+        found = super().to_dict()
+        return found | {"null_draws": plain(self.null_draws)} if draws else found
 
     def _line(self) -> str:
         test = f"{self.method} test, statistic {short_number(self.statistic)}"
@@ -105,7 +150,7 @@ class CalibrationTestResult(FieldsShown):
         """P-values of the statistics that the omnibus test combines, by name; otherwise empty.
 
         For a matrix they are listed by block and name. Those of the block "one class" are the
-        smallest of any class, so they are no p-values of tests.
+        smallest of any class, so they are not valid p-values.
         """
         return dict(self.notes.get("parts", {}))
 
@@ -127,7 +172,7 @@ class Comparison(FieldsShown):
     Parameters
     ----------
     difference : float
-        Error of the first model minus error of the second: above 0, the second is better
+        Error of the first model minus error of the second; if positive, the second model is better
         calibrated.
     interval : Interval
         Paired interval for the difference, on the same scale.
@@ -164,7 +209,7 @@ class Comparison(FieldsShown):
     text: str
 
     def _line(self) -> str:
-        test = pvalue_with_bound(self.pvalue, self.interval.notes)
+        test = pvalue_with_bound(self.pvalue, self.interval.notes, sides=2)
         return f"difference {self.interval}, {test}"
 
 
@@ -192,7 +237,7 @@ class Certificate(FieldsShown):
     text : str
         The result in words.
     notes : dict
-        What a reader should know.
+        Notes for the reader.
 
     Examples
     --------
@@ -215,4 +260,4 @@ class Certificate(FieldsShown):
     def _line(self) -> str:
         bounds = f"{short_number(self.lower_bound)} to {short_number(self.upper_bound)}"
         level = percent(self.confidence_level)
-        return f"{self.verdict}: error at most {self.max_error:g}; {level} bounds {bounds}"
+        return f"error at most {self.max_error:g}: {self.verdict}; {level} bounds {bounds}"

@@ -1,4 +1,4 @@
-"""Simulated models with a known true calibration error, to measure how accurate estimators are."""
+"""Simulated models with a known true calibration error, to measure the accuracy of estimators."""
 
 from trueup.simulate.fitting.fit_world import Fitted, ScoresFit, fit
 from trueup.simulate.power_analysis import power, sample_size

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats, Ints
 from trueup.calls.hints import hinted
-from trueup.calls.progress import Progress, stage, with_progress
+from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_whole
 from trueup.engines.threads import run
 from trueup.errors import InputError, must_be
@@ -34,6 +34,7 @@ FEWER_RESAMPLES = 199  # if each needs its own measurement; the power is less th
 SAME_SCORES = 20  # datasets that share scores and draws, which costs little of their independence
 FEWEST_GROUPS = 20  # of such datasets, from which a standard error is known
 FEWEST_ROWS, MOST_ROWS = 50, 1_000_000
+SHARES = 35, 50, 9, 6  # of the work: the search, then rounds of which the first is often the last
 OVERCONFIDENT = LogOdds(0.5)
 CALIBRATED = 0.1  # a curve whose error is below this share of the one asked about has no shape
 
@@ -55,15 +56,15 @@ def power(
 ) -> Detection:
     r"""Compute the power of a calibration test for a given true error and ``n`` rows.
 
-    Datasets are drawn from a simulated model like the data, with that error. The power is the
-    fraction of the m datasets whose test has a p-value of at most ``alpha``:
+    Datasets are drawn from a simulated model that resembles the data and has that error. The power
+    is the fraction of the m datasets whose test has a p-value of at most ``alpha``:
 
     .. math:: \hat\pi = \frac{1}{m} \sum_{j=1}^{m} 1\{p_j \le \alpha\}
 
-    The test is the one that `calibration_test` makes of a dataset: labels are drawn for the scores
-    of that dataset. Use it before you collect data, or to judge a test that did not reject. For the
-    error that a test of your own rows would have missed,
-    `trueup.inference.hypothesis_tests.sensitivity` is faster.
+    The test is that of `calibration_test`: labels are drawn for the scores of the dataset. Use it
+    before you collect data, or to interpret a test that did not reject. To compute the error that a
+    test of your own rows would have missed, `trueup.inference.hypothesis_tests.sensitivity` is
+    faster.
 
     Parameters
     ----------
@@ -144,8 +145,8 @@ def sample_size(
 ) -> SampleSize:
     """Compute the number of rows needed to detect a given true error.
 
-    Use it to plan a study. It doubles n from 50 to at most 1,000,000 until the test detects the
-    error often enough. Then it fits the probit of the power as a line in log n, from datasets of
+    Use it to plan a study. It doubles n from 50 to at most 1,000,000 until the test reaches the
+    power. Then it fits the probit of the power as a linear function of log n, from datasets of
     about the right size. See `power` for the test and the simulated model.
 
     Parameters
@@ -188,17 +189,26 @@ def sample_size(
     power = check_inside("power", power)
     settled = _settle(probs, labels, true_error, statistic, alpha, n_datasets, rng, logits)
     few = max(100, n_datasets // 5)
-    tried = [settled.at(FEWEST_ROWS, few)]
-    while tried[-1].power < power:
-        if 2 * tried[-1].n > MOST_ROWS:
-            rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
-            raise InputError("true_error", rule, true_error)
-        tried.append(settled.at(2 * tried[-1].n, few))
+    with stages(sum(SHARES), 1):
+        return _sample_size(settled, power, few, n_datasets)
+
+
+def _sample_size(settled: _Settled, power: float, few: int, n_datasets: int) -> SampleSize:
+    search, *rounds = SHARES
+    with stage("search", search):
+        tried = [settled.at(FEWEST_ROWS, few)]
+        while tried[-1].power < power:
+            if 2 * tried[-1].n > MOST_ROWS:
+                rule = f"is too small: even {MOST_ROWS:,} rows do not reach power {power:g}"
+                raise InputError("true_error", rule, settled.true_error)
+            tried.append(settled.at(2 * tried[-1].n, few))
     if len(tried) == 1:
         return settled.answer(FEWEST_ROWS, 0.0, power, tried)
     guess, _ = _solve(tried[-2:], power)
-    for _ in range(3):
-        near = [settled.at(max(1, round(guess * by)), n_datasets) for by in (0.8, 1.0, 1.25)]
+    for share in rounds:
+        sizes = [max(1, round(guess * by)) for by in (0.8, 1.0, 1.25)]
+        with stage("refinement", share), stages(sum(sizes), 1):
+            near = [settled.at(n, n_datasets, weight=n) for n in sizes]
         tried += near
         n, error = _solve(near, power)
         if 0.7 < n / guess < 1.4:
@@ -209,7 +219,7 @@ def sample_size(
 
 @dataclass(frozen=True, eq=False)
 class _Settled:
-    """Everything but n: the world with the error, the statistic (None: the omnibus test), …"""
+    """All settings except n: the world with the error, the statistic (None: the omnibus test), …"""
 
     world: World
     statistic: Estimator | None
@@ -218,9 +228,9 @@ class _Settled:
     alpha: float
     seed: int
 
-    def at(self, n: int, n_datasets: int) -> Detection:
+    def at(self, n: int, n_datasets: int, weight: float = 1.0) -> Detection:
         """Draw datasets with the error, and count how often the test detects it."""
-        with stage(f"datasets of {n:,} rows"):
+        with stage(f"datasets of {n:,} rows", weight):
             return self._at(n, n_datasets)
 
     def _at(self, n: int, n_datasets: int) -> Detection:
@@ -255,7 +265,7 @@ class _Settled:
         )
 
     def answer(self, n: float, error: float, power: float, tried: list[Detection]) -> SampleSize:
-        """Put the answer together; ``error`` is that of log n, infinite where noise hides all."""
+        """Build the result; ``error`` is that of log n, infinite if noise hides the answer."""
         spread = math.exp(min(1.96 * error, math.log(MOST_ROWS)))
         least, rows, most = (math.ceil(rows) for rows in (n / spread, n, n * spread))
         most = max(rows, min(most, MOST_ROWS))
@@ -280,9 +290,9 @@ class _Settled:
 
 
 def _mean_share(of_group: Floats, sizes: Ints) -> tuple[float, float]:
-    """Return the share of all datasets and its Monte-Carlo error, from the share of each group.
+    """Return the fraction over all datasets and its Monte Carlo error, from the groups' fractions.
 
-    Datasets of a group share scores and draws, so groups are what is independent.
+    Datasets of a group share scores and draws, so only groups are independent.
     """
     n, groups = int(sizes.sum()), len(sizes)
     share = float(sizes @ of_group) / n
@@ -294,9 +304,9 @@ def _mean_share(of_group: Floats, sizes: Ints) -> tuple[float, float]:
 
 
 def _solve(tried: list[Detection], power: float) -> tuple[float, float]:
-    """Return the n at which a line through the probits in log n reaches the power, and its error.
+    """Return the n with the requested power, from a line through the probits in log n.
 
-    The error is that of log n.
+    The standard error of log n is returned too.
     """
     from scipy.special import ndtri
 
@@ -343,7 +353,7 @@ def _settle(
 
 @dataclass(frozen=True, repr=False)
 class Between(Curve):
-    """A curve ``times`` as far from calibration as another, cut at 0 and 1."""
+    """A curve with ``times`` the miscalibration of another, clipped at 0 and 1."""
 
     curve: Curve = Identity()
     times: float = 1.0
@@ -353,7 +363,7 @@ class Between(Curve):
         return np.clip(score + self.times * (self.curve(score, complement) - score), 0, 1)
 
     def alternatives(self) -> tuple[Curve, ...]:
-        """Return the equally likely curves that this one stands for."""
+        """Return the equally likely curves of which this one is a mixture."""
         return tuple(Between(curve, self.times) for curve in self.curve.alternatives())
 
     def jumps(self) -> Sequence[float]:
@@ -362,7 +372,7 @@ class Between(Curve):
 
 
 def world_like(probs: object, labels: object, logits: bool = False) -> World:
-    """Return a world itself, or the one that fits the data."""
+    """Return a world unchanged, or fit one to the data."""
     if isinstance(probs, World):
         return World(probs.scores, probs.curve)
     forecasts = Forecasts.from_arrays(probs, labels, logits=logits)
@@ -377,7 +387,7 @@ def world_like(probs: object, labels: object, logits: bool = False) -> World:
 
 
 def with_error(world: World, true_error: float, norm: float) -> World:
-    """Return the world with its curve drawn out, or in, to have this error."""
+    """Return the world with its miscalibration scaled to this error."""
     own = world.true_error(norm)
     curve = world.curve if own >= CALIBRATED * true_error else OVERCONFIDENT
 

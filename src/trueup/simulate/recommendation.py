@@ -1,4 +1,4 @@
-"""Recommendation of an estimator: all are compared on a simulated model like the data."""
+"""Recommendation of an estimator, by comparison on a simulated model that resembles the data."""
 
 from __future__ import annotations
 
@@ -96,8 +96,11 @@ class Advice(FieldsShown):
             "fitted": self.fitted.to_dict(),
         }
 
+    def _line(self) -> str:
+        return f"best {self.best}{' (unreliable)' * self.unreliable}"
+
     def __str__(self) -> str:
-        """Print the answer and the table."""
+        """Print the recommendation and the table."""
         formats = {"truth": ".2f", "bias": "+.2f", "sd": ".2f", "rmse": ".2f"}
         cells = [
             [row.measure, *(format(100 * getattr(row, key), form) for key, form in formats.items())]
@@ -129,7 +132,7 @@ def recommend_estimator(
 
     If the simulated model fits poorly, the result is marked as unreliable. The simulated model is a
     little worse calibrated than yours, because it also fits noise. For a nearly calibrated model
-    the debiased errors therefore deserve a better rank.
+    the debiased errors are therefore better than their ranks.
 
     Parameters
     ----------
@@ -182,7 +185,7 @@ def recommend_estimator(
 
 
 def _errors_of_a_norm(estimators: Mapping[str, Metric]) -> dict[str, Estimator]:
-    """Return the estimators by name; raise InputError for one that no true error belongs to."""
+    """Return the estimators by name; raise InputError for one without a true error."""
     found = {name: estimator_of("estimators", each) for name, each in estimators.items()}
     for each in found.values():
         if each.own_norm is None or not each.of_true_error:
@@ -191,7 +194,7 @@ def _errors_of_a_norm(estimators: Mapping[str, Metric]) -> dict[str, Estimator]:
 
 
 def _doubts(fitted: Fitted) -> list[str]:
-    """Return why a world is unreliable, in sentences."""
+    """Return the reasons why a world is unreliable, in sentences."""
     doubts = []
     if fitted.scores_fit.n < FEW_ROWS:
         rows = f"{fitted.scores_fit.n} rows"

@@ -1,4 +1,4 @@
-"""Tables of sufficient statistics that add: over chunks, threads, machines and days."""
+"""Tables of sufficient statistics, which can be added over chunks, threads, machines and days."""
 
 from trueup.tables.bins import BinTable
 from trueup.tables.cells import CellTable

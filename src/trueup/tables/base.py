@@ -1,4 +1,4 @@
-"""What every table has: it can be shown, asked for as an argument, and made a data frame."""
+"""The base class of tables: printing, argument checks and conversion to data frames."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Table(TableShown, Stored):
     """Base class of all tables.
 
     ``induced`` is the kind of problem that a table of sums belongs to, as in `Lens.induces`; it is
-    empty for result tables. ``hint`` is added to the message if something else is passed.
+    empty for result tables. ``hint`` is added to the message if an argument is not such a table.
     """
 
     induced: ClassVar[str] = ""
@@ -99,7 +99,7 @@ class Table(TableShown, Stored):
 
 
 def frame_of(columns: Mapping[str, Any], library: Library | None) -> Any:
-    """Build a pandas, polars or pyarrow table; by default the first of these that is installed."""
+    """Build a pandas, polars or pyarrow table; the default is the first one installed."""
     if library is not None and library not in LIBRARIES:
         raise must_be("library", "one of pandas, polars, pyarrow", library)
     present = [name for name in LIBRARIES if find_spec(name) is not None]

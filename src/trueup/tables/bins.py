@@ -1,4 +1,4 @@
-"""Bins of a score: what fell into each, enough for every binned number and diagram."""
+"""Tables of bins: the sums in each bin that all binned errors and diagrams need."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
+from trueup.readable import minus
 from trueup.tables.base import Table
 
 
@@ -112,7 +113,7 @@ class BinTable(Table):
 
     @property
     def parts(self) -> list[tuple[float, BinTable]]:
-        """The table with its weight, which is 1, in the form of `BinTables.parts`."""
+        """The table with weight 1, in the form of `BinTables.parts`."""
         return [(1.0, self)]
 
     @property
@@ -121,7 +122,7 @@ class BinTable(Table):
         return 1
 
     def nonempty(self) -> BinTable:
-        """Return the table without its empty bins, whose range goes to the bin above.
+        """Return the table without its empty bins; each of their ranges joins the next bin above.
 
         Returns
         -------
@@ -137,9 +138,9 @@ class BinTable(Table):
     def without_singles(self) -> tuple[BinTable, int]:
         """Merge every single-row bin with its nearest neighbor.
 
-        One row says nothing about a variance, so debiasing and intervals do this first. Starting at
-        the lowest score, such a bin joins the neighboring non-empty bin with the nearest mean
-        score, or the lower one in a tie. If there is no other bin, it stays.
+        A single row does not allow a variance estimate, so debiasing and intervals merge such bins
+        first. Starting at the lowest score, such a bin joins the neighboring non-empty bin with the
+        nearest mean score, or the lower one in a tie. If there is no other bin, it stays.
 
         Returns
         -------
@@ -215,7 +216,7 @@ class BinTable(Table):
             left = "[" if b == 0 else "("
             interval = f"{left}{self.edges[b]:.4f}, {self.edges[b + 1]:.4f}]"
             means = [f"{self.mean_score[b]:.4f}", f"{self.mean_label[b]:.4f}"]
-            numbers = [*means, f"{self.gap[b]:+.4f}"] if count else ["-"] * 3
+            numbers = [*means, minus(f"{self.gap[b]:+.4f}")] if count else ["-"] * 3
             cells.append([interval, str(count), *numbers])
         names = ("bin", "rows", "mean score", "mean label", "gap")
         return "\n".join([*lines, *text_table(names, cells, [True] * len(names))])

@@ -1,4 +1,4 @@
-"""Cells of the simplex: the mean prediction and the outcome shares of each."""
+"""Cells of the simplex: the mean prediction and the outcome fractions of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class CellTable(Table):
     Parameters
     ----------
     low : ndarray
-        Lower corners of the cells, shape (C, d): low < q ≤ high in every bounded coordinate.
+        Lower corners of the cells, shape (C, d): low < q ≤ high in every bounded coordinate. For
+        triangles, low ≤ q ≤ high in all three.
     high : ndarray
         Upper corners of the cells, shape (C, d).
     count : ndarray
@@ -103,13 +104,13 @@ class CellTable(Table):
         return columns
 
     def __repr__(self) -> str:
-        """Say how many rows, cells and outcomes there are."""
+        """Describe the numbers of rows, cells and outcomes."""
         rows, outcomes = int(self.count.sum()), self.score.shape[1]
         return f"CellTable({rows} rows in {self.n_bins} cells of {outcomes} outcomes)"
 
 
 def _overlap(cells: Floats) -> bool:
-    """Whether two different cells share an inner point: they are of different partitions."""
+    """Return whether two different cells overlap, which means that their partitions differ."""
     d = cells.shape[1] // 2
     low, high = cells[:, :d], cells[:, d:]
     for i in range(len(cells) - 1):

@@ -1,4 +1,4 @@
-"""Named columns of numbers: small tables to print, to draw from and to turn into data frames."""
+"""Named columns of numbers: small tables to print, to plot and to convert to data frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One bin table per class, with the share each class has in the whole."""
+"""One bin table per class, with the weight of each class in the average."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueup.tables.columns import Curve
 
 @dataclass(frozen=True, repr=False)
 class BinTables(Table):
-    """Bin tables of several induced problems, such as one per class; they add member by member.
+    """Bin tables of several induced problems, such as one per class; they add class by class.
 
     Parameters
     ----------

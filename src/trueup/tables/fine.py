@@ -28,11 +28,11 @@ N_CELLS = 2 * HALF
 
 
 def cell_of(p: NDArray[Any]) -> Ints:
-    """Cell number of each score, by power-of-two scaling, floor and 1 − p alone.
+    """Return the cell number of each score, using only scaling by powers of two, floor and 1 − p.
 
-    With q = min(p, 1 − p), exact in floating point, octave o holds 2^−(o+1) ≤ q < 2^−o for
-    o = 1 … 39 and the last one all q < 2^−40. An octave has 128 cells of equal width, so that
-    cells shrink towards 0 and towards 1, where the scores of networks gather. Every engine, SQL
+    Let q = min(p, 1 − p), which is exact in floating point. Octave o holds 2^−(o+1) ≤ q < 2^−o for
+    o = 1 … 39, and the last one holds all q < 2^−40. An octave has 128 cells of equal width, so
+    cells shrink toward 0 and 1, where the scores of networks concentrate. Every engine, SQL
     included, computes the same cell.
     """
     score = np.asarray(p, np.float64)
@@ -48,10 +48,10 @@ def cell_of(p: NDArray[Any]) -> Ints:
 
 @cache
 def fine_edges() -> Floats:
-    """Inner edges of the cells: a score's cell is the number of these below it.
+    """Return inner edges of the cells: a score's cell is the number of edges below it.
 
-    Cells below 1/2 are closed on the left, so their edge is the float just below; those above,
-    their mirror images, are closed on the right.
+    Cells below 1/2 are closed on the left, so their edge is the next smaller float. The cells above
+    1/2 are their mirror images and are closed on the right.
     """
     steps = np.arange(PER_OCTAVE)
     octaves = [np.ldexp(steps + PER_OCTAVE, -(o + 8)) for o in range(OCTAVES - 1, 0, -1)]
@@ -170,7 +170,7 @@ class FineBinTable(FieldsShown):
     def _merge(
         self, full: Ints, index: Ints, inner_edges: Floats, n_bins_requested: int
     ) -> BinTable:
-        """Add up the non-empty cells ``full`` by the bin ``index`` each goes to."""
+        """Add up the non-empty cells ``full`` by the bin ``index`` that each belongs to."""
         n_bins = len(inner_edges) + 1
         count = np.zeros(n_bins, np.int64)
         np.add.at(count, index, self.sums.count[full])
@@ -220,6 +220,6 @@ class FineBinTable(FieldsShown):
         return cls(sums)
 
     def __repr__(self) -> str:
-        """Say how many rows and non-empty cells there are."""
+        """Describe the numbers of rows and non-empty cells."""
         full = int(np.count_nonzero(self.sums.count))
         return f"FineBinTable({int(self.sums.count.sum())} rows in {full} of {N_CELLS} cells)"

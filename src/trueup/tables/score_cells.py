@@ -1,8 +1,8 @@
-"""A fixed grid of fine cells of scores, and what is summed in each of them.
+"""A fixed grid of fine score cells, and the sums in each cell.
 
-Every cell is known before the data, so sums over cells add: over chunks, files and machines. The
-test of calibration that looks for errors of any kind groups whole cells of this grid, and gives
-the same number whether it sees rows or the sums of a table.
+Cells do not depend on the data, so sums over cells add over chunks, files and machines. The omnibus
+test groups whole cells of this grid, and gives the same result from rows and from the sums of a
+table.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ FIRST_BITS = (1023 - FINEST) * PER_OCTAVE  # of 2^-40
 def cell_of(p: NDArray[Any]) -> NDArray[np.int16]:
     """Return the cell of each score in [0, 1], in the order of scores.
 
-    With q = min(p, 1 − p), which is exact: cells are 2,048ths for q ≥ 1/16, and 128 equal parts of
-    each octave below, by the leading bits of q. Scores of up to three decimals have a cell each.
+    Let q = min(p, 1 − p), which is exact. Cells have a width of 1/2,048 for q ≥ 1/16, and are 128
+    equal parts of each octave below, by the leading bits of q. Every score with up to three
+    decimals has its own cell.
     """
     found = np.empty(len(p), np.int16)
     for block in row_blocks(len(p), 1):
@@ -53,7 +54,7 @@ def _cell_of_some(score: Floats) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class CellMoments:
-    """Sums over the rows of each cell that holds any, in the order of scores.
+    """Sums over the rows of each non-empty cell, in the order of scores.
 
     q is p in the lower half of the grid and 1 − p in the upper half, so that sums of small
     probabilities of either outcome keep their digits.
@@ -85,7 +86,7 @@ class CellMoments:
 
     @property
     def upper(self) -> NDArray[np.bool_]:
-        """Which cells are in the upper half, where q is 1 − p."""
+        """Whether each cell is in the upper half, where q is 1 − p."""
         return self.cell >= N_CELLS // 2
 
     @property
@@ -95,12 +96,12 @@ class CellMoments:
 
     @property
     def variance(self) -> Floats:
-        """Σ w² p(1 − p): the variance of Σ w (y − p), if the scores are calibrated."""
+        """Return Σ w² p(1 − p): the variance of Σ w (y − p) if the scores are calibrated."""
         return np.maximum(self.w2q - self.w2q2, 0.0)
 
     @property
     def logit(self) -> Floats:
-        """Logit of the mean score; infinite where every score is 0 or 1."""
+        """Return the logit of the mean score; it is infinite if every score is 0 or 1."""
         mean = self.wq / self.w
         with np.errstate(divide="ignore"):
             below = np.log(mean) - np.log1p(-mean)
@@ -130,7 +131,7 @@ def cell_edges() -> Floats:
 def closed_edges() -> Floats:
     """Return edges such that cell k holds exactly the scores above edge k and up to edge k + 1.
 
-    Cells below 15/16 hold their lower edge, so for them it is the next smaller number.
+    Cells below 15/16 contain their lower edge, so their edge here is the next smaller number.
     """
     edges = cell_edges()
     return np.where(edges < 15 / 16, np.nextafter(edges, -np.inf), edges)

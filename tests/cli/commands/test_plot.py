@@ -15,6 +15,7 @@ from trueup.errors import InputError
 from trueup.evaluation import Evaluation, evaluate
 from trueup.evaluation.on_demand import PARTS, OnDemand
 from trueup.evaluation.settings import Settings
+from trueup.io import write_table
 from trueup.plotting.overview import figure_of, parts_of
 from trueup.plotting.registry import FIGURES, KINDS
 
@@ -74,7 +75,7 @@ def test_pictures_of_more(with_more, kind, tmp_path) -> None:
 )
 def test_pictures_that_need_more(three, three_rows, kind, said) -> None:
     for parts in (parts_of(three), on_demand(three_rows)):
-        with pytest.raises(InputError, match=f"there are: overview, .*{said}"):
+        with pytest.raises(InputError, match=f"available: overview, .*{said}"):
             figure_of(parts, kind)
 
 
@@ -106,7 +107,7 @@ def test_a_picture_computes_only_what_it_needs(three_rows) -> None:
     figure_of(parts, "reliability")
     made = {name for name in PARTS if parts.made(name) is not None}
     assert made == {"reliability", "band"}
-    with pytest.raises(InputError, match="there are: overview, reliability"):
+    with pytest.raises(InputError, match="available: overview, reliability"):
         figure_of(parts, "local")
     assert made == {name for name in PARTS if parts.made(name) is not None}
 
@@ -151,3 +152,13 @@ def test_title_name_size_resolution_and_zoom(run, files) -> None:
 def test_the_overview_names_its_file(run, files) -> None:
     run("plot", "wrong.csv", "-o", "p.svg", "--kind", "overview")
     assert b"wrong.csv" in (files / "p.svg").read_bytes()
+
+
+def test_rows_that_crowd_in_few_bins_are_told_what_shows_more(run, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    probs = 0.1 * rng.random(300)
+    labels = (rng.random(300) < probs).astype(int)
+    write_table(tmp_path / "rare.csv", {"p": probs, "y": labels})
+    hint = "a few bins hold 99% of the rows; --kind equal-mass or --kind curve shows more."
+    assert hint in run("plot", "rare.csv", "-o", "p.png").stderr
+    assert hint not in run("plot", "rare.csv", "-o", "p.png", "--kind", "equal-mass").stderr

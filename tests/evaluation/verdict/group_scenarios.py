@@ -66,7 +66,7 @@ def recalibrated() -> dict[str, Given]:
     """Return miscalibrated models with little or much to gain."""
     p, y = binary(600, lambda p: 0.75 * p, 9)
     return {
-        "nothing to gain": Given(*binary(200, calibrated, 78), PLAIN | {"recalibrate": True}),
+        "nothing to gain": Given(*binary(200, calibrated, 340), PLAIN | {"recalibrate": True}),
         "a part of the rows": Given(p, y, PLAIN | {"recalibrate": True}, constants=SOME_ROWS),
     }
 

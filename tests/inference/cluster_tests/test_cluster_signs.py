@@ -110,7 +110,7 @@ def test_a_wrong_model_is_found() -> None:
 def test_refusals() -> None:
     f = clustered(0, 10, 3)
     for statistic in (tu.SweepError(), tu.BinnedError(norm=2, debias=True), tu.Brier()):
-        with pytest.raises(tu.InputError, match="got a statistic of more than score − label"):
+        with pytest.raises(tu.InputError, match="got a statistic that needs more than residuals"):
             calibration_test(f, statistic=statistic, method="cluster-signs")
     with pytest.raises(
         tu.InputError,

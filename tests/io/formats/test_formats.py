@@ -106,7 +106,7 @@ def test_arrow_streams_dictionaries_and_compression(tmp_path: Path) -> None:
 def test_arrow_without_pyarrow(make_file: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_file("t.feather", b"ARROW1\0\0 and more")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(CapabilityError, match=r"pip install trueup\[arrow\]"):
+    with pytest.raises(CapabilityError, match=r"pip install pyarrow"):
         open_table(path)
 
 

@@ -37,7 +37,7 @@ def test_without_matplotlib_one_sentence_says_what_to_do(monkeypatch) -> None:
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(CapabilityError, match=r"pip install trueup\[plot\]"):
+    with pytest.raises(CapabilityError, match=r"pip install matplotlib"):
         style.on(None, (4, 3))
 
 

@@ -161,3 +161,45 @@ def test_wrong_input_is_told_in_a_sentence() -> None:
         plot_comparison(ResultTable({"model": np.array([]), "error": np.array([])}))
     with pytest.raises(InputError, match="`alpha` must be a number between 0 and 1, or None"):
         plot_class_errors(CLASSES, alpha=5)
+
+
+def test_an_error_of_0_is_only_known_to_be_below_the_end_of_its_interval() -> None:
+    table = ResultTable(
+        {
+            "group": np.array(["a", "b", "c"]),
+            "error": np.array([0.0, 0.02, 0.0]),
+            "low": np.array([0.0, 0.0, 0.0]),
+            "high": np.array([0.034, 0.05, 0.0]),
+            "adjusted_pvalue": np.array([0.3, 0.01, 1.0]),
+        }
+    )
+    ax = plot_group_errors(table)
+    assert [text.get_text() for text in ax.texts if text.get_gid() == "bound"] == ["below 0.034"]
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "interval,\nconservative near 0" in entries  # b is rejected, and its interval reaches 0
+    calm = plot_group_errors(ResultTable(table.data | {"adjusted_pvalue": np.full(3, 0.5)}))
+    assert "interval" in [text.get_text() for text in calm.get_legend().get_texts()]
+    assert cropped(ax.figure) == []
+    models = ResultTable(
+        {"model": table["group"], **{k: table[k] for k in ("error", "low", "high")}}
+    )
+    label = plot_comparison(models, reference=0.0).get_xlabel()
+    assert label == "calibration error\n(intervals are conservative near 0)"
+
+
+def test_the_smallest_pvalue_of_a_test_by_resampling_is_a_bound() -> None:
+    columns = {name: MODELS[name] for name in ("model", "error", "low", "high")}
+    draws = np.array([999.0, 999.0, np.nan])
+    table = ResultTable({**columns, "pvalue": np.array([0.001, 0.4, 0.01]), "n_resamples": draws})
+    texts = {text.get_text() for text in plot_comparison(table).texts}
+    assert texts == {"p ≤ 0.001", "p = 0.4", "p = 0.01"}
+
+
+def test_long_names_of_groups_have_room_in_a_figure_of_their_own() -> None:
+    names = [
+        f"Llama-{size}B-Instruct_{task}_seed-1" for size in (8, 70) for task in ("boolq", "mmlu")
+    ]
+    table = ResultTable({"group": np.array(names), "error": np.arange(4) / 100})
+    ax = plot_group_errors(table)
+    assert not any("…" in text.get_text() for text in ax.get_yticklabels())
+    assert cropped(ax.figure) == []

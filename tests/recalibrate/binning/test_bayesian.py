@@ -123,7 +123,7 @@ def test_what_was_wrong_is_put_right():
 def test_a_log_loss_that_rises_is_told():
     model = BayesianBinning().fit([0.001] * 20 + [0.999] * 20, [0] * 20 + [1] * 20)
     assert model.fit_["log_loss_after"] > model.fit_["log_loss_before"]
-    assert "log loss on the fit data rose from 0.001001 to" in model.notes_[0]
+    assert "log loss on the fit data increased from 0.001001 to" in model.notes_[0]
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, np.nan, np.inf, "2", True])

@@ -136,7 +136,7 @@ def test_other_recalibrators_have_no_graph(tmp_path: Path) -> None:
 
 def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(CapabilityError, match=r"Hint: pip install trueup\[onnx\]"):
+    with pytest.raises(CapabilityError, match=r"Hint: pip install onnx"):
         to_onnx(made("TemperatureScaling").fit([0.2, 0.9], [0, 1]), tmp_path / "model.onnx")
 
 

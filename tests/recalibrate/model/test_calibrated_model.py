@@ -169,7 +169,7 @@ def test_a_class_with_one_row_fits_the_classifier_alone() -> None:
 def test_no_fold_knows_the_classes_of_another() -> None:
     X = draw(6)[0]
     halves = [(np.arange(3), np.arange(3, 6)), (np.arange(3, 6), np.arange(3))]
-    with pytest.raises(InputError, match="none whose class another fold holds"):
+    with pytest.raises(InputError, match="no row whose class is also in another fold"):
         CalibratedModel(DummyClassifier(), PlattScaling(), cv=halves).fit(X, [0, 0, 0, 1, 1, 1])
 
 
@@ -345,6 +345,7 @@ def test_folds_of_one_row_raise_as_in_scikit_learn(cv: object, ensemble: bool) -
     model = CalibratedModel(GaussianNB(), PlattScaling(), cv=cv, ensemble=ensemble)
     with pytest.raises(InputError, match="because one row has only one class") as refused:
         model.fit(X, y)
+    assert str(refused.value).startswith("`cv` must have at least two rows in every test fold")
     single = "200 of 200" if isinstance(cv, LeaveOneOut) else "2 of 101"
     assert f"got {single} folds with one row" in str(refused.value)
     pairs = CalibratedModel(GaussianNB(), PlattScaling(), cv=KFold(100)).fit(X, y)
@@ -434,7 +435,7 @@ def test_what_cannot_be_saved_or_joined(tmp_path: Path) -> None:
     X, y = draw()
     path = tmp_path / "platt.json"
     ensemble = CalibratedModel(GaussianNB(), PlattScaling(), cv=3, ensemble=True).fit(X, y)
-    with pytest.raises(InputError, match="got 3 recalibrators, each of a classifier of its own"):
+    with pytest.raises(InputError, match="got 3 recalibrators, each with its own classifier"):
         ensemble.save(path)
     with pytest.raises(NotFittedError):
         CalibratedModel(GaussianNB(), PlattScaling()).save(path)
@@ -461,3 +462,14 @@ def test_a_class_that_a_copy_does_not_know_may_get_a_probability() -> None:
     scores = scores_of(unaware, X, model.classes_, logits=False)
     assert (scores[:, 3] == 0).all()
     assert model.recalibrators_[at].predict_proba(scores)[:, 3].max() > 0
+
+
+def test_one_class_and_a_recalibrator_in_place_of_the_classifier() -> None:
+    with pytest.raises(
+        InputError, match="`y` must contain at least two classes; got the class 1 a"
+    ):
+        CalibratedModel(GaussianNB()).fit(np.zeros((20, 2)), np.ones(20, int))
+    with pytest.raises(
+        InputError, match=r"Hint: pass the classifier first, CalibratedModel\(class"
+    ):
+        CalibratedModel(PlattScaling()).fit([[0.2], [0.7]] * 9, [0, 1] * 9)

@@ -46,7 +46,7 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"rng": None, "path": "never.jsonl"},
-            "`rng` must be a whole number where a path is given, to resume with; got None.",
+            "`rng` must be a whole number if a path is given, to resume the study; got None.",
         ),
         ({"truth": {"x": 1.0}}, "`truth` must name m; got ['x']."),
         (
@@ -61,8 +61,8 @@ def mean_gap(probs: np.ndarray, labels: np.ndarray) -> float:
         ),
         (
             {"measures": {"m": lambda p, y: "high"}},
-            "`measures` must be functions that return a number, or a mapping or record of numbers, "
-            "as 'm' must; got 'high'.",
+            "`measures` must be functions that return a number, or a mapping or record of numbers; "
+            "got 'high'. Hint: check the function 'm'.",
         ),
         (
             {"measures": {"m": lambda p, y: {"x": 1.0}, "m.x": WIDTH}},

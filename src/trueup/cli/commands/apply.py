@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from trueup.cli.data_options import Files, check_output, data_options, files_arg
 from trueup.cli.program import command, say
 from trueup.cli.recalibrator_options import load_calibrator
 from trueup.cli.terminal import working
-from trueup.errors import Argument, InputError, Verbatim, must_be, required
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 
 if TYPE_CHECKING:
     from trueup.io import FoundScores, Table
@@ -43,8 +44,9 @@ NO_LOGITS = (
     default="-",
     help="File to write: CSV, Parquet, Arrow, NPZ, JSON.  [default: CSV on standard output]",
 )
+@click.option("--logits", is_flag=True, hidden=True)
 @data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
-def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) -> None:
+def apply(calibrator: str, file: Files, output: str, logits: bool, columns: dict[str, Any]) -> None:
     """Recalibrate the probabilities of FILE with a recalibrator that `trueup fit` wrote.
 
     FILE needs no labels. Its probabilities are replaced and all other columns are kept. The
@@ -56,6 +58,9 @@ def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) ->
 
     with working("loading"):
         loaded = load_calibrator(calibrator)
+    if logits and not loaded.logits:
+        rule = "is not an option of apply, and this recalibrator was fitted on probabilities"
+        raise InputError("--logits", rule, hint="fit one with trueup fit --logits")
     logits = loaded.logits
     with working(f"reading {shown_files(file)}"):
         table = open_table(file, columns.pop("format", None))
@@ -66,6 +71,8 @@ def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) ->
         try:
             found = read_scores(table, **asked, logits=logits, normalize=divided)
         except InputError as problem:
+            if logits and columns["probs"] is None:
+                raise problem.replace(hint=_only_logits(problem)) from problem
             if logits or not problem.mentions("logits"):
                 raise
             raise problem.replace(hint=NO_LOGITS) from problem
@@ -73,7 +80,7 @@ def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) ->
     say(f"{found.text}.")
     used = set(found.names)
     kept = _kept(table, output, [name for name in table.names if name not in used], found)
-    with warnings.catch_warnings(record=True) as caught:
+    with working("recalibrating"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         new = _recalibrated(loaded, found, extra, table.shown)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
@@ -82,13 +89,27 @@ def apply(calibrator: str, file: Files, output: str, columns: dict[str, Any]) ->
     percent = table.percentages & set(new)
     called = {name: name for name in both}
     called |= {name: _called(name, table, logits) for name in new if logits or name in percent}
-    write_table(output, {called[name]: both[name] for name in table.names if name in both})
+    written = {called[name]: both[name] for name in table.names if name in both}
+    with nullcontext() if output == "-" else working(f"writing {output}"):
+        write_table(output, written)
     first = next(iter(new))
     if logits or percent:
         old = "logits" if logits else "percentages"
         say(f"column {first} ({old}) was replaced by {called[first]} (probabilities).")
     if output != "-":
         say(f"wrote {len(found.values):,} rows to {output}.")
+
+
+def _only_logits(problem: InputError) -> Text:
+    """Return the hint for columns that are not found, with the columns that the error proposes."""
+    options = (part for part in problem.hint if isinstance(part, Argument) and part.name == "probs")
+    option = next(options, Argument("probs"))
+    named = " with " if option.value is None else ", for example "
+    return (
+        f"the recalibrator was fitted on logits: name their columns{named}",
+        option,
+        "; for probabilities, fit one without --logits",
+    )
 
 
 def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:

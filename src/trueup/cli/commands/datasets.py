@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 import click
 
+from trueup.cli.data_options import check_output
 from trueup.cli.program import command, say
 from trueup.cli.terminal import Screen, number, print_json
 from trueup.errors import must_be
@@ -44,6 +46,8 @@ def datasets(
         return
     if name not in LOADERS:
         raise must_be("NAME", f"one of {', '.join(LOADERS)}", name)
+    if output is not None and (output == "" or PurePath(output).suffix):
+        check_output(output)
     data = LOADERS[name](seed=seed)
     if output is None:
         known = dict(data.known)

@@ -82,24 +82,34 @@ def fit(
     with working("loading"):
         options: dict[str, Any] = {name: columns[name] for name in ("logits", "normalize")}
         chosen: Any = make(method, params)
-        from trueup.cli.expected_gain import cross_fitted
+        from trueup.cli.expected_gain import FOLDS, cross_fitted
     found = read_found(file, columns)
     forecasts, explanation = found.forecasts, ""
     if forecasts.classes is not None:
         options["classes"] = list(forecasts.classes)
     chosen.set_params(**options)
     named = (text.partition("=")[0].strip() for text in params)
-    with working("fitting"), called({name: f"--param {name}" for name in named}):
+    from trueup.calls.progress import stage, stages
+
+    auto_share = FOLDS if method == "auto" else 0
+    with (
+        working("fitting"),
+        called({name: f"--param {name}" for name in named}),
+        stages(auto_share + 1 + FOLDS, 2 + (method == "auto")),
+    ):
         if method == "auto":
-            auto = chosen.fit(forecasts)
+            with stage("candidates", auto_share):
+                auto = chosen.fit(forecasts)
             explanation = auto.explanation_
             chosen = auto.best_.set_params(**options)
         if "groups" in columns:
             from trueup.recalibrate import GroupwiseCalibration
 
             chosen = GroupwiseCalibration(chosen, **options)
-        fitted: Recalibrator = chosen.fit(forecasts)
-        gain = cross_fitted(fitted, forecasts)
+        with stage("all rows"):
+            fitted: Recalibrator = chosen.fit(forecasts)
+        with stage("gain on held-out rows", FOLDS):
+            gain = cross_fitted(fitted, forecasts)
     if len(found.names.probs) == fitted.n_features_in_:  # for `apply` to look for
         fitted.fit_["columns"] = list(found.names.probs)
     fitted.save(output)

@@ -23,6 +23,7 @@ from trueup.plotting.registry import KINDS, OVERVIEW
 __all__ = ["plot"]
 
 # A file holds the predictions of one model.
+EQUAL_WIDTH = ("reliability", "deviation")
 OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
 
 
@@ -87,7 +88,7 @@ def plot(
     with working("plotting"):
         from trueup.evaluation.on_demand import OnDemand
         from trueup.evaluation.settings import Settings
-        from trueup.plotting.overview import figure_of, parts_of
+        from trueup.plotting.overview import figure_of, is_crowded, parts_of
 
         if kind == OVERVIEW:  # its headline is the verdict
             from trueup.evaluation import evaluate
@@ -99,4 +100,7 @@ def plot(
             features = read_from.names.features
             parts = OnDemand(read_from.forecasts, asked, feature_names=features)
         save_figure(figure_of(parts, kind, name=name, **options), output, dpi)
+        crowded = kind in EQUAL_WIDTH and is_crowded(parts.get("reliability"))
     say(f"saved the figure to {output}.")
+    if crowded:
+        say("a few bins hold 99% of the rows; --kind equal-mass or --kind curve shows more.")

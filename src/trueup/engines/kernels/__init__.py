@@ -1,1 +1,1 @@
-"""Compiled kernels: one thread, no interpreter lock held; engines call them by chunk."""
+"""Compiled kernels: they use one thread and release the GIL; engines call them for each chunk."""

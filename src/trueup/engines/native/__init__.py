@@ -1,4 +1,4 @@
-"""The compiled engine: kernels on chunks of the rows, one chunk per thread.
+"""The compiled engine: each thread runs kernels on chunks of the rows.
 
 Chunks depend on the size of the data alone and their sums are added in order, so results are
 bit-for-bit identical on any number of threads.

@@ -105,14 +105,14 @@ def class_bin_sums(
 
 
 def _hard_sums(totals: Floats) -> Sums:
-    """Sums from {sum p, sum p^2, count, 0} at the places 2 * bin + label."""
+    """Return sums from {sum p, sum p^2, count, 0}, which are stored at index 2 * bin + label."""
     positive = totals[1::2].T
     score, score2, count, _ = totals[::2].T + positive
     return _sums(count, score, score2, positive[2], positive[0])
 
 
 def _sums(count: Floats, score: Floats, score2: Floats, label: Floats, cross: Floats) -> Sums:
-    """Sums without weights, of labels 0 and 1: every field an array of its own."""
+    """Return sums without weights, for labels 0 and 1; every field is an array of its own."""
     return Sums(
         count.astype(np.int64),
         count.copy(),
@@ -126,7 +126,7 @@ def _sums(count: Floats, score: Floats, score2: Floats, label: Floats, cross: Fl
 
 
 def _share(n: int, table_bytes: int) -> int:
-    """Rows a chunk must have for the tables of all chunks to fit in TABLE_BYTES."""
+    """Return the rows per chunk for which the tables of all chunks fit in TABLE_BYTES."""
     most = max(2, TABLE_BYTES // table_bytes)
     return -(-n // (1 << most.bit_length() - 1))  # a power of two shares out evenly
 

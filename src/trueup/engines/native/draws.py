@@ -1,4 +1,4 @@
-"""Labels, classes and rows drawn at random: some resamples per thread."""
+"""Random draws of labels, classes and rows; each thread computes some resamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows spread onto a grid, a table for each chunk; areas of smooth curves on the grid."""
+"""Rows spread onto a grid, with one table per chunk, and areas of smooth curves on the grid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Isotonic fits: one pass with a stack, for whole numbers or floats."""
+"""Isotonic fits in one pass with a stack, for integers or floats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pool_added(weight: NDArray[Any], label: NDArray[Any]) -> tuple[NDArray[Any],
 
 
 def _pooled(weight: NDArray[Any], label: NDArray[Any]) -> tuple[Ints, NDArray[Any], NDArray[Any]]:
-    """First item, weight and label of every block."""
+    """Return the first item, the weight and the label sum of every block."""
     found = np.empty(len(weight), np.int64), np.empty_like(weight), np.empty_like(weight)
     blocks = compiled.pool(weight, label, *found)
     start, weights, labels = (each[:blocks].copy() for each in found)  # the rest goes back

@@ -1,8 +1,9 @@
 """Kernel sums over sets of points: by brute force, or by divide and conquer.
 
-By brute force a query meets the points in blocks of sixteen, always in the same order; a thread
-takes some queries. To divide, a large set is halved a few times: the pairs across each cut, and the
-pairs within each of the last parts, are tasks of their own, whose sums are added in a fixed order.
+By brute force, each query is compared with the points in blocks of sixteen, always in the same
+order; each thread takes some queries. To divide and conquer, a large set is halved a few times. The
+pairs across each cut, and the pairs within each of the last parts, are separate tasks, whose sums
+are added in a fixed order.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def block_sums(
 
 
 class Packed(NamedTuple):
-    """Points sixteen by sixteen, coordinate by coordinate, and which of them each tile meets."""
+    """Points in tiles of sixteen, by coordinate, and the points that each tile is compared with."""
 
     place: Floats
     value: Floats
@@ -91,7 +92,7 @@ def _packed(one: KernelSet) -> Packed:
 
 
 def _pack(rows: Floats, filler: float) -> Floats:
-    """Rows in blocks of sixteen, (blocks, columns, 16), the last filled up."""
+    """Arrange rows in blocks of sixteen, (blocks, columns, 16); the last block is padded."""
     blocks = -(-len(rows) // compiled.POINTS)
     filled = np.full((blocks * compiled.POINTS, rows.shape[1]), filler)
     filled[: len(rows)] = rows
@@ -99,7 +100,7 @@ def _pack(rows: Floats, filler: float) -> Floats:
 
 
 def _chunks(one: Packed) -> list[Chunk]:
-    """Chunks of whole tiles; their size depends on the number of points alone."""
+    """Split tiles into chunks; the size depends on the number of points alone."""
     rows = TILE * max(1, CHUNK_PAIRS // (TILE * compiled.POINTS * max(1, len(one.place))))
     return steps(len(one.query), rows)
 
@@ -140,7 +141,7 @@ def divided_sums(sets: Sequence[KernelSet], steep: float) -> list[Floats]:
 
 
 class Ordered(NamedTuple):
-    """All points and queries of a set in the order of coordinate 0."""
+    """All points and queries of a set, sorted by coordinate 0."""
 
     row: NDArray[np.integer]  # of each: points first, then queries
     x: Floats  # (d, n)
@@ -150,7 +151,7 @@ class Ordered(NamedTuple):
 
 
 class Node(NamedTuple):
-    """Sums over the points start … stop−1 of a set: of all, or of pairs across their middle."""
+    """Task for the points start … stop−1 of a set: sum all pairs, or those across the middle."""
 
     at: Ordered
     pair: int
@@ -161,13 +162,13 @@ class Node(NamedTuple):
 
     @property
     def work(self) -> float:
-        """How long it takes, in some unit: long ones go first."""
+        """Relative time that the task takes; long tasks are started first."""
         n, levels = self.stop - self.start, len(self.at.x) - (1 if self.whole else 2)
         return float(n * np.log2(n + 1) ** levels)
 
     @property
     def space(self) -> int:
-        """Bytes the sums need to be found."""
+        """Bytes of memory that the sums need."""
         d = len(self.at.x)
         return int(compiled.space_for(self.stop - self.start, d)) if d > 1 else 0
 
@@ -190,7 +191,7 @@ def _ordered(one: KernelSet) -> Ordered:
 
 
 def _power(column: Floats) -> int:
-    """The power of two just above all absolute values."""
+    """Return the smallest power of two above all absolute values."""
     largest = max(column.max(initial=0.0), -column.min(initial=0.0))
     return int(np.frexp(largest)[1])
 
@@ -200,7 +201,7 @@ def _sort_places(one: Ordered, j: int) -> None:
 
 
 def _places(x: Floats) -> NDArray[np.integer]:
-    """The stable order of numbers."""
+    """Return the stable sort order of numbers."""
     if len(x) < FEW_POINTS:
         return np.argsort(x, kind="stable")
     found = np.empty(len(x), np.int32)
@@ -228,7 +229,7 @@ def _halved(start: int, stop: int, halvings: int) -> Iterator[tuple[int, int, bo
 
 
 def _together(one: KernelSet, ordered: Ordered, nodes: list[Node]) -> Floats:
-    """The sums at the queries, in their own order."""
+    """Return the sums at the queries, in the original order."""
     totals = np.zeros(ordered.values.shape)
     for node in nodes:
         totals[node.pair, node.start : node.stop] += node.out
@@ -239,5 +240,5 @@ def _together(one: KernelSet, ordered: Ordered, nodes: list[Node]) -> Floats:
 
 
 def _each(task: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """The results of a task for each item; threads take items one by one."""
+    """Return the result of a task for each item; threads take one item at a time."""
     return run(lambda i, _: task(items[i]), steps(len(items), 1))

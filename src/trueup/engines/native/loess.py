@@ -1,7 +1,7 @@
-"""Local quadratic fits (loess): some places per thread.
+"""Local quadratic fits (loess); each thread fits at some of the points.
 
-The kernel finds the window of each place by bisection, as the values are sorted, and adds up sums
-of powers that are kept for blocks of values.
+The values are sorted, so the kernel finds the window around each point by bisection. It then adds
+up sums of powers that are stored for blocks of values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What needs the scores in order.
+"""Functions that need the order of the scores.
 
 Equal-mass cuts need a few ranks, not an order: scores are counted on a grid, and only the cells
 that hold those ranks are sorted. For tied scores, pairs are spread over parts by the same grid and
@@ -31,20 +31,20 @@ ATOM_IN_SAMPLE = 8
 
 
 class Grid(NamedTuple):
-    """Cells are those of ``(p - shift) * scale``, which never falls as p grows."""
+    """Grid of cells ``(p - shift) * scale``; the cell number never decreases as p increases."""
 
     shift: float
     scale: float
 
     @classmethod
     def of(cls, p: NDArray[Any]) -> Grid:
-        """Zoom in if a sample of scores lies close together. Only the speed depends on it."""
+        """Return a finer grid if sampled scores lie close together. It affects only the speed."""
         sample = p[:: max(1, len(p) // 64)].astype(np.float64)
         low, spread = float(sample.min()), float(np.ptp(sample))
         return cls(low, 1 / spread) if 1e-300 < spread < 1 / 64 else cls(0.0, 1.0)
 
     def tally(self, p: NDArray[Any], where: NDArray[np.uint16] | None = None) -> NDArray[np.int32]:
-        """Number of scores in each cell; the cell of each score is written to ``where``."""
+        """Return the number of scores in each cell; write the cell of each score to ``where``."""
         counts = np.zeros(compiled.N_CELLS, np.int32)
         compiled.count_cells(p, self.shift, self.scale, counts, where)
         return counts
@@ -94,7 +94,7 @@ def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
 
 
 class Needed(NamedTuple):
-    """Cells whose scores must be known, in increasing order: index, last rank, rows."""
+    """Cells whose scores are needed, in increasing order: index, last rank and rows."""
 
     cell: Ints
     end: Ints
@@ -102,10 +102,10 @@ class Needed(NamedTuple):
 
 
 def _needed_cells(cell_ends: Ints, n_bins: int) -> Needed:
-    """Cells that hold the row at each cut's rank, and the filled cell before each.
+    """Return the cells that hold the row at each cut's rank, and the nonempty cell before each.
 
-    The boundaries nearest to rank t are the two ends of the tied rows that hold row ⌊t⌋. The edge
-    is their score or the one before it.
+    The boundaries nearest to rank t are the two ends of the group of tied rows that holds row ⌊t⌋.
+    The edge is the score of that group or of the group before it.
     """
     rank = np.arange(1, n_bins) * cell_ends[-1] // n_bins
     holder = np.searchsorted(cell_ends, rank, side="right")
@@ -117,7 +117,7 @@ def _needed_cells(cell_ends: Ints, n_bins: int) -> Needed:
 
 
 def _find_atoms(p: NDArray[Any], grid: Grid, slot: NDArray[np.int32], atom: Floats) -> None:
-    """Name the most frequent score of each needed cell, where a sample shows one."""
+    """Return the most frequent score of each needed cell, if a sample finds one."""
     sample = p[:: max(1, len(p) // SAMPLE)].astype(np.float64)
     value, times = np.unique(sample, return_counts=True)
     often = np.argsort(times, kind="stable")  # the most frequent is written last and stays
@@ -129,9 +129,9 @@ def _find_atoms(p: NDArray[Any], grid: Grid, slot: NDArray[np.int32], atom: Floa
 def _ties_of_cells(
     found: Floats, atom: Floats, left_out: Ints, needed: Needed, n: int
 ) -> tuple[Floats, Ints]:
-    """Values and cumulative counts of the distinct scores in the needed cells.
+    """Return values and cumulative counts of the distinct scores in the needed cells.
 
-    All rows between two needed cells count as one score. Its value is NaN: no cut asks for it.
+    All rows between two needed cells count as one score. Its value is NaN, because no cut needs it.
     """
     value, count, _ = tied_scores(found, np.zeros(len(found), np.uint8))
     if (has_atom := left_out > 0).any():
@@ -179,7 +179,7 @@ def tied_scores(p: NDArray[Any], y: NDArray[Any]) -> ScoreCounts:
 
 
 def _spread(p: NDArray[Any], y: NDArray[Any], keys: Bits) -> list[Chunk]:
-    """Write the keys part by part, parts in increasing order of the score; return the parts."""
+    """Write the keys in parts, with parts in increasing order of the score; return the parts."""
     n, grid, chunks = len(p), Grid.of(p), cut(len(p), CHUNK_ROWS // 2)
     counts = np.stack(run(lambda i, j: grid.tally(p[i:j]), chunks))
     per_cell = counts.sum(axis=0, dtype=np.int64)

@@ -1,7 +1,7 @@
 """Sums over pairs of rows, and the median gap of scores.
 
 A scan over scores is cut into chunks: what a chunk adds is linear in what precedes it, so chunks
-are scanned at the same time and combined in order.
+are scanned in parallel and combined in order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loss of a sigmoid of one or two covariates, and its derivatives: some rows per thread."""
+"""Loss of a sigmoid of one or two covariates, and its derivatives, computed by threads."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def sigmoid_sums(
 
 @cache  # finding them takes longer than summing a thousand rows
 def _upper(size: int) -> tuple[Ints, Ints]:
-    """Places of the upper triangle of a matrix, by rows."""
+    """Return the indexes of the upper triangle of a matrix, row by row."""
     return np.triu_indices(size)

@@ -1,4 +1,4 @@
-"""Softmax of rows of logits, and the sums that fit its parameters: some rows per thread."""
+"""Softmax of rows of logits, and the sums that fit its parameters, computed by threads."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def scaled_product(
 
 
 def _filled(z: NDArray[Any], write: Callable[[int, int, Floats, Floats], None]) -> Floats:
-    """A matrix as large as the logits, written by chunks."""
+    """Return a matrix of the size of the logits, written in chunks."""
     out = np.empty(z.shape)
     run(lambda start, stop: write(start, stop, _two_rows(z), out), _chunks(z))
     return out
 
 
 def _chunks(z: NDArray[Any], tables: int = 0) -> list[Chunk]:
-    """Chunks of rows whose ``tables`` sums of a row's length fit in TABLE_BYTES together."""
+    """Return chunks of rows such that ``tables`` rows of sums per chunk fit in TABLE_BYTES."""
     n, columns = z.shape
     if n == 0:
         return []
@@ -97,7 +97,7 @@ def _chunks(z: NDArray[Any], tables: int = 0) -> list[Chunk]:
 
 
 def _two_rows(z: NDArray[Any]) -> Floats:
-    """Two rows in whole lanes that start on a line of the cache."""
+    """Return two rows, padded to whole lanes, that start at a cache line."""
     width = _whole(z.shape[1])
     raw = np.empty(2 * width + CACHE_LINE // 8)
     first = -raw.ctypes.data % CACHE_LINE // 8
@@ -115,7 +115,7 @@ def _padded(rows: Floats, value: float) -> Floats:
 
 
 def _whole(columns: int) -> int:
-    """Columns filled up to whole lanes."""
+    """Return the number of columns, rounded up to whole lanes."""
     return int(-(-columns // compiled.LANES) * compiled.LANES)
 
 

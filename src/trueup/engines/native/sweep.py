@@ -1,4 +1,4 @@
-"""Counted rows of each score: their residuals, running sums of these, and the sweep."""
+"""Residuals by distinct score, their running sums, and the sweep, from counts of rows."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def swept_residuals(
 
 
 class Index(NamedTuple):
-    """Where to look for the score of a row: from ``score[row >> shift]`` to the next."""
+    """Index to find the score of a row: search from ``score[row >> shift]`` to the next entry."""
 
     score: Numbers
     shift: int
 
 
 class Running(NamedTuple):
-    """Rows and positive labels before each score, and after the last."""
+    """Return the numbers of rows and of positive labels before each score, and in total."""
 
     rows: Numbers
     hits: Numbers
@@ -81,7 +81,7 @@ class Running(NamedTuple):
 
     @classmethod
     def of(cls, count: Ints, positive: Ints, scratch: Scratch) -> Running:
-        """Add up; of more than 2^31 rows only their number is right."""
+        """Return cumulative sums; for more than 2^31 rows, only their number is correct."""
         rows, hits = (scratch.empty(name, len(count) + 1, np.int32) for name in ("rows", "ones"))
         return cls(rows, hits, compiled.add_up(count, positive, rows, hits))
 

@@ -20,13 +20,13 @@ BLOCK_ENTRIES = 1 << 18
 
 
 def find_bins(p: NDArray[Any], inner_edges: Floats) -> Ints:
-    """Bin of every score: the number of inner edges below it."""
+    """Return the bin of every score: the number of inner edges below it."""
     found = np.searchsorted(inner_edges, p.astype(np.float64, copy=False), side="left")
     return found.astype(np.int64, copy=False)
 
 
 def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Floats) -> Sums:
-    """Sufficient statistics per bin; a score's bin is the number of inner edges below it."""
+    """Return sufficient statistics per bin; a score's bin is the number of inner edges below it."""
     n_bins = len(inner_edges) + 1
     count = np.zeros(n_bins, np.int64)
     moments = np.zeros((7, n_bins))
@@ -51,7 +51,7 @@ def bin_sums(p: NDArray[Any], y: NDArray[Any], w: Floats | None, inner_edges: Fl
 
 
 def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sums:
-    """Bin sums of many datasets at once: row r of ``p`` and ``y`` is dataset r."""
+    """Return bin sums of many datasets at once: row r of ``p`` and ``y`` is dataset r."""
     return _stack(
         [bin_sums(p[r], y[r], None, inner_edges) for r in range(len(p))], len(inner_edges)
     )
@@ -60,7 +60,7 @@ def batch_bin_sums(p: NDArray[Any], y: NDArray[Any], inner_edges: Floats) -> Sum
 def class_bin_sums(
     read: Read, factor: Floats | None, labels: Ints, n_classes: int, inner_edges: Floats
 ) -> Sums:
-    """One-vs-rest bin sums of every class, shape (K, B), in one pass over the matrix."""
+    """Return one-vs-rest bin sums of every class, (K, B), in one pass over the matrix."""
     n, n_bins = len(labels), len(inner_edges) + 1
     totals = Sums(
         np.zeros((n_classes, n_bins), np.int64),

@@ -20,7 +20,7 @@ def draw_labels(limit: Bits, key: np.uint64) -> NDArray[np.bool_]:
     """Draw the label of every row of one resample.
 
     A hash of 64 bits serves two rows: each compares 32 of them with the first 32 bits of its
-    limit; where those are equal, once in four billion draws, a second hash decides on the rest.
+    limit. If they are equal, which happens once in four billion draws, a second hash decides.
     """
     hashes = mixed(key + np.arange((len(limit) + 1) // 2, dtype=np.uint64) * STEP)
     part = np.empty(2 * len(hashes), np.uint64)
@@ -49,7 +49,7 @@ def draw_label_rows(limit: Bits, keys: Bits) -> NDArray[np.bool_]:
 
 
 def draw_classes(limit: Bits, key: np.uint64, first: int = 0) -> Ints:
-    """Draw the class of rows first, first + 1, …: how many of its limits a hash has reached."""
+    """Draw the class of rows first, first + 1, …: the number of limits that the hash reaches."""
     hashes = mixed(key + np.arange(first, first + len(limit), dtype=np.uint64) * STEP)
     return np.asarray((limit <= hashes[:, None]).sum(axis=1))
 
@@ -65,9 +65,9 @@ def draw_rows(n: int, key: np.uint64) -> Ints:
 def draw_hits(
     limit: Bits, code: NDArray[np.int32], n_scores: int, key: np.uint64, scratch: Scratch = FRESH
 ) -> Ints:
-    """Draw the label of every row of one resample, and count the ones of each score.
+    """Draw the label of every row of one resample, and count the ones at each score.
 
-    The code of a row is twice the number of its score, plus 1 for a label (not a drawn one) of 1.
+    The code of a row is twice the index of its score, plus its original label (0 or 1).
     """
     drawn = code[draw_labels(limit, key)] >> 1
     return np.bincount(drawn, minlength=n_scores).astype(np.int64)
@@ -76,10 +76,10 @@ def draw_hits(
 def resample_scores(
     value: Floats, code: NDArray[np.int32], key: np.uint64, scratch: Scratch = FRESH
 ) -> ScoreCounts:
-    """Draw as many rows as there are, with replacement, and put them together by score.
+    """Draw as many rows as there are, with replacement, and group them by score.
 
-    The code of a row is twice the number of its score in ``value``, plus 1 for a label of 1; rows
-    stand in the order of their codes.
+    The code of a row is twice the index of its score in ``value``, plus its label (0 or 1); rows
+    are in the order of their codes.
     """
     times = np.bincount(code[draw_rows(len(code), key)], minlength=2 * len(value))
     times = times.astype(np.int64).reshape(-1, 2)
@@ -88,7 +88,7 @@ def resample_scores(
 
 
 def count_labels(rows: BinnedLimits, keys: Bits) -> Ints:
-    """Count the labels drawn in every bin, (resamples, bins)."""
+    """Count the labels drawn in every bin; the result is (resamples, bins)."""
     counts = np.zeros((len(keys), len(rows.start) - 1), np.int64)
     for r, key in enumerate(keys):
         total = np.concatenate([[0], np.cumsum(draw_labels(rows.limit, key))])
@@ -104,9 +104,9 @@ def add_classes(
     first: int,
     totals: NDArray[Any],
 ) -> None:
-    """Add 1, or w, for every row first, first + 1, … at the ``place`` of the class it drew.
+    """Add 1, or w, at the ``place`` of the drawn class, for every row first, first + 1, ….
 
-    ``place`` is (n, K): where in a row of ``totals``, (resamples, places), each class counts.
+    ``place`` is (n, K): the column of ``totals``, (resamples, places), that counts each class.
     """
     row = np.arange(len(limit))
     for total, key in zip(totals, keys, strict=True):

@@ -17,11 +17,11 @@ COLUMNS = 4  # shares of a row
 
 
 def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spread:
-    """Sums of w, wy and w(p − y) at the points j/size of a grid, rows shared by B-splines.
+    """Return sums of w, wy and w(p − y) at the grid points j/size, spread by B-splines.
 
-    A row goes to its four nearest points in shares of the cubic B-spline, which are positive and
+    A row is spread over its four nearest points with cubic B-spline weights, which are positive and
     sum to 1 (0 ≤ u < 1 from the point below: (1−u)³/6, ⅔ − u²(1−u/2), and their mirror images).
-    Shares outside [0, 1] are folded back by reflection, so nothing is lost.
+    Weights at points outside [0, 1] are reflected back, so nothing is lost.
     """
     totals = np.zeros((3, size + 4))
     for block in row_blocks(len(p), COLUMNS):
@@ -32,12 +32,12 @@ def spread(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Spr
 
 
 def spread_residual(p: NDArray[Any], y: NDArray[Any], w: Floats | None, size: int) -> Floats:
-    """Sums of w(p − y) alone, as in `spread`."""
+    """Return sums of w(p − y) alone, as in `spread`."""
     return spread(p, y, w, size).residual
 
 
 def spread_terms(value: Floats, term: Floats, size: int, scratch: Scratch = FRESH) -> Floats:
-    """Sums of terms at non-decreasing values, as in `spread`."""
+    """Return sums of terms at non-decreasing values, as in `spread`."""
     totals = np.zeros((1, size + 4))
     for block in row_blocks(len(value), COLUMNS):
         _share_out(value[block], (term[block],), totals)
@@ -58,10 +58,11 @@ def _share_out(score: Floats, terms: tuple[Floats, ...], totals: Floats) -> None
 
 
 def absolute_area(height: Floats) -> float:
-    """∫|r| over [0, 1] of a smooth r, level at both ends, from its values at even steps.
+    """Return ∫|r| over [0, 1] for a smooth r, level at both ends, from equally spaced values.
 
-    Between two points r is the parabola that has their values and, on average, that of the
-    polynomial through six; where it has zeros, the areas on their sides are added separately.
+    Between two points, r is replaced by the parabola through both values whose mean is that of the
+    polynomial through the six nearest points. If the parabola has zeros, the areas between them are
+    added separately.
     """
     first, last = height[:-1], height[1:]
     mirrored = np.concatenate([height[2:0:-1], height, height[-2:-4:-1]])
@@ -78,7 +79,7 @@ def absolute_area(height: Floats) -> float:
 
 
 def _areas(first: Floats, last: Floats, mean: Floats) -> Floats:
-    """∫|q| over [0, 1] of parabolas q with these values at 0 and 1 and these means."""
+    """Return ∫|q| over [0, 1] for parabolas q with these values at 0 and 1 and these means."""
     start, bend = 6 * mean - 4 * first - 2 * last, 3 * (first + last - 2 * mean)
     # q(t) = first + start·t + bend·t². One without zeros is cut at its vertex: no harm done.
     root = np.sqrt(np.maximum(start * start - 4 * first * bend, 0))

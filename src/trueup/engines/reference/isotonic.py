@@ -1,4 +1,4 @@
-"""Isotonic fits by pooling adjacent violators, also with one more row; plain Python."""
+"""Isotonic fits by pooling adjacent violators, also with one added row, in plain Python."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Point = tuple[Any, Any]
 
 
 def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
-    """Starts of the blocks of the non-decreasing fit of label/weight; equal means are pooled.
+    """Return the starts of the blocks of the non-decreasing fit; equal means are pooled.
 
-    Pool adjacent violators: an item joins the blocks before it until means rise strictly. Means
-    of whole numbers are compared exactly, in Python's integers, whatever their size.
+    Pool adjacent violators: an item joins the blocks before it until the means increase strictly.
+    Means of whole numbers are compared exactly, as Python integers of any size.
     """
     whole = weight.dtype.kind in "iu" and label.dtype.kind in "iu"
 
@@ -35,12 +35,13 @@ def pool_rising(weight: NDArray[Any], label: NDArray[Any]) -> Ints:
 
 
 def pool_added(weight: NDArray[Any], label: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Weight and label of the block of every item, once a positive row of weight 1 joined it.
+    """Return weight and label of the block of every item after adding a positive row to it.
 
     Running totals of the items are points of a path; blocks of a non-decreasing fit are edges of
-    the hull below it. A row that joins item i moves the points before i by (−1, −1), and its block
-    is the edge between the hull of the points before and the hull of those after. Both ends move
-    right only as i grows, so all items take as long as a few fits. Whole numbers are exact.
+    the lower hull. The added row has weight 1. Adding it to item i moves the points before i by
+    (−1, −1), and its block is the edge between the hull of the points before and the hull of those
+    after. Both ends only move right as i increases, so all items together take as long as a few
+    fits. Whole numbers are exact.
     """
     whole = weight.dtype.kind in "iu" and label.dtype.kind in "iu"
     dtype = np.int64 if whole else np.float64
@@ -89,5 +90,5 @@ def _steeper(step: Point, other: Point) -> bool:
 
 
 def _bends(a: Point, b: Point, c: Point) -> bool:
-    """Whether b lies below the line from a to c."""
+    """Return whether b lies below the line from a to c."""
     return _steeper(_step(a, c), _step(a, b))

@@ -1,6 +1,7 @@
-"""Kernel sums over sets of points: every query with every point, some queries at a time.
+"""Kernel sums over sets of points: all pairs of query and point, a block of queries at a time.
 
-A kernel is e^{−steep·distance}: of the L1 distance or, if Gaussian, of the squared Euclidean one.
+The kernel is e^{−steep·distance}, with the L1 distance or, if Gaussian, the squared Euclidean
+distance.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ BLOCK_ENTRIES = 1 << 20
 def block_sums(
     sets: Sequence[KernelSet], steep: float, gaussian: bool, relative: bool
 ) -> list[KernelTotals]:
-    """Σ_j e^{−steep·distance} v_j over the points j, at every query.
+    """Return Σ_j e^{−steep·distance} v_j over the points j, at every query.
 
     ``relative`` subtracts the smallest distance at each query, which is returned too.
     """
@@ -28,7 +29,7 @@ def block_sums(
 
 
 def divided_sums(sets: Sequence[KernelSet], steep: float) -> list[Floats]:
-    """Sums of e^{−steep·L1 distance}, for one to four coordinates."""
+    """Return sums of e^{−steep·L1 distance} for one to four coordinates."""
     return [total.sums for total in block_sums(sets, steep, gaussian=False, relative=False)]
 
 

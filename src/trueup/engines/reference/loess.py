@@ -15,13 +15,14 @@ FLAT = 100 * float(np.finfo(np.float64).eps)  # of a column's length; R's loess 
 def local_quadratics(
     value: Floats, weight: Floats, label: Floats, at: Floats, width: Floats
 ) -> Floats:
-    """Fit a parabola around every place of ``at`` and return its height there.
+    """Fit a parabola around every point of ``at`` and return its height there.
 
     Least squares over the points nearer than ``width`` (positive), with weights
     w (1 − (distance/width)³)³; the points are increasing values with sums of weights and of
-    weighted labels, and every place of ``at`` is one of them. The basis 1, u, u² − skew·u − spread
-    in u = t − mean is orthogonal on the window. Points that cannot hold a parabola, or a line,
-    get a line, or a mean: too few of them, or so close together that only rounding tells.
+    weighted labels, and every point of ``at`` is one of them. The basis 1, u, u² − skew·u − spread
+    in u = t − mean is orthogonal on the window. A line, or a mean, is fitted instead if the points
+    do not determine a parabola, or a line: they are too few, or their differences are only rounding
+    errors.
     """
     fit = np.empty(len(at))
     for i, (x, h) in enumerate(zip(at.tolist(), width.tolist(), strict=True)):
@@ -36,7 +37,7 @@ def fit_of(value: Floats, weight: Floats, label: Floats) -> LocalFit:
 
 
 def _height(t: Floats, weight: Floats, label: Floats) -> float:
-    """Height at t = 0 of the parabola fitted to points in −1 < t < 1."""
+    """Return the height at t = 0 of the parabola fitted to points in −1 < t < 1."""
     size = np.abs(t)
     rest = 1 - size * size * size
     kernel = rest * rest * rest

@@ -1,4 +1,4 @@
-"""What needs the scores in order: equal-mass edges, and the rows of each distinct score.
+"""Functions that need the order of the scores: equal-mass edges and counts by distinct score.
 
 Rows with the same score are never distinguished, so results do not depend on the order of rows.
 Both zeros are the same score: it is returned as 0.0, never as -0.0.
@@ -17,7 +17,7 @@ from trueup.engines.types import ScoreCounts
 
 
 def equal_mass_edges(p: NDArray[Any], n_bins: int) -> Floats:
-    """Inner edges of (at most) ``n_bins`` bins with nearly the same number of rows each."""
+    """Return inner edges of at most ``n_bins`` bins with nearly equal numbers of rows."""
     value, count = np.unique(p, return_counts=True)
     return value[equal_mass_cuts(np.cumsum(count), n_bins)].astype(np.float64) + 0.0
 

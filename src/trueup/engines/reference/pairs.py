@@ -8,10 +8,10 @@ from trueup._typing import Floats
 
 
 def laplace_cross(value: Floats, residual: Floats, bandwidth: float) -> float:
-    """Σ r_i r_j exp(−(v_j − v_i)/bandwidth) over the pairs i < j of non-decreasing values.
+    """Return Σ r_i r_j exp(−(v_j − v_i)/bandwidth) over pairs i < j of non-decreasing values.
 
-    The state s_i = r_i + d_i s_{i−1}, with d_i the decay from one value to the next, holds all
-    values up to i. It is found by doubling: after k rounds it holds the last 2^k of them.
+    The state s_i = r_i + d_i s_{i−1}, where d_i is the decay from one value to the next, covers all
+    values up to i. It is computed by doubling: after k rounds it covers the last 2^k of them.
     """
     with np.errstate(over="ignore"):  # a tiny bandwidth: exp(−inf) is 0
         decay = np.exp(-np.diff(value, prepend=value[:1]) / bandwidth)
@@ -25,21 +25,22 @@ def laplace_cross(value: Floats, residual: Floats, bandwidth: float) -> float:
 
 
 def laplace_total(value: Floats, residual: Floats, bandwidth: float) -> float:
-    """Σ r_i r_j exp(−|v_i − v_j|/bandwidth) over all i and j, of non-decreasing values."""
+    """Return Σ r_i r_j exp(−|v_i − v_j|/bandwidth) over all i and j, for non-decreasing values."""
     return float(np.sum(residual * residual)) + 2 * laplace_cross(value, residual, bandwidth)
 
 
 def median_gap(value: Floats) -> float:
-    """Median of the positive differences of non-decreasing values; 0 if there is none."""
+    """Return the median of the positive differences of non-decreasing values; 0 without any."""
     gaps = (value - value[:, None])[np.triu_indices(len(value), 1)]
     gaps = gaps[gaps > 0]
     return float(np.median(gaps)) if len(gaps) else 0.0
 
 
 def pair_distances(a: Floats, b: Floats, total_variation: bool) -> Floats:
-    """Distance of every row of ``a`` to every row of ``b``: ½ Σ|a − b|, or the Euclidean one.
+    """Return the distances of the rows of ``a`` and ``b``: ½ Σ|a − b|, or the Euclidean one.
 
-    From differences of coordinates: |a|² + |b|² − 2ab would lose that of rows that nearly agree.
+    They are computed from differences of coordinates: |a|² + |b|² − 2ab would lose the distance of
+    rows that are nearly equal.
     """
     from scipy.spatial.distance import cdist
 
@@ -49,5 +50,5 @@ def pair_distances(a: Floats, b: Floats, total_variation: bool) -> Floats:
 
 
 def pair_products(a: Floats, b: Floats) -> Floats:
-    """Inner product of every row of ``a`` with every row of ``b``."""
+    """Return the inner products of every row of ``a`` with every row of ``b``."""
     return np.asarray(a @ b.T)

@@ -17,7 +17,7 @@ LANES = 8
 
 
 def first_outside_unit(values: NDArray[Any]) -> int:
-    """Index of the first value that is NaN or outside [0, 1]; -1 if there is none."""
+    """Return the index of the first value that is NaN or outside [0, 1]; -1 if there is none."""
     for start, stop in steps(len(values), BLOCK_ROWS):
         block = values[start:stop]
         inside = (block >= 0) & (block <= 1)
@@ -27,7 +27,7 @@ def first_outside_unit(values: NDArray[Any]) -> int:
 
 
 def first_not_binary(labels: NDArray[Any]) -> int:
-    """Index of the first label that is neither 0 nor 1; -1 if there is none."""
+    """Return the index of the first label that is neither 0 nor 1; -1 if there is none."""
     for start, stop in steps(len(labels), BLOCK_ROWS):
         block = labels[start:stop]
         binary = (block == 0) | (block == 1)
@@ -37,7 +37,7 @@ def first_not_binary(labels: NDArray[Any]) -> int:
 
 
 def all_pairs_good(p: NDArray[Any], y: NDArray[Any]) -> bool:
-    """Whether all scores are in [0, 1] and all labels 0 or 1."""
+    """Return whether all scores are in [0, 1] and all labels are 0 or 1."""
     return first_outside_unit(p) < 0 and first_not_binary(y) < 0
 
 
@@ -59,9 +59,10 @@ def scan_rows(read: Read, n: int, n_classes: int) -> RowScan:
 
 
 def _row_sums(block: NDArray[Any]) -> Floats:
-    """Sums of rows in eight lanes: one fixed order of addition, the same on every engine.
+    """Return sums of rows in eight lanes, in an order of addition shared by all engines.
 
-    Lane j adds the columns j, j + 8, j + 16, …; then lanes four, two and one apart are added.
+    Lane j adds the columns j, j + 8, j + 16, …; then the lanes are added in pairs that are four,
+    two and one apart.
     """
     rows, columns = block.shape
     lanes = np.zeros((rows, LANES))
@@ -75,7 +76,7 @@ def _row_sums(block: NDArray[Any]) -> Floats:
 
 
 def scaled_columns(block: NDArray[Any], factor: Floats | None, out: Floats) -> None:
-    """Write the columns of ``block``, its rows multiplied by ``factor``, to the rows of ``out``."""
+    """Write the columns of ``block``, rows multiplied by ``factor``, to the rows of ``out``."""
     out[:] = block.T
     if factor is not None:
         out *= factor

@@ -11,7 +11,7 @@ from trueup.engines.types import SigmoidSums
 def sigmoid_sums(
     covariates: Floats, targets: Floats, w: Floats | None, point: Floats, squared: bool
 ) -> SigmoidSums:
-    """Loss of σ(slopes · covariates + intercept) against targets, summed with its derivatives."""
+    """Return the summed loss of σ(slopes · covariates + intercept), and its derivatives."""
     line = sum(a * x for a, x in zip(point[:-1], covariates, strict=True)) + point[-1]
     small = np.exp(-np.abs(line))
     high, low = 1 / (1 + small), small / (1 + small)

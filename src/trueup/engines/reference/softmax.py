@@ -13,10 +13,11 @@ from trueup.engines.types import ScaledSums, Tempered
 
 
 def temper(logits: NDArray[Any], labels: Ints, inverse: float) -> Tempered:
-    """Sums over each row of e^{βd}, d e^{βd} and d² e^{βd}, d the logits less the largest.
+    """Return sums over each row of e^{βd}, d e^{βd} and d² e^{βd}, d = logit − largest logit.
 
-    The log loss of a row is log(total) + β·gap. Its derivatives by β are mean + gap and the
-    variance of d, where the mean of d is first/total and that of its square second/total.
+    The log loss of a row is log(total) + β·gap. Its first two derivatives with respect to β are
+    mean + gap and the variance of d. Here the mean of d is first/total, and the mean of d² is
+    second/total.
     """
     out = np.empty((4, len(logits)))
     for rows in row_blocks(*logits.shape):
@@ -29,7 +30,7 @@ def temper(logits: NDArray[Any], labels: Ints, inverse: float) -> Tempered:
 
 
 def tempered_probs(logits: NDArray[Any], inverse: float) -> Floats:
-    """Softmax of β times the logits."""
+    """Return the softmax of β times the logits."""
     out = np.empty(logits.shape)
     for rows in row_blocks(*logits.shape):
         z = logits[rows].astype(np.float64)
@@ -39,7 +40,7 @@ def tempered_probs(logits: NDArray[Any], inverse: float) -> Floats:
 
 
 def scaled_probs(logits: NDArray[Any], scale: Floats, shift: Floats) -> Floats:
-    """Softmax of the logits, columns multiplied by ``scale``, plus ``shift``."""
+    """Return the softmax of ``scale`` times the logits plus ``shift``, both by column."""
     out = np.empty(logits.shape)
     for rows in row_blocks(*logits.shape):
         t = logits[rows] * scale + shift
@@ -51,7 +52,7 @@ def scaled_probs(logits: NDArray[Any], scale: Floats, shift: Floats) -> Floats:
 def scaled_sums(
     logits: NDArray[Any], labels: Ints, w: Floats | None, scale: Floats, shift: Floats
 ) -> ScaledSums:
-    """Log loss of each row under `scaled_probs`, and its derivatives summed over rows."""
+    """Return the log loss of each row under `scaled_probs`, and its summed derivatives."""
     n, columns = logits.shape
     loss, log_total = np.empty(n), np.empty(n)
     gradient, curvature = np.zeros((2, columns)), np.zeros((3, columns))
@@ -79,7 +80,7 @@ def scaled_product(
     shift: Floats,
     direction: Floats,
 ) -> Floats:
-    """Second derivatives of the summed log loss by (shift, scale) times ``direction``, (2, K)."""
+    """Return the Hessian of the summed log loss by (shift, scale) times ``direction``, (2, K)."""
     product = np.zeros((2, logits.shape[1]))
     for rows in row_blocks(*logits.shape):
         z = logits[rows].astype(np.float64)

@@ -1,7 +1,7 @@
-"""Counted rows of each score: their residuals, running sums of these, and the sweep.
+"""Residuals by distinct score, their running sums, and the sweep, from counts of rows.
 
-Scores are distinct and in increasing order; ``count`` rows have each of them, ``positive`` of
-these the label 1.
+Scores are distinct and in increasing order. ``count`` is the number of rows with each score, and
+``positive`` the number of these with label 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PIECE = 1 << 14  # temporary arrays of this many scores stay in the cache
 
 
 def count_residuals(value: Floats, count: Ints, positive: Ints, scratch: Scratch = FRESH) -> Floats:
-    """Σ(p − y) over the rows of each score; no sum cancels for scores near 1."""
+    """Return Σ(p − y) over the rows of each score, without cancellation for scores near 1."""
     residual = scratch.empty("residual", len(value), np.float64)
     for start, stop in steps(len(value), PIECE):
         right, wrong = positive[start:stop], count[start:stop] - positive[start:stop]
@@ -27,20 +27,20 @@ def count_residuals(value: Floats, count: Ints, positive: Ints, scratch: Scratch
 
 
 def extreme_sums(terms: Floats) -> tuple[float, float]:
-    """Lowest and highest of the sums of the first 0, 1, 2, … terms."""
+    """Return the lowest and highest of the sums of the first 0, 1, 2, … terms."""
     sums = running_sums(terms)
     return float(sums.min()), float(sums.max())
 
 
 def sweep_bins(count: Ints, positive: Ints, most: int) -> int:
-    """Largest b up to ``most`` such that 1 … b equal-mass bins have non-decreasing mean labels."""
+    """Return the largest b up to ``most`` such that 1 … b equal-mass bins are all monotone."""
     return first_falling(np.cumsum(count), np.cumsum(positive), most) - 1
 
 
 def swept_residuals(
     residual: Floats, count: Ints, positive: Ints, scratch: Scratch = FRESH
 ) -> tuple[Ints, Floats]:
-    """Rows and Σ residual of the sweep's bins; one bin per score if no mean label decreases."""
+    """Return rows and Σ residual of the sweep's bins: one per score if no mean label decreases."""
     cumulative = np.cumsum(count)
     n = int(cumulative[-1])
     chosen = sweep_bins(count, positive, n)

@@ -31,7 +31,7 @@ class CumulativeError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own error.
     statistic : {"ks", "kuiper"}, default "ks"
         ``"ks"`` is the worst error from the lowest score up (Kolmogorov and Smirnov); ``"kuiper"``
@@ -39,16 +39,18 @@ class CumulativeError(PairsEstimator):
 
     Notes
     -----
-    Use it if no choice of bins should matter. For scores that are too high everywhere, or too low
-    everywhere, both are the difference of the mean score and the mean label. Errors of changing
-    sign cancel in part: both are then below the mean absolute error of the scores. For a calibrated
-    model, sampling noise gives about :math:`0.5\,n^{-1/2}`, not 0. Cost: one sort.
+    Use it if no choice of bins should matter. If scores are too high everywhere, or too low
+    everywhere, both statistics equal the difference between the mean score and the mean label.
+    Errors that change sign cancel in part: both are then below the mean absolute error of the
+    scores. For a calibrated model, sampling noise gives about :math:`0.5\,n^{-1/2}`, not 0. Cost:
+    one sort.
 
     `measure` notes the location: the ``score`` up to which the largest sum runs or, for
     ``"kuiper"``, the range of scores from ``low`` to ``high``, both included. The table is the
     curve to plot: ``share`` (fraction of the weight up to each score), ``score``, and
-    ``difference`` :math:`-D_t`, which is positive if the model has been too low so far. Where the
-    curve increases, the model is too low, by its slope. The curve starts at (0, 0, 0).
+    ``difference`` :math:`-D_t`, which is positive if predictions up to this score are too low in
+    total. Where the curve increases, predictions are too low by the slope of the curve. The curve
+    starts at (0, 0, 0).
 
     References
     ----------
@@ -100,7 +102,7 @@ class CumulativeError(PairsEstimator):
 
 
 def _points_to_show(difference: Floats) -> Ints:
-    """All points, or some at even ranks with the two extremes: enough for any figure."""
+    """Return all points, or points at even ranks with the two extremes if there are many."""
     n = len(difference)
     if n <= MOST_POINTS:
         return np.arange(n)

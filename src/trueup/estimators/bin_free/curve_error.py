@@ -33,7 +33,7 @@ class CurveError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     quantile : float, optional
         Quantile of the distances, from 0 to 1 (default: their mean).
@@ -43,16 +43,16 @@ class CurveError(PairsEstimator):
     Notes
     -----
     Use it if clinicians will read the result: it is on the scale of probabilities and has no bins.
-    It is not 0 for a calibrated model, because the curve follows sampling noise by about the
-    standard error of a local mean. Emax suffers most, at the ends, where a curve can leave [0, 1].
-    A span of 0.75 also smooths away local errors. If most rows share one score, windows next to it
-    hold few rows and the curve there is ragged.
+    It is not 0 for a calibrated model, because the curve follows sampling noise, to about the
+    standard error of a local mean. Emax is affected most, by the ends of the curve, which can leave
+    [0, 1]. A span of 0.75 also smooths away local errors. If most rows share one score, windows
+    next to it hold few rows and the curve there is ragged.
 
     The curve is that of R's ``loess(y ~ p)`` with ``surface = "direct"``; `Loess.of` documents
     ties, weights and more than 2048 distinct scores. R's default surface interpolates from a
     few fits: in one published example of 1,000 rows its ICI differs by 0.6% and its Emax by 6%.
-    Quantiles are R's type 7 (NumPy's "linear"). Rows are counted in the largest unit that
-    divides the weights of all scores, so that a weight of 3 is three rows and scaling all
+    Quantiles are of R's type 7 (NumPy's "linear"). Rows are counted in the largest unit that
+    divides the weights of all scores, so that a weight of 3 counts as three rows, and scaling all
     weights changes nothing. For weights without a common unit, a quantile is the smallest error
     that the fraction ``quantile`` of the weight does not exceed.
 
@@ -108,7 +108,7 @@ class CurveError(PairsEstimator):
 
 
 def quantile_of(errors: Floats, rank: NDArray[Any], level: float) -> float:
-    """The quantile of errors that stand for ``rank`` rows each, or for so much weight."""
+    """Return the quantile of errors that each count as ``rank`` rows, or as that much weight."""
     order = np.argsort(errors, kind="stable")
     errors, end = errors[order], np.cumsum(in_largest_unit(rank)[order])
     if end.dtype != np.int64:

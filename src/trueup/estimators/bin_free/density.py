@@ -43,7 +43,7 @@ class DensityError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own bandwidth.
     norm : float, default 1
         p ≥ 1, or ``math.inf`` for the largest |x − g/f| where f is above a millionth of its largest
@@ -59,21 +59,21 @@ class DensityError(PairsEstimator):
     Use it to compare with published numbers. It is not 0 for a calibrated model: smoothing bends
     the curve, most of all at 0 and 1, and sampling noise adds to it. The bandwidth rule is made for
     bell-shaped scores and oversmooths concentrated ones. In the ten simulated models that Roelofs
-    et al. fitted to networks, the L1 error is too low by 0.3 to 1 points for 800 rows or more, and
-    more rows hardly help. From 3,200 rows on, it is further off in each of them than `ece` and
-    `ece_sweep`.
+    et al. fitted to networks, the L1 error is too low by 0.3 to 1 percentage points for 800 rows or
+    more, and more rows hardly help. From 3,200 rows on, it is less accurate than `ece` and
+    `ece_sweep` in each of them.
 
     In resnet110_c10 (true error 5.84 points) the biases for n = 200, 800, 3200 and 10,000 are −0.2,
-    −0.3, −0.3, −0.3. Those of `ece` are +0.5, +0.25, +0.1, 0.0, and `ece_sweep` has 0.0. The L2
-    biases (true error 10.71) are +1.8, +0.2, −0.5, −0.9. In absolute value they are
-    always larger than those of `rmsce_sweep`, and smaller than those of `rmsce` (−2.5 for 10,000)
-    from 800 rows on.
+    −0.3, −0.3, −0.3. The biases of `ece` are +0.5, +0.25, +0.1 and 0.0, and those of `ece_sweep`
+    are 0.0. The L2 biases (true error 10.71) are +1.8, +0.2, −0.5 and −0.9. Their absolute values
+    are always larger than for `rmsce_sweep`, and from 800 rows on smaller than for `rmsce` (−2.5
+    for 10,000 rows).
 
     `measure` notes h (``bandwidth``), which is never below 4/2¹⁴. The table is a `Curve` of the
     ``density`` f and the ``mean_label`` g/f. Values agree with exact sums over rows to 1e-10 for h
-    ≥ 0.01, to 1e-6 for 0.001 and to 2e-5 for the narrowest. The largest gap, often at the foot of a
-    kernel where f is small, agrees to 1e-4 for h ≥ 0.01. Cost: three passes over the data and five
-    transforms of a fixed size.
+    ≥ 0.01, to 1e-6 for h = 0.001 and to 2e-5 for the smallest h. The largest gap, often at the edge
+    of a kernel where f is small, agrees to 1e-4 for h ≥ 0.01. Cost: three passes over the data and
+    five transforms of a fixed size.
 
     References
     ----------
@@ -109,7 +109,7 @@ class DensityError(PairsEstimator):
         return Part(_power(f, g, self.norm), curve(width, f, g), {"bandwidth": width})
 
     def _of_one_score(self, pairs: Pairs) -> Part:
-        """All scores are the same: nothing to smooth, and no density."""
+        """Return the estimate if all scores are equal, so that there is no density."""
         score = float(pairs.p[0])
         label = float(np.average(pairs.y.astype(np.float64), weights=pairs.w))
         gap = abs(score - label)
@@ -128,7 +128,7 @@ def _within_reach(weight: Floats, width: float) -> NDArray[np.bool_]:
 
 
 def _power(f: Floats, g: Floats, norm: float) -> float:
-    """∫|x − g/f|^p f dx / ∫f dx by the trapezoid rule, or the largest |x − g/f|."""
+    """Return ∫|x − g/f|^p f dx / ∫f dx by the trapezoid rule, or the largest |x − g/f|."""
     x = np.arange(GRID + 1) / GRID
     if math.isinf(norm):
         present = f > PRESENT * f.max()
@@ -142,7 +142,7 @@ def _trapezoid(values: Floats) -> float:
 
 
 def _rule_of_thumb(pairs: Pairs) -> float:
-    """Standard deviation of the positives' scores (if 0: of all) times (2n)^(-1/5)."""
+    """Return the standard deviation of the positives' scores (if 0, of all) times (2n)^(-1/5)."""
     n = float(len(pairs))
     if pairs.w is not None:
         n = float(pairs.w.sum() ** 2 / np.square(pairs.w).sum())
@@ -151,9 +151,9 @@ def _rule_of_thumb(pairs: Pairs) -> float:
 
 
 def _deviation(pairs: Pairs, of_positives: bool) -> float:
-    """Population standard deviation of scores, each in proportion to its label if asked.
+    """Return the population standard deviation of scores, weighted by labels on request.
 
-    Taken about one of the scores, so that it is just 0 where all are the same.
+    Deviations are taken from one of the scores, so that the result is exactly 0 if all are equal.
     """
     first = next((p[w > 0][0] for p, w in _blocks(pairs, of_positives) if w.any()), None)
     if first is None:
@@ -168,7 +168,7 @@ def _deviation(pairs: Pairs, of_positives: bool) -> float:
 
 
 def _blocks(pairs: Pairs, of_positives: bool) -> Iterator[tuple[Floats, Floats]]:
-    """Scores and weights, a run of rows at a time."""
+    """Yield scores and weights, one block of rows at a time."""
     for part in row_blocks(len(pairs), 4):
         p = pairs.p[part].astype(np.float64)
         w = np.ones(len(p)) if pairs.w is None else pairs.w[part]

@@ -1,4 +1,4 @@
-"""The isotonic fit: mean labels that rise with the score, without any bins to choose."""
+"""The isotonic fit: mean labels that never decrease with the score, without a choice of bins."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class IsotonicFit:
 
     Notes
     -----
-    It is fitted to the labels that it is compared with, so it shows some discrimination, and
-    some miscalibration, even if there is none: block means of n rows differ from a smooth curve by
-    about :math:`n^{-1/3}`. Cost: one sort, then one pass over the distinct scores. Comparisons
-    are exact for labels 0 and 1 without weights, or with weights of a common unit.
+    It is fitted to the labels that it is compared with, so it shows some discrimination, and some
+    miscalibration, even if there is none: with n rows, block means differ from a smooth curve by
+    about :math:`n^{-1/3}`. Cost: one sort, then one pass over the distinct scores. Comparisons are
+    exact for labels 0 and 1 without weights, or with weights that have a common unit.
 
     References
     ----------
@@ -74,7 +74,7 @@ class IsotonicFit:
         return float(np.sum(self.weight * self.mean_label) / np.sum(self.weight))
 
     def at(self, scores: NDArray[Any]) -> Floats:
-        """Return the fit at scores it was fitted to; between two blocks, that of the upper."""
+        """Return the fit at scores it was fitted to; between two blocks, that of the upper one."""
         block = np.searchsorted(self.high, scores.astype(np.float64, copy=False), side="left")
         return self.mean_label[np.minimum(block, len(self) - 1)]
 

@@ -1,4 +1,4 @@
-"""Prediction-specific calibration error: every prediction against the labels near it."""
+"""Prediction-specific calibration error: every prediction compared with the labels near it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PointwiseError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `ClassWise` for a matrix.
     decay : float, default 0.9
         Weight of a row 0.01 away, relative to a row at the point. The paper does not give a value.
@@ -55,9 +55,9 @@ class PointwiseError(PairsEstimator):
     accuracy near 0 is too high, near 1 too low, and in small samples sampling noise adds to the
     error. Compare values of one decay only.
 
-    A distant side counts half, however small its weight. A score on a point k/100 counts on both
-    sides, a score next to it on one side only. If many scores are 1, or round numbers, a last digit
-    can move single errors by a lot.
+    Each side counts half, however distant its rows are. A score on a point k/100 counts on both
+    sides, a score next to it on one side only. If many scores are 1, or round numbers, a change in
+    the last digit can change single errors by a lot.
 
     The table is the curve: ``score``, ``mean_label``, and ``weight``, the sum of all decayed
     weights, which shows how much data a point has. Cost: two passes over the data.
@@ -149,10 +149,10 @@ class PointwiseError(PairsEstimator):
         return Curve({"score": POINTS.copy(), "mean_label": accuracy, "weight": weight})
 
     def _sums(self, pairs: Pairs, unit: float, start: int, stop: int) -> Floats:
-        """Weight and hits of the rows between points, decayed to the next one on either side.
+        """Return weight and hits of rows between points, decayed to the next point on each side.
 
-        Five rows of 101: of rows at or less than a step below each point, the same above, and
-        the weight of rows that lie on it.
+        The result has five rows of 101 numbers: weight and hits of the rows up to one step below
+        each point (the point included), the same above, and the weight of rows on the point.
         """
         p = pairs.p[start:stop].astype(np.float64)
         y = pairs.y[start:stop].astype(np.float64)
@@ -171,17 +171,17 @@ class PointwiseError(PairsEstimator):
 
 
 class Side(NamedTuple):
-    """The decayed weight and mean label of one side at every point; NaN where it is empty."""
+    """Return the decayed weight and mean label of one side at every point; NaN if it is empty."""
 
     weight: Floats
     mean: Floats
 
 
 def _carried(weight: Floats, hits: Floats, decay: float) -> Side:
-    """Carry sums from point to point, decayed at every step: the paper's dynamic programme.
+    """Carry decayed sums from point to point: the dynamic program of the paper.
 
-    Sums stand still over steps that add nothing and are decayed when something comes: however
-    far a side is, its mean stays, even where its weight underflows.
+    Sums stay unchanged over steps that add nothing, and are decayed when a row is added. The mean
+    of a distant side therefore stays correct even if its weight underflows.
     """
     weights, means = [], []
     total, positive, steps = 0.0, 0.0, 0
@@ -196,7 +196,7 @@ def _carried(weight: Floats, hits: Floats, decay: float) -> Side:
 
 
 def _point_above(p: Floats) -> Ints:
-    """The first point at or above each score, by comparison: 100·p alone may round."""
+    """Return the first point at or above each score, without the rounding of 100·p."""
     index: Ints = np.ceil(p * 100).astype(np.int64)
     index -= BEFORE[index] >= p
     index += POINTS[index] < p
@@ -204,7 +204,7 @@ def _point_above(p: Floats) -> Ints:
 
 
 def _distances(pairs: Pairs, accuracy: Floats, start: int, stop: int) -> Floats:
-    """|p − a(p)| of some rows, with a(p) on the line between the two points next to p."""
+    """Return |p − a(p)| of some rows, with a(p) interpolated between the two nearest points."""
     p = pairs.p[start:stop].astype(np.float64)
     upper = _point_above(p)
     slope = np.diff(accuracy, prepend=accuracy[0]) / (POINTS - BEFORE)

@@ -1,4 +1,4 @@
-"""SmoothECE: residuals smoothed until what is left of them equals the width of the kernel."""
+"""SmoothECE: residuals are smoothed until their mean absolute value equals the kernel width."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ FINE_TO_COMPARE, CLOSE_TO_COMPARE = 16, 1e-7  # enough where resamples are compa
 class SmoothError(PairsEstimator):
     r"""Smooth calibration error: no bins, no tuning parameters (Błasiok & Nakkiran 2023).
 
-    The only :math:`\sigma` with
+    The error is the only :math:`\sigma` with
     :math:`\int_0^1 |\frac1W\sum_i w_i K_\sigma(t, p_i)(p_i - y_i)|\,dt = \sigma`, where K is the
     Gaussian of width σ, reflected at 0 and 1. The left side never increases with σ.
 
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own width, and the widths
         are averaged.
 
@@ -108,11 +108,12 @@ def _coefficients_and_width(residual: Floats) -> tuple[Floats, float]:
 
 
 def fixed_point(residual: Floats, most: float, fine: float = FINE, closely: float = 0.0) -> float:
-    """The width of the kernel that leaves an absolute area of just that width.
+    """Return the kernel width that equals the absolute area left after smoothing with it.
 
-    ``residual`` are cosine coefficients of what is smoothed. The area is never above ``most``,
-    that without smoothing, nor below that of the sum of all. A wide kernel leaves nothing of the
-    higher cosines, so that a coarse grid does; coarse ones also find the start for a fine one.
+    ``residual`` holds the cosine coefficients of the residuals. The area is at most ``most``, the
+    area without smoothing, and at least the absolute value of the total. A wide kernel removes the
+    higher cosines, so that a coarse grid is sufficient; coarse grids also provide the starting
+    value for a fine one.
     """
     least = min(abs(float(residual[0])), most)
 
@@ -132,11 +133,11 @@ def fixed_point(residual: Floats, most: float, fine: float = FINE, closely: floa
 def meeting_point(
     falling: Callable[[float], float], x: float, least: float, most: float, roughly: float = 0.0
 ) -> float:
-    """The x with falling(x) = x, of a positive function that never rises.
+    """Return the x with falling(x) = x, for a positive function that never increases.
 
-    The answer lies between x and falling(x), so they bracket it and bound the error. Between two
-    points the function is taken as a power of x, which pure noise makes it, with the exponent
-    −1/2; a bracket that a step has not halved is halved by the next.
+    The solution lies between x and falling(x), which bound the error. Between two points the
+    function is approximated by a power of x; for pure noise it is one, with exponent −1/2. If a
+    step does not halve the bracket, the next one does.
     """
     exponent, value = NOISE, falling(x)
     while abs(value - x) > (within := CLOSELY + roughly * x):
@@ -158,5 +159,5 @@ def meeting_point(
 
 
 def _steps(wanted: float) -> int:
-    """The power of two at or above a number of steps, within the grid."""
+    """Return the smallest power of two that is at least a number of steps, within the grid."""
     return min(GRID, 1 << math.ceil(math.log2(wanted)))

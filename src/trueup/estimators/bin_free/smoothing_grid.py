@@ -1,16 +1,16 @@
 """Sums over rows, smoothed along the score: a fixed grid and its cosine transform.
 
 Rows are spread onto the points j/GRID of [0, 1] (`Engine.spread`: cubic B-splines, reflected at
-both ends); what is smoothed is then the grid, whatever the number of rows. Mirrored at 0 and 1
-without end, sums on a grid are a series of cosines cos(πkx), and smoothing by an even kernel
-with all its reflections multiplies each of them by one number.
+both ends); the grid is then smoothed, whatever the number of rows. With infinitely many reflections
+at 0 and 1, sums on a grid are a series of cosines cos(πkx), and smoothing by an even kernel with
+all its reflections multiplies each cosine by a number.
 
-The B-splines smooth, too, with a variance of 1/(3·GRID²). A Gaussian is narrowed by as much, which
-keeps densities positive down to widths of a step; of a triweight their effect is divided out.
-What is left for a kernel of width σ is an error of order (GRID·σ)⁻⁴. With 2¹⁴ points σ = 0.01
-is 164 steps, and even the width that a million calibrated rows ask of SmoothECE, 0.003, is 49.
-The table of sums stays in the second-level cache and a transform of it takes 0.15 ms; more
-points would cost more than the rows do.
+The B-splines also smooth, with a variance of 1/(3·GRID²). This variance is subtracted from that of
+a Gaussian kernel, which keeps densities positive down to widths of one step; for a triweight
+kernel, the effect of the B-splines is divided out. The remaining error for a kernel of width σ is
+of order (GRID·σ)⁻⁴. With 2¹⁴ points, σ = 0.01 is 164 steps; the width of SmoothECE for a million
+calibrated rows, 0.003, is 49 steps. The table of sums stays in the second-level cache, and its
+transform takes 0.15 ms; with more points, the grid would cost more time than the rows.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ FEWEST_STEPS, MOST_STEPS = 1 << 8, 1 << 10  # of a curve that is shown
 
 
 def spread(pairs: Pairs) -> Spread:
-    """Sums of w, wy and w(p − y) on the grid, divided by Σw."""
+    """Return sums of w, wy and w(p − y) on the grid, divided by Σw."""
     sums, total = engine.grid.spread(pairs.p, pairs.y, pairs.w, GRID), _weight(pairs)
     return Spread(*(column / total for column in sums))
 
 
 def spread_residual(pairs: Pairs) -> Floats:
-    """Sums of w(p − y) on the grid, divided by Σw: bit-for-bit identical to those of `spread`."""
+    """Return sums of w(p − y) on the grid, divided by Σw, bit-for-bit identical to `spread`."""
     return engine.grid.spread_residual(pairs.p, pairs.y, pairs.w, GRID) / _weight(pairs)
 
 
@@ -48,7 +48,7 @@ def _weight(pairs: Pairs) -> float:
 
 
 def cosines(sums: Floats) -> Floats:
-    """Σ_j s_j cos(πkj/GRID) for k = 0 … GRID, of sums on the grid."""
+    """Return Σ_j s_j cos(πkj/GRID) for k = 0 … GRID, from sums on the grid."""
     from scipy.fft import dct
 
     mirrored = sums.copy()
@@ -59,10 +59,10 @@ def cosines(sums: Floats) -> Floats:
 
 
 def heights(coefficients: Floats) -> Floats:
-    """Values at j/m, j = 0 … m, of the series c_0 + 2 Σ_k c_k cos(πkx), from c_0 … c_m.
+    """Return values at j/m, j = 0 … m, of the series c_0 + 2 Σ_k c_k cos(πkx), from c_0 … c_m.
 
-    For sums on the grid these are densities. The first few coefficients give fewer points, and
-    the same values there if the others are nothing.
+    For sums on the grid these are densities. The first few coefficients give fewer points, with the
+    same values if the other coefficients are negligible.
     """
     from scipy.fft import dct
 
@@ -71,7 +71,7 @@ def heights(coefficients: Floats) -> Floats:
 
 
 def gaussian(width: float, size: int) -> Floats:
-    """Factors of the cosines 0 … size for a Gaussian of that standard deviation."""
+    """Return factors of the cosines 0 … size for a Gaussian with this standard deviation."""
     narrowed = math.sqrt(max(width * width - SPLINE_VARIANCE, 0.0))
     last = size if size * narrowed < NOTHING else int(NOTHING / narrowed)
     exponent = (math.pi * narrowed) * np.arange(last + 1)
@@ -81,10 +81,11 @@ def gaussian(width: float, size: int) -> Floats:
 
 
 def triweight(width: float) -> Floats:
-    """Factors of all cosines for a triweight kernel of that standard deviation, 4/GRID or more.
+    """Return factors of all cosines for a triweight kernel of this standard deviation (≥ 4/GRID).
 
-    What the B-splines do to each cosine is divided out: a narrower triweight with them would have
-    the right variance but, unlike a Gaussian, not the right shape. Below four steps it would ring.
+    The effect of the B-splines on each cosine is divided out. A narrower triweight kernel combined
+    with them would have the right variance but, unlike a Gaussian, not the right shape. Below four
+    steps the result would oscillate.
     """
     reach = 3 * width
     distance = np.arange(GRID + 1) / GRID
@@ -99,9 +100,9 @@ def triweight(width: float) -> Floats:
 
 
 def curve(width: float, density: Floats, label: Floats, **others: Floats) -> Curve:
-    """Heights at even steps as a curve of 257 to 1025 of their points, more for small widths.
+    """Return heights at even steps as a curve of 257 to 1025 points, more for small widths.
 
-    ``mean_label`` is NaN where no score is near: it would be a ratio of rounding errors.
+    ``mean_label`` is NaN if no score is near, because it would be a ratio of rounding errors.
     """
     size = len(density) - 1
     wanted = min(max(math.ceil(1 / max(width, 1 / GRID)), FEWEST_STEPS), MOST_STEPS)

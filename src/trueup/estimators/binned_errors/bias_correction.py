@@ -16,9 +16,9 @@ from trueup.tables import BinTable
 
 
 def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) -> float:
-    """Σ s_b |f_b − y_b|^p over non-empty bins, or the largest |f_b − y_b|.
+    """Return Σ s_b |f_b − y_b|^p over non-empty bins, or the largest |f_b − y_b|.
 
-    Shares are those of the weight, or 1 / (bins asked for) if ``equal_shares``.
+    The s_b are fractions of the weight, or 1 / (number of bins requested) if ``equal_shares``.
     """
     sums = table.sums
     full = np.flatnonzero(sums.count)
@@ -33,7 +33,7 @@ def plugin_power(table: BinTable, norm: float, *, equal_shares: bool = False) ->
 
 
 def residual_power(weight: NDArray[Any], residual: Floats, norm: float) -> float:
-    """As `plugin_power`, from the weight and Σ w (p − y) of each bin, none of them empty."""
+    """Return `plugin_power` from the weight and Σ w (p − y) of each bin, none of them empty."""
     gaps = np.abs(residual) / weight
     if math.isinf(norm):
         return float(gaps.max())
@@ -42,9 +42,9 @@ def residual_power(weight: NDArray[Any], residual: Floats, norm: float) -> float
 
 
 def plugin_powers(sums: Sums, norm: float, equal_shares_of: int | None = None) -> Floats:
-    """Plug-in powers of many tables at once, whose sums are the rows of (K, B) arrays.
+    """Return plug-in powers of many tables at once, whose sums are the rows of (K, B) arrays.
 
-    Shares are those of the weight, or 1/``equal_shares_of`` for every bin that is not empty.
+    The s_b are fractions of the weight, or 1/``equal_shares_of`` for every bin that is not empty.
     """
     weight = sums.weight
     filled = np.where(weight > 0, weight, 1)
@@ -58,7 +58,7 @@ def plugin_powers(sums: Sums, norm: float, equal_shares_of: int | None = None) -
 
 
 def label_binned_power(table: BinTable, pairs: Pairs, norm: float) -> float:
-    """Σ_i w_i |f_i − y_b(i)|^p / Σ w, or the largest |f_i − y_b(i)|; never below plug-in."""
+    """Return Σ_i w_i |f_i − y_b(i)|^p / Σ w, or the largest |f_i − y_b(i)|, both ≥ the plug-in."""
     total, largest = 0.0, 0.0
     inner = table.edges[1:-1]
     for part in row_blocks(len(pairs), 4):
@@ -82,7 +82,7 @@ def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
     v_b·q_b/(1 − q_b). L1 (Def. G.3): 2·plug-in − Σ s_b E|f_b − R_b| with
     R_b ~ N(y_b, v_b·q_b). Here v_b is the variance of the labels of a bin, y_b(1 − y_b) for
     labels 0 and 1, or, if ``residual``, that of score − label; q_b = Σw²/(Σw)², 1/n_b unweighted.
-    Every bin holds two rows or more (`BinTable.without_singles`), a lone one aside: it has no
+    Every bin holds at least two rows (`BinTable.without_singles`). A table of a single row gets no
     correction.
     """
     weight = sums.weight
@@ -100,7 +100,7 @@ def debiased_powers(sums: Sums, norm: float, *, residual: bool) -> Floats:
 
 
 def folded_mean(mean: Floats, variance: Floats) -> Floats:
-    """E|X| for X ~ N(mean, variance), in closed form; |mean| where the variance is 0."""
+    """Return E|X| for X ~ N(mean, variance), in closed form; |mean| if the variance is 0."""
     from scipy.special import ndtr
 
     sd = np.sqrt(variance)

@@ -43,22 +43,23 @@ class BinnedError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix.
     binning : Binning, default EqualWidth(15)
-        `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
+        `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree`, `SimplexGrid` or
+        `SimplexTriangles`.
     norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.
     debias : bool or "residual", default False
         Whether to subtract the bias due to sampling noise (L1 and L2; Kumar et al. 2019). True is
         their correction: exact if scores are constant within bins, and a little too large
-        otherwise. ``"residual"`` uses the variance of score − label, which makes the square
-        unbiased there too.
+        otherwise. ``"residual"`` uses the variance of score − label, which makes the squared error
+        unbiased in both cases.
     label_binned : bool, default False
         Whether to average :math:`|f_i - y_b|^p` over rows (Roelofs et al. 2022, eq. 3), which is
-        never below the plug-in error.
+        never smaller than the plug-in error.
     equal_shares : bool, default False
-        Whether every bin counts 1/B of the B bins requested, whatever it holds: the literal 1/(KR)
+        Whether each of the B requested bins has weight 1/B, whatever it holds: the literal 1/(KR)
         in the TACE of Nixon et al.
     distance : str or callable, default "tv"
         For lenses on a simplex: ``"tv"`` (half the L1 distance), ``"squared"`` Euclidean, or a
@@ -135,7 +136,7 @@ class BinnedError(PairsEstimator):
         return self._part_of_cells(table, self.binning.n_bins_for(len(cells.kept)))
 
     def measure_members(self, forecasts: Forecasts, lens: FamilyLens) -> list[MemberPart]:
-        """Return the parts of all members, in one pass over the matrix where that can be."""
+        """Return the parts of all members, in one pass over the matrix if possible."""
         if self._one_pass(forecasts, lens):
             return self._in_one_pass(forecasts, lens)
         return super().measure_members(forecasts, lens)
@@ -153,11 +154,11 @@ class BinnedError(PairsEstimator):
 
     @property
     def additive(self) -> bool:
-        """Whether bins are known before the data, and their sums are enough."""
+        """Whether the bins are known before the data and their sums are sufficient."""
         return self.binning.fixed and not self.label_binned
 
     def statistics(self, forecasts: Forecasts) -> BinTable | BinTables | CellTable:
-        """Return the table, which adds where bins are fixed beforehand."""
+        """Return the table; tables of bins that are known beforehand add."""
         table: BinTable | BinTables | CellTable = self.measure_forecasts(forecasts).table
         return table
 
@@ -189,7 +190,7 @@ class BinnedError(PairsEstimator):
         if self.lens_for(forecasts).induces != "simplex":
             return ""
         if target == "population" or forecasts.weights is not None:
-            return "for the population of a lens on a simplex, and for weights there"
+            return "for a lens on a simplex with the population target or weights"
         if callable(self.distance) or (self.distance == "squared" and self.norm != 1):
             return 'for distances other than "tv", and "squared" with norm=1'
         return ""
@@ -211,12 +212,12 @@ class BinnedError(PairsEstimator):
 
     @property
     def of_true_error(self) -> bool:
-        """Whether bins count by their fraction of rows, as the true error requires."""
+        """Whether bins are weighted by their fraction of rows, as in the true error."""
         return not self.equal_shares
 
     @property
     def of_residuals(self) -> bool:
-        """Whether only score − label counts, as it does without correction."""
+        """Whether only score − label matters, as it does without a bias correction."""
         return not (self.debias or self.label_binned)
 
     @property
@@ -225,11 +226,11 @@ class BinnedError(PairsEstimator):
         return not (self.binning.sees_labels or self.label_binned or self.debias == "residual")
 
     def table_for_labels(self, table: BinTable) -> BinTable:
-        """Return the table for the powers of resamples, in which single-row bins are merged."""
+        """Return the table for the powers of resamples, with single-row bins merged."""
         return table.without_singles()[0] if self.debias else table.nonempty()
 
     def powers_for_labels(self, table: BinTable, drawn: NDArray[Any]) -> Floats:
-        """Compute the power of a table as it is, then with each row of drawn label sums."""
+        """Return the power of the table, followed by the power for each row of drawn label sums."""
         fixed = {name: getattr(table.sums, name)[None] for name in ("count", "weight", "weight2")}
         fixed |= {name: getattr(table.sums, name)[None] for name in ("score", "score2", "cross")}
         label = np.concatenate([table.sums.label[None], drawn])
@@ -248,7 +249,7 @@ class BinnedError(PairsEstimator):
         return simplex_power(table, self.distance, self.norm)
 
     def edges_before_data(self, n: int) -> Floats | None:
-        """Return the inner edges, if they depend on n alone and plug-in sums are enough."""
+        """Return the inner edges if they depend on n alone and plug-in sums are sufficient."""
         if self.binning.sees_scores or self.debias or not self.of_label_sums:
             return None
         return _edges_for(self.binning, n)
@@ -266,7 +267,7 @@ class BinnedError(PairsEstimator):
         return Part(power, table, _notes(table, merged))
 
     def _power(self, table: BinTable, pairs: Pairs | None) -> tuple[float, int]:
-        """Averaged p-th power of one table, and how many bins were merged for it."""
+        """Return the averaged p-th power of one table, and how many bins were merged for it."""
         if self.debias:
             table, merged = table.without_singles()
             residual = self.debias == "residual"
@@ -281,7 +282,7 @@ class BinnedError(PairsEstimator):
         return Part(self.power_of_cells(table), table, notes)
 
     def _one_pass(self, forecasts: Forecasts, lens: FamilyLens) -> bool:
-        """Whether the tables of all classes can be made in one pass over the matrix."""
+        """Return whether the tables of all classes can be made in one pass over the matrix."""
         return (
             lens.of_columns(forecasts)
             and not self.binning.sees_scores
@@ -306,12 +307,12 @@ class BinnedError(PairsEstimator):
 
 
 def _edges_for(binning: Binning, n: int) -> Floats:
-    """Inner edges of n rows' bins, which their scores do not move."""
+    """Return inner edges of the bins of n rows, if they do not depend on the scores."""
     return binning.inner_edges(Pairs(np.empty(n), np.empty(0), None))
 
 
 def _tables_of_classes(binning: Binning, forecasts: Forecasts) -> tuple[Sums, list[BinTable]]:
-    """Sums of all classes together, and the table of each, over bins that no score moves."""
+    """Return sums of all classes together and the table of each, for bins known beforehand."""
     inner = _edges_for(binning, forecasts.n)
     labels, k = forecasts.labels.astype(np.int64, copy=False), forecasts.n_classes
     sums = engine.bins.class_bin_sums(forecasts.read, forecasts.factor, labels, k, inner)

@@ -1,4 +1,4 @@
-"""Errors on a simplex: mean prediction against outcome shares, cell by cell."""
+"""Errors on a simplex: mean predictions compared with outcome fractions, cell by cell."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cell_table(cells: Cells, leaves: list[Leaf]) -> CellTable:
 def simplex_power(
     table: CellTable, distance: str | Callable[[Any, Any], Any], norm: float
 ) -> float:
-    """Σ share·d(outcome shares, mean prediction)^p over cells, or the largest distance."""
+    """Return Σ share·d(outcomes, mean prediction)^p over cells, or the largest distance."""
     away = _distances(table, distance)
     if math.isinf(norm):
         return float(away.max())

@@ -1,4 +1,4 @@
-"""The monotonic sweep: as many bins as keep the mean labels non-decreasing."""
+"""The monotonic sweep: the most bins that keep the mean labels non-decreasing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup._typing import Ints
-from trueup.bins import uniform_edges
+from trueup.bins.scores import uniform_edges
 from trueup.checks import check_choice
 from trueup.engines.equal_mass import equal_mass_cuts, falls, first_falling
 from trueup.engines.select import engine
@@ -37,7 +37,7 @@ class SweepError(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own sweep.
     norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.
@@ -46,8 +46,8 @@ class SweepError(PairsEstimator):
 
     Notes
     -----
-    For the simulated models that its authors fitted to networks, it is the least biased of the
-    binned errors on small samples. It assumes a curve that increases with the score, and still
+    For the simulated models that its authors fitted to networks, it is the least biased binned
+    error on small samples. It assumes a curve that increases with the score, and still
     overestimates the error of calibrated models. `measure` notes b (``chosen``) and the actual
     number of bins (``n_bins``): with ties, several b give the same bins. If mean labels never
     decrease from one score to the next, every b is monotone, and equal-mass bins are as fine as
@@ -59,7 +59,7 @@ class SweepError(PairsEstimator):
 
     Cost: one sort, then, for equal-mass bins and labels 0 and 1, a search that is near-linear in
     the rows (docs/decisions/004). With weights without a common unit, soft labels or equal-width
-    bins, every b is tried in turn, at a cost of b times the number of distinct scores at worst.
+    bins, every b is tried in turn, at a cost of at most b times the number of distinct scores.
 
     References
     ----------
@@ -120,7 +120,7 @@ def _most_equal_mass(groups: TiedScores, n: int) -> tuple[BinTable, int]:
 
 
 def _most_equal_width(groups: TiedScores, n: int) -> tuple[BinTable, int]:
-    """Sweep over bins of equal width, empty ones left out."""
+    """Sweep over equal-width bins, without empty bins."""
     cumulative, hits = np.cumsum(groups.rank), np.cumsum(groups.hits)
     rounding = 0 if groups.exact else ROUNDING
     chosen = n
@@ -133,7 +133,7 @@ def _most_equal_width(groups: TiedScores, n: int) -> tuple[BinTable, int]:
 
 
 def _width_cuts(groups: TiedScores, b: int) -> Ints:
-    """Groups after which a bin of equal width ends."""
+    """Return the groups after which an equal-width bin ends."""
     index = np.searchsorted(uniform_edges(b), groups.value, side="left")
     return np.flatnonzero(np.diff(index))
 

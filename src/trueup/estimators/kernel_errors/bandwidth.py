@@ -1,4 +1,4 @@
-"""The median heuristic: a kernel as wide as predictions usually lie apart."""
+"""The median heuristic: the bandwidth is the median distance between predictions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NARROWEST = 0.05  # scores concentrated near 1 would give a kernel that only con
 
 
 def score_bandwidth(value: Floats, count: Ints | None, scale: float = 1.0) -> float:
-    """Median of |p_i − p_j| over pairs of rows whose scores differ, at least 0.05; 1 if none do.
+    """Return the median of the positive |p_i − p_j|, at least 0.05; 1 if there is none.
 
-    ``value`` does not decrease and stands for ``count`` rows each (None: 1). Of more than 1,000
-    rows those at 1,000 evenly spaced ranks are taken, ties included, whatever their order.
-    Distances are ``scale`` times those of the scores.
+    ``value`` is non-decreasing, and each value counts as ``count`` rows (None: 1). If there are
+    more than 1,000 rows, those at 1,000 evenly spaced ranks are used, ties included. Distances are
+    ``scale`` times those of the scores.
     """
     n = len(value) if count is None else int(count.sum())
     rank = _ranks(n)
@@ -31,10 +31,10 @@ def score_bandwidth(value: Floats, count: Ints | None, scale: float = 1.0) -> fl
 
 
 def row_bandwidth(rows: RowResiduals, total_variation: bool) -> float:
-    """Median of the positive distances between rows, at least 0.05; 1 if there is none.
+    """Return the median of the positive distances of rows, at least 0.05; 1 if there is none.
 
-    Of more than 1,000 rows those at 1,000 evenly spaced ranks are taken, in the order of their
-    largest coordinate, then of the sum of squares, then of the first four coordinates.
+    If there are more than 1,000 rows, those at 1,000 evenly spaced ranks are used, in the order of
+    their largest coordinate, then of the sum of squares, then of the first four coordinates.
     """
     which = np.arange(rows.n) if rows.n <= MOST_ROWS else _order(rows)[_ranks(rows.n)]
     points, _ = rows.read(which)
@@ -49,7 +49,7 @@ def _wide_enough(median: float) -> float:
 
 
 def _ranks(n: int) -> Ints:
-    """All ranks from 0 on, or the middles of 1,000 even parts of them."""
+    """Return all ranks from 0 on, or the middles of 1,000 equal parts of them."""
     if n <= MOST_ROWS:
         return np.arange(n)
     middles: Ints = (2 * np.arange(MOST_ROWS) + 1) * n // (2 * MOST_ROWS)

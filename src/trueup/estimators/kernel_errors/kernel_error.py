@@ -1,4 +1,4 @@
-"""Kernel calibration errors: residuals that agree between predictions that are close."""
+"""Kernel calibration errors: products of the residuals of similar predictions."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class KernelError(PairsEstimator):
     r"""Squared kernel calibration error, SKCE (Widmann, Lindsten & Zachariah 2019).
 
     The mean over pairs of rows of
-    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, that is of
+    :math:`h_{ij} = k(g_i, g_j)\,\langle g_i - e_{y_i},\, g_j - e_{y_j}\rangle`, the product of
     predictions minus one-hot labels; for scores, :math:`k(p_i, p_j)(p_i - y_i)(p_j - y_j)`. For a
     calibrated model the mean of h over independent pairs is 0; for any other model it is positive.
-    The value is this square itself, as is the power: no root is taken.
+    The value is this square; no root is taken.
 
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `Canonical`, full calibration, for a matrix. With `ClassWise` every class has its own
         error, and the errors are averaged.
     kernel : {"laplacian", "gaussian"}, default "laplacian"
@@ -65,11 +65,11 @@ class KernelError(PairsEstimator):
 
     Notes
     -----
-    Use the unbiased form to test. For a calibrated model it is negative about 60% of the time,
-    which means no sign of error. The biased form is never negative; its mean is larger by the mean
-    of h_ii minus the square, divided by n. The block form is unbiased with a larger variance; its
-    blocks are independent of each other. The median heuristic uses predictions alone, so the
-    unbiased forms keep a mean of 0 for a calibrated model.
+    Use the unbiased form to test. For a calibrated model it is negative about 60% of the time; a
+    negative value is no evidence of miscalibration. The biased form is never negative; its mean is
+    larger by the mean of h_ii minus the square, divided by n. The block form is unbiased with a
+    larger variance; its blocks are independent of each other. The median heuristic uses predictions
+    alone, so the unbiased forms keep a mean of 0 for a calibrated model.
 
     Values depend on the bandwidth: compare models at one bandwidth. For two columns, the value at
     √2·γ is twice that of the scores at γ. The Gaussian kernel of ``"tv"`` need not be positive
@@ -119,11 +119,11 @@ class KernelError(PairsEstimator):
         return Canonical() if forecasts.is_matrix else Binary()
 
     def value_of(self, power: float) -> float:
-        """Return the square as it is, negative or not."""
+        """Return the square unchanged, even if it is negative."""
         return power
 
     def bounds(self, forecasts: Forecasts) -> Ends:
-        """Return the largest product of two residuals, with either sign."""
+        """Return the largest product of two residuals, positive and negative."""
         most = 2.0 if self.lens_for(forecasts).induces == "simplex" else 1.0
         return Ends(-most, most)
 
@@ -143,7 +143,7 @@ class KernelError(PairsEstimator):
 
     @property
     def takes_ties(self) -> bool:
-        """Whether sorted groups are enough: blocks need the rows in their order."""
+        """Whether sorted groups are sufficient; blocks need the rows in their order."""
         return self.form != "block"
 
     def power_of_ties(self, ties: TiedScores) -> float:
@@ -152,7 +152,7 @@ class KernelError(PairsEstimator):
         return self._of_scores(scores).pth_power
 
     def _of_scores(self, scores: ScoreResiduals, scale: float = 1.0) -> Part:
-        """Take distances as ``scale`` times those of the scores."""
+        """Return a copy whose distances are ``scale`` times those of the scores."""
         wide = float(self.bandwidth or score_bandwidth(scores.value, scores.count, scale))
         kernel = Kernel(self.kernel, wide / scale)
         if self.form == "biased":
@@ -162,7 +162,7 @@ class KernelError(PairsEstimator):
         return self._mean(total, scores.mass, wide, definite=True)
 
     def _of_two_columns(self, pairs: Pairs) -> Part:
-        """Take (1 − p, p) as scores: products of residuals are twice theirs, distances √2 times."""
+        """Return scores for (1 − p, p), with products 2 and distances √2 times theirs."""
         scale = 1.0 if self.distance == "tv" else math.sqrt(2)
         found = self._of_scores(ScoreResiduals.of(pairs), scale)
         return Part(2 * found.pth_power, None, found.notes)

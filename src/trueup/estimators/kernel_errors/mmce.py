@@ -32,7 +32,7 @@ class MMCE(PairsEstimator):
     Parameters
     ----------
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix. With `ClassWise` every class has its own error, and squares are
         averaged.
     bandwidth : float, default 0.4
@@ -43,19 +43,19 @@ class MMCE(PairsEstimator):
 
     Notes
     -----
-    It is biased upward: the square adds the mean of :math:`(r - c)^2` divided by n, so sampling
-    noise alone gives a calibrated model about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased
-    square. The value is the root of max(0, square). Cost: one sort and one scan.
+    It is biased upward: the square adds the mean of :math:`(r - c)^2` divided by n, so the value
+    for a calibrated model is about :math:`0.4\,n^{-1/2}`. `KernelError` has the unbiased square.
+    The value is the root of max(0, square). Cost: one sort and one scan.
 
-    With :math:`m_1` right and :math:`m_0` wrong rows, the weighted form is the root of
+    With :math:`m_1` correct and :math:`m_0` wrong rows, the weighted form is the root of
 
     .. math::
         \sum_{c_i = c_j = 0} \frac{r_i r_j k_{ij}}{m_0^2}
         + \sum_{c_i = c_j = 1} \frac{(1 - r_i)(1 - r_j) k_{ij}}{m_1^2}
         - 2 \sum_{c_i = 1, c_j = 0} \frac{(1 - r_i) r_j k_{ij}}{m_0 m_1}.
 
-    If no row is wrong (or no row is right), the terms with its total are 0. Soft labels count as y
-    of a right row and 1 − y of a wrong one.
+    If no row is wrong (or no row is right), the terms with its total are 0. A row with soft label y
+    counts as y of a correct row and 1 − y of a wrong row.
 
     References
     ----------
@@ -110,7 +110,7 @@ class MMCE(PairsEstimator):
 
 
 def _apart(scores: ScoreResiduals) -> Floats:
-    """Residuals of wrong rows as a mean over them, less those of right rows as a mean over them."""
+    """Return residuals of wrong rows divided by their number, and minus those of correct rows."""
     residual = np.zeros(len(scores.value))
     if (m0 := float(scores.wrong.sum())) > 0:
         residual += scores.value * scores.wrong / m0

@@ -1,6 +1,6 @@
 """Sums of kernel(distance) · ⟨residual, residual⟩ over pairs of rows.
 
-Pairs are met block by block, so memory does not grow with their number. Blocks depend on the
+Pairs are processed in blocks, so memory does not grow with their number. Blocks depend on the
 number of rows alone and their sums are added exactly, so the result is bit-for-bit identical on
 any number of threads.
 """
@@ -25,7 +25,7 @@ GAUSSIAN_REACH = 39  # exp(−39²/2) is 0
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of the distance: exp(−d/γ), or exp(−d²/(2γ²))."""
+    """Kernel of the distance: exp(−d/γ), or exp(−d²/(2γ²))."""
 
     name: str
     bandwidth: float
@@ -41,7 +41,7 @@ class Kernel:
 
 
 class PairSum(NamedTuple):
-    """Sums over pairs i ≠ j, both ways round: of the terms, of the weights, and their number."""
+    """Sums over ordered pairs i ≠ j: of the terms and of the weights, and the number of pairs."""
 
     total: float
     weight: float
@@ -49,14 +49,14 @@ class PairSum(NamedTuple):
 
 
 def score_total(scores: ScoreResiduals, kernel: Kernel) -> float:
-    """Σ r_g r_h k(v_g, v_h) over all distinct scores g and h."""
+    """Return Σ r_g r_h k(v_g, v_h) over all distinct scores g and h."""
     if kernel.name == "laplacian":
         return engine.pairs.laplace_total(scores.value, scores.residual, kernel.bandwidth)
     return float(np.sum(scores.residual**2)) + 2 * score_cross(scores, kernel)
 
 
 def score_cross(scores: ScoreResiduals, kernel: Kernel) -> float:
-    """Σ r_g r_h k(v_g, v_h) over pairs g < h of distinct scores."""
+    """Return Σ r_g r_h k(v_g, v_h) over pairs g < h of distinct scores."""
     if kernel.name == "laplacian":
         return engine.pairs.laplace_cross(scores.value, scores.residual, kernel.bandwidth)
     value, residual = scores.value, scores.residual
@@ -77,7 +77,7 @@ def score_cross(scores: ScoreResiduals, kernel: Kernel) -> float:
 
 
 def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple[float, float]:
-    """Σ|r_i|², and Σ⟨r_i, r_j⟩ k(g_i, g_j) over pairs i < j, of weighted residuals."""
+    """Return Σ|r_i|², and Σ⟨r_i, r_j⟩ k(g_i, g_j) over pairs i < j, of weighted residuals."""
 
     def one(start: int, stop: int) -> tuple[float, float]:
         points, residuals = rows.weighted(start, stop)
@@ -97,9 +97,10 @@ def row_sums(rows: RowResiduals, kernel: Kernel, total_variation: bool) -> tuple
 
 
 def block_sum(rows: RowResiduals, kernel: Kernel, total_variation: bool, size: int) -> PairSum:
-    """Sum over the pairs of rows inside consecutive blocks of ``size`` rows; a short last one goes.
+    """Sum over the pairs of rows inside consecutive blocks of ``size`` rows.
 
-    Rows ``apart`` rows from each other are taken in all blocks at once.
+    An incomplete last block is dropped. Pairs of rows ``apart`` rows from each other are computed
+    for all blocks at once.
     """
 
     def some(start: int, stop: int) -> tuple[float, float]:
@@ -125,7 +126,7 @@ def block_sum(rows: RowResiduals, kernel: Kernel, total_variation: bool, size: i
 
 
 def lengths(away: Floats, total_variation: bool) -> Floats:
-    """Euclidean length of each difference of two points, or its total variation."""
+    """Return the Euclidean length of each difference of two points, or its total variation."""
     if away.shape[-1] == 1:  # scores
         return np.abs(away[..., 0])
     if total_variation:

@@ -1,4 +1,4 @@
-"""Residuals, prediction less outcome: what kernel errors sum over pairs of rows."""
+"""Residuals (prediction minus outcome), whose products kernel errors sum over pairs of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONLY_TIES = 1e-3  # a bandwidth at which exp(−1/bandwidth) is 0
 
 
 class PairMass(NamedTuple):
-    """Total weight of pairs of rows: w_i w_j summed over all of them, and over i ≠ j."""
+    """Total weight of pairs of rows: w_i w_j summed over all pairs, and over i ≠ j."""
 
     rows: int
     every: float
@@ -38,10 +38,10 @@ class PairMass(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScoreResiduals:
-    """Distinct scores in increasing order with what kernel sums need of their rows.
+    """Distinct scores in increasing order, with the sums over their rows for kernel sums.
 
-    Ties are one group, so nothing depends on the order of rows. Weights are divided by the
-    largest, which no error depends on.
+    Ties are one group, so nothing depends on the order of rows. Weights are divided by the largest
+    one, which changes no error.
     """
 
     value: Floats
@@ -83,7 +83,7 @@ class ScoreResiduals:
 
     @classmethod
     def of_counts(cls, groups: ScoreCounts) -> ScoreResiduals:
-        """Without weights a group has two kinds of rows; no sum cancels for scores near 1."""
+        """Sum residuals; unweighted groups have two kinds of rows, so no sum cancels near 1."""
         p, right, wrong = groups.value, groups.positive, groups.count - groups.positive
         residual = engine.sweep.count_residuals(p, groups.count, right)
         within, n = 0.0, int(groups.count.sum())
@@ -97,7 +97,7 @@ class ScoreResiduals:
 
 @dataclass(frozen=True, eq=False)
 class RowResiduals:
-    """Points and residual vectors row by row, in the order given; scores are points of one."""
+    """Points and residual vectors, row by row in the given order; scores are 1-D points."""
 
     n: int
     m: int
@@ -106,7 +106,7 @@ class RowResiduals:
 
     @classmethod
     def of_pairs(cls, pairs: Pairs) -> RowResiduals:
-        """Scores and outcomes as points of one coordinate."""
+        """Return scores and outcomes as points with one coordinate."""
         w = None if pairs.w is None else unit_weights(pairs.w)
 
         def read(which: slice | Ints) -> tuple[Floats, Floats]:
@@ -132,7 +132,7 @@ class RowResiduals:
         return cls(n, cells.m, w, lambda which: (points[which], residuals[which]))
 
     def weighted(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Points and residuals times weight of the rows start … stop−1."""
+        """Return points, and residuals times weight, of the rows start … stop−1."""
         points, residuals = self.read(slice(start, stop))
         if self.w is None:
             return points, residuals
@@ -140,5 +140,5 @@ class RowResiduals:
 
 
 def unit_weights(w: Floats) -> Floats:
-    """Weights divided by the largest: their products neither overflow nor vanish."""
+    """Divide weights by the largest, so that their products neither overflow nor vanish."""
     return np.asarray(w / w.max())

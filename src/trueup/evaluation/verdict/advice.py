@@ -1,4 +1,4 @@
-"""How precise the estimate is, what to do, and what recalibration would gain."""
+"""The precision of the estimate, the recommendation, and the expected gain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUT_OF_FOLD_LEVEL = 0.95
 
 
 def precision(evidence: Evidence) -> str:
-    """Return how far the interval extends, what the test detects, and which part is strongest."""
+    """Return how far the interval extends, what the test detects, and the strongest part."""
     ends, many = evidence.headline.interval, evidence.overview.clusters
     width = max(ends.high - ends.estimate, ends.estimate - ends.low)
     text = f"With {evidence.rows}, the interval extends at most {amount(width)} from the estimate"
@@ -87,7 +87,7 @@ def _not_tested(evidence: Evidence) -> str:
 
 
 def _doubtful(evidence: Evidence) -> str:
-    """Return what to do if a test rejects and the omnibus test does not."""
+    """Return the recommendation if a test rejects but the omnibus test does not."""
     found = evidence.recalibration
     start = "Treat the probabilities as possibly miscalibrated"
     if found is not None and found.recommended != IDENTITY and not evidence.one_outcome:
@@ -120,13 +120,13 @@ def _more_rows(evidence: Evidence) -> str:
 
 
 def _rounded(rows: int) -> int:
-    """Round up to two digits: the rest is not known."""
+    """Round up to two significant digits, because the number is only approximate."""
     size = int(10 ** max(0, len(str(rows)) - 2))
     return -(-rows // size) * size
 
 
 def expected_gain(evidence: Evidence) -> str:
-    """Return what the recommended recalibrator changes out of fold."""
+    """Return the effect of the recommended recalibrator, out of fold."""
     found = evidence.recalibration
     if found is None or found.recommended == IDENTITY or not evidence.miscalibrated:
         return ""
@@ -146,7 +146,7 @@ def expected_gain(evidence: Evidence) -> str:
 
 
 def _changed_error(evidence: Evidence, found: Recalibration) -> str:
-    """Return how the error changes; use the class-wise error if the top label hides it."""
+    """Return the change of the error; use the class-wise error if the top label hides it."""
     names = found.table["candidate"].tolist()
     rows = names.index(IDENTITY), names.index(found.recommended)
     kind, what = "error", "top-label calibration error"

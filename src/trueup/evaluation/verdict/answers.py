@@ -1,4 +1,4 @@
-"""The answers in sentences, by question, and the verdict that they make."""
+"""The answers in sentences, by question, and the verdict, which combines them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_VERDICT = ("calibrated", "magnitude", "frequency", "location", "recommendatio
 
 
 def answers_of(evidence: Evidence, frequency: str) -> dict[str, str]:
-    """Return the sentences by question, in the order in which a reader asks."""
+    """Return the sentences by question, in the order in which a reader would ask."""
     return {
         "calibrated": calibrated(evidence),
         "magnitude": magnitude(evidence),
@@ -29,12 +29,12 @@ def answers_of(evidence: Evidence, frequency: str) -> dict[str, str]:
 
 
 def verdict_of(answers: Mapping[str, str]) -> str:
-    """Return one paragraph: what was found and what to do."""
+    """Return one paragraph: the result and the recommendation."""
     return " ".join(answers[name] for name in OF_VERDICT if answers[name])
 
 
 def verdict_of_models(verdicts: Mapping[str, str], comparison: ResultTable) -> str:
-    """Return which model is best, as far as the rows can tell, and the verdict of the first."""
+    """Return which model is best, if the data show it, and the verdict for the first model."""
     rank: dict[str, int] = {}
     for which in ("first", "second"):
         for name, place in zip(comparison[which], comparison[f"{which}_rank"], strict=True):

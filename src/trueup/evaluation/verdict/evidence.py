@@ -1,4 +1,4 @@
-"""What the sentences of an evaluation state, and the one rule that gives its status."""
+"""The evidence behind the sentences of an evaluation, and the rule for its status."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ SMALL_SHARE = 0.1
 
 
 class Evidence(NamedTuple):
-    """Numbers and tables that the sentences are made of.
+    """Numbers and tables on which the sentences are based.
 
-    ``test`` is the omnibus test, or None and then ``not_tested`` says why; ``test_of_rest`` is
-    that of the rows whose outcome had a positive probability, where there are others. ``others``
-    are p-values of all other tests by name.
+    ``test`` is the omnibus test, or None; ``not_tested`` then gives the reason. ``test_of_rest`` is
+    the test of the rows whose outcome had a positive probability, if some rows had none. ``others``
+    are the p-values of all other tests by name.
     """
 
     overview: Overview
@@ -57,7 +57,7 @@ class Evidence(NamedTuple):
 
     @property
     def status(self) -> str:
-        """Return what the tests say together; `Evaluation.status` defines the words."""
+        """Return the status from all tests; `Evaluation.status` defines the words."""
         if self.overview.n_zero_prob_outcomes:
             return MISCALIBRATED
         if self.test is None:
@@ -73,9 +73,9 @@ class Evidence(NamedTuple):
 
     @property
     def rejected(self) -> bool:
-        """Whether the omnibus test rejects, if need be without outcomes of probability 0.
+        """Whether the omnibus test rejects, without outcomes of probability 0 if there are any.
 
-        An impossible outcome alone shows that something is wrong, but not which scores are.
+        An impossible outcome alone shows that the model is wrong, but not which scores are wrong.
         """
         if self.test is None or not self.miscalibrated:
             return False
@@ -84,7 +84,7 @@ class Evidence(NamedTuple):
 
     @property
     def adjusted(self) -> dict[str, float]:
-        """P-values of the other tests, adjusted by Holm for their number."""
+        """Holm-adjusted p-values of the other tests."""
         if not self.others:
             return {}
         return dict(zip(self.others, map(float, holm(list(self.others.values()))), strict=True))
@@ -97,7 +97,7 @@ class Evidence(NamedTuple):
         return sorted(found, key=lambda name: (adjusted[name], self.others[name]))
 
     def bad_parts(self, table: ResultTable | None) -> Ints:
-        """Return rows of classes or groups whose adjusted p-value rejects, by their error."""
+        """Return rows of classes or groups whose adjusted p-value rejects, sorted by error."""
         if table is None or "adjusted_pvalue" not in table:
             return np.array([], np.int64)
         bad = np.flatnonzero(table["adjusted_pvalue"] <= self.alpha)
@@ -105,7 +105,7 @@ class Evidence(NamedTuple):
 
     @property
     def parts(self) -> dict[str, ResultTable]:
-        """Tables of classes and groups by what a row of them is."""
+        """Tables of classes and groups, by the name of one row."""
         groups = None if self.groups is None else self.groups.table
         found = {"class": self.classes, "group": groups}
         return {kind: table for kind, table in found.items() if table is not None}
@@ -124,7 +124,7 @@ class Evidence(NamedTuple):
 
     @property
     def small(self) -> bool:
-        """Whether the interval shows that the error is small, also compared with the rarer rate."""
+        """Whether the interval shows that the error is small, also relative to the rarer rate."""
         if self.overview.n_zero_prob_outcomes:
             return False
         compared_with = {self.headline.metric: self.rarer}
@@ -148,13 +148,13 @@ class Evidence(NamedTuple):
 
     @property
     def of_second_class(self) -> str:
-        """Say, for two columns, which of them is looked at where it is not the top label."""
+        """Return, for two columns, which one is used, if it is not the top label."""
         names = self.overview.classes or (0, 1)
         return f" of class {named(names[1])}" if self.multiclass else ""
 
     @property
     def rows(self) -> str:
-        """Number of rows, and of clusters, in words."""
+        """Return the numbers of rows and clusters in words."""
         found = rows_of(self.overview.n)
         many = self.overview.clusters
         return found if many is None else f"{found} in {many:,} cluster{'s' * (many != 1)}"

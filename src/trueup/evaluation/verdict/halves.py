@@ -29,13 +29,13 @@ class Part(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """+1 where outcomes occur more often than predicted, −1 where less, 0 where it is noise."""
+        """+1 if outcomes occur more often than predicted, −1 if less, 0 if it may be noise."""
         gap = self.mean_label - self.mean_score
         return 0 if abs(gap) <= NOISE * self.se else int(math.copysign(1, gap))
 
 
 class Halves(NamedTuple):
-    """All rows, and those with scores up to the median and above; None where there are none."""
+    """All rows, and those with scores up to and above the median; None if there are none."""
 
     median: float
     all: Part
@@ -46,8 +46,8 @@ class Halves(NamedTuple):
 def halves_of(forecasts: Forecasts) -> Halves:
     """Split rows (or their weight) at the median score, and average each half.
 
-    Standard errors are those of calibrated scores; rows of a cluster count as if they were all
-    the same, which is cautious.
+    Standard errors assume calibrated scores; rows of a cluster are treated as identical, which is
+    conservative.
     """
     pairs = chosen_lens(None, forecasts).problem(forecasts)
     p, y, w = pairs.p.astype(np.float64, copy=False), pairs.y, pairs.w

@@ -1,4 +1,4 @@
-"""Where the error is: which range of scores, which classes and which groups."""
+"""The location of the error: ranges of scores, classes and groups."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def location(evidence: Evidence) -> str:
 
 
 def standing_out(table: BinTable, band: ResultTable | None) -> int | None:
-    """Return the bin outside its band that contributes most to the error; None if none is."""
+    """Return the bin outside its band that contributes most to the error, or None."""
     if band is None or np.count_nonzero(table.count) < 2:
         return None
     with np.errstate(invalid="ignore"):
@@ -40,7 +40,7 @@ def standing_out(table: BinTable, band: ResultTable | None) -> int | None:
 
 
 def contributions(table: BinTable) -> Floats:
-    """Return what each bin adds to the squared error, 0 where it is empty."""
+    """Return the contribution of each bin to the squared error, 0 for an empty bin."""
     return np.where(table.count > 0, table.share * np.nan_to_num(table.gap) ** 2, 0.0)
 
 
@@ -67,13 +67,15 @@ def _scores(evidence: Evidence) -> str:
     if evidence.rejected:
         return f"{which} {'contribute most' if most else 'stand out'} ({share}): {means}."
     verb = "deviate most" if most else "stand out"
-    if evidence.status == TESTS_DISAGREE:
+    # Of outcomes that were certain, one that did not occur is an error and no noise.
+    certain = evidence.overview.n_zero_prob_outcomes and table.mean_score[worst] in (0.0, 1.0)
+    if evidence.status == TESTS_DISAGREE or certain:
         return f"{which} {verb} ({share}): {means}."
     return f"{which} {verb} ({share}: {means}), but this may be sampling noise."
 
 
 def range_of(table: BinTable, b: int) -> str:
-    """Return which scores a bin holds: a range, or one score if it holds no other."""
+    """Return the scores of a bin in words: a range, or one score if there is no other."""
     mean, square = table.mean_score[b], table.sums.score2[b] / table.weight[b]
     if square - mean * mean <= ONE_SCORE:
         return one_score(float(mean))
@@ -120,11 +122,12 @@ def _of_parts(evidence: Evidence, table: ResultTable, one: str, note: str = "") 
         p = ""  # the first sentence has it
     if len(bad) > NAMED:
         errors = f"the largest errors are in {errors}"
-    return f"{few} {verb} miscalibrated{p}: {errors}{note}.{_gaps(evidence, table, one, bad)}"
+    found = f"{few} {verb} shown to be miscalibrated{p}: {errors}{note}."
+    return f"{found}{_gaps(evidence, table, one, bad)}"
 
 
 def _gaps(evidence: Evidence, table: ResultTable, one: str, bad: Ints) -> str:
-    """State the mean gaps of classes or groups whose interval alone does not show an error."""
+    """State the mean gaps of classes or groups for which the interval alone shows no error."""
     found = [
         f"{one} {named(table[one][k])} {gap_of_part(table, k, evidence.alpha)}"
         for k in bad[:NAMED]

@@ -1,4 +1,4 @@
-"""How large the error is, and in which direction: every number is of the rows that are named."""
+"""The size and direction of the error; every number refers to the rows that are named."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _classes(evidence: Evidence) -> str:
 
 
 def _clinical(evidence: Evidence) -> str:
-    """State O:E, calibration-in-the-large, the slope and their joint test, of all rows."""
+    """State O:E ratio, calibration-in-the-large, slope and their joint test for all rows."""
     table = evidence.clinical
     if table is None:
         return ""

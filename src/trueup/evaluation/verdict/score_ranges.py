@@ -1,4 +1,4 @@
-"""Ranges of scores in words, with as many digits as tell their ends from each other, 0 and 1."""
+"""Ranges of scores in words, with enough digits to distinguish their ends, 0 and 1."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def between(low: float, high: float) -> str:
 
 
 def bound(score: float, least: int) -> str:
-    """Return a bound with enough decimals to tell it from 0 and 1, or say that it is next to one.
+    """Return a bound with enough decimals to distinguish it from 0 and 1, or in words.
 
     >>> bound(0.1, 2), bound(0.99971, 2), bound(1 - 1e-9, 2), bound(1e-12, 3), bound(1.0, 2)
     ('0.10', '0.9997', 'just below 1', 'just above 0', '1')
@@ -40,7 +40,7 @@ def bound(score: float, least: int) -> str:
 
 
 def one_score(score: float) -> str:
-    """Return the only score of a bin, or of all that differ by less than a millionth.
+    """Return the only score of a bin, or the common score if all differ by less than a millionth.
 
     >>> one_score(0.3), one_score(0.95), one_score(1 - 1e-9), one_score(8e-12), one_score(1.0)
     ('of 0.3', 'of 0.95', 'just below 1', 'just above 0', 'of 1')

@@ -1,4 +1,4 @@
-"""Which part of the omnibus test has the smallest p-value: a description, not a second test."""
+"""The part of the omnibus test with the smallest p-value, which is not a second test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = {
 
 
 def strongest(test: CalibrationTestResult | None) -> str:
-    """Return a sentence, or an empty string where the test has no parts."""
+    """Return a sentence, or an empty string if the test has no parts."""
     if test is None or "pvalue" not in test.strongest:
         return ""
     found = test.strongest

@@ -1,4 +1,4 @@
-"""Numbers in sentences: as many digits as they need, intervals and percentages."""
+"""Formats of numbers in sentences: digits, intervals and percentages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 import re
 from typing import Any
 
-from trueup.readable import amount as amount, minus as minus, percent as percent
+from trueup.readable import (
+    SMALLEST_PVALUE,
+    amount as amount,
+    minus as minus,
+    percent as percent,
+)
 from trueup.results import Interval
 from trueup.tables import ResultTable
 
 ROUNDING = 1e-12
-SMALLEST_PVALUE = 1e-300
-"""Smaller p-values have no digits that are known."""
 PLAIN_NAME = r"[^\s,;:()'\"]+( [^\s,;:()'\"]+)*"
 """What can stand in a sentence without quotes."""
 
@@ -27,7 +30,7 @@ def signed(value: float) -> str:
 
 
 def difference(value: float) -> str:
-    """Return a number; one that differs from 0 by rounding alone is 0.
+    """Return a number; one that differs from 0 only by rounding becomes 0.
 
     >>> difference(0.0234), difference(-1e-17)
     ('0.023', '0.000')
@@ -46,7 +49,7 @@ def interval_of(ends: Interval) -> str:
 
 
 def estimate_of(ends: Interval) -> str:
-    """Return an estimate with its interval; an estimate of 0 is only known to be below its end.
+    """Return an estimate with its interval; an estimate of 0 is reported as below the upper end.
 
     >>> estimate_of(Interval(0.0, 0.0171, 0.0, 0.95, "analytic", "the error"))
     'below 0.017 (95% confidence)'
@@ -59,7 +62,7 @@ def estimate_of(ends: Interval) -> str:
 
 
 def pvalue_of(pvalue: float, alpha: float) -> str:
-    """Return a p-value with as many digits as show on which side of the level it is.
+    """Return a p-value with enough digits to show on which side of the level it is.
 
     >>> pvalue_of(0.0496, 0.05), pvalue_of(0.0504, 0.05), pvalue_of(0.3, 0.05)
     ('0.05', '0.0504', '0.3')
@@ -73,7 +76,7 @@ def pvalue_of(pvalue: float, alpha: float) -> str:
 
 
 def bound_of(pvalue: float, alpha: float) -> str:
-    """Return what a p-value is at most: rounded up, with digits as `pvalue_of`.
+    """Return an upper bound on a p-value: rounded up, with the digits of `pvalue_of`.
 
     >>> bound_of(0.001, 0.05), bound_of(1 / 300, 0.05), bound_of(0.0625, 0.05)
     ('0.001', '0.0034', '0.063')
@@ -87,7 +90,7 @@ def bound_of(pvalue: float, alpha: float) -> str:
 
 
 def equals(pvalue: float, alpha: float) -> str:
-    """Return a p-value after an equals sign, or that it is below all that are known.
+    """Return a p-value after an equals sign, or a bound if it is below all that can be computed.
 
     >>> equals(0.0496, 0.05), equals(2.2e-308, 0.05)
     ('= 0.05', '< 1e-300')
@@ -98,7 +101,7 @@ def equals(pvalue: float, alpha: float) -> str:
 
 
 def named(name: Any) -> str:
-    """Return the name of a class or group, in quotes where it could be taken for the sentence.
+    """Return the name of a class or group, in quotes if it could be read as part of the sentence.
 
     >>> named("left"), named("St. Mary"), named(3), named("a, b"), named(""), named("x and y")
     ('left', 'St. Mary', '3', "'a, b'", "''", "'x and y'")
@@ -109,12 +112,12 @@ def named(name: Any) -> str:
 
 
 def reaches_zero(table: ResultTable, k: int) -> bool:
-    """Whether the interval of a class or group starts at 0 and its mean gap is known."""
+    """Return whether the interval of a class or group starts at 0 and its mean gap is known."""
     return float(table["low"][k]) <= 0 and "gap_se" in table
 
 
 def error_of_part(table: ResultTable, k: int, alpha: float) -> str:
-    """Return the error of a class or group, with its interval where that starts at 0."""
+    """Return the error of a class or group, with its interval if that starts at 0."""
     error, low, high = (float(table[name][k]) for name in ("error", "low", "high"))
     if not reaches_zero(table, k):
         return f"error {amount(error)}"
@@ -138,7 +141,7 @@ def rows_of(many: int) -> str:
 
 
 def listed(words: list[Any]) -> str:
-    """Return words in a list with "and" before the last.
+    """Join words to a list with "and" before the last.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')

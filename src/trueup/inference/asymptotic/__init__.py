@@ -1,1 +1,1 @@
-"""Distributions of test statistics for many rows."""
+"""Asymptotic distributions of test statistics."""

@@ -1,8 +1,8 @@
-r"""How far Brownian motion W on [0, 1] gets: the limit of running sums of score − label.
+r"""Distribution of the extremes of Brownian motion W, the limit of running sums of score − label.
 
-In a calibrated model the terms of such a sum are independent with mean 0. So it behaves like W
-whose clock is the variance so far: like :math:`\sqrt V W(t)`, with V the variance of the whole sum.
-The last value is free, as W is and a Brownian bridge is not.
+In a calibrated model the terms of such a sum are independent with mean 0. If time is the fraction t
+of the variance V of the whole sum, it behaves like :math:`\sqrt V W(t)`. The last value is random,
+unlike that of a Brownian bridge.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-r"""Eigenvalues of a kernel under the predictions: the weights of the limit of kernel statistics.
+r"""Eigenvalues of a kernel under the predictions: weights of the limit of kernel statistics.
 
 The sum over pairs i ≠ j of :math:`w_i w_j k_{ij} \langle r_i, r_j \rangle` has residuals r that are
-independent with mean 0 and covariances C. With normal residuals of these covariances it would be
-:math:`\sum_k \lambda_k (Z_k^2 - 1)`, where λ are the eigenvalues of the blocks
-:math:`w_i w_j k_{ij} C_i^{1/2} C_j^{1/2}`, those of i = j being 0. For many rows it is so whatever
-the residuals.
+independent with mean 0 and covariances C. If the residuals were normal with these covariances, the
+sum would be distributed as :math:`\sum_k \lambda_k (Z_k^2 - 1)`, where λ are the eigenvalues of the
+blocks :math:`w_i w_j k_{ij} C_i^{1/2} C_j^{1/2}`, with blocks of 0 for i = j. For many rows this
+holds for any residuals.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ START = 0  # of the generator that samples rows and starts the iteration
 
 
 class Spectrum(NamedTuple):
-    """The largest eigenvalues, and the variance of what the others add to the sum.
+    """The largest eigenvalues, and the variance that the others add to the sum.
 
-    ``p`` and ``factor`` belong to the largest one: its normal variable is, up to a scale,
-    Σ factor · (p − y). They are empty for points of a simplex.
+    ``p`` and ``factor`` describe the largest eigenvalue: its normal variable is proportional to Σ
+    factor · (p − y). They are empty for points of a simplex.
     """
 
     values: Floats
@@ -86,7 +86,7 @@ def spectrum_of_rows(rows: NullRows, kernel: Kernel, total_variation: bool) -> S
     root = np.sqrt(g)
 
     def product(x: Floats) -> Floats:
-        """Bᵀ (matrix ⊗ 1) B x, with B = diag(√g) − g √gᵀ of each row: B Bᵀ is its covariance."""
+        """Return Bᵀ (matrix ⊗ 1) B x, with B = diag(√g) − g √gᵀ, so that B Bᵀ is the covariance."""
         each = x.reshape(g.shape)
         turned = root * each - g * np.einsum("ij,ij->i", root, each)[:, None]
         turned = matrix @ turned
@@ -109,11 +109,11 @@ def spectrum_of_rows(rows: NullRows, kernel: Kernel, total_variation: bool) -> S
 
 
 def _variances(g: Floats, w: Floats) -> Floats:
-    """w² times the trace of the covariance of the outcome of each row."""
+    """Return w² times the trace of the covariance of the outcome of each row."""
     return np.asarray(w**2 * (1 - np.einsum("ij,ij->i", g, g)))
 
 
 def _product_traces(g: Floats) -> Floats:
-    """tr(C_i C_j) of all pairs of rows, with covariances C = diag(g) − g gᵀ."""
+    """Return tr(C_i C_j) of all pairs of rows, with covariances C = diag(g) − g gᵀ."""
     product, square = g @ g.T, g**2 @ g.T
     return np.asarray(np.maximum(product - square - square.T + product**2, 0.0))

@@ -1,10 +1,11 @@
-r"""Tails of weighted sums of chi-squares: the limit of the kernel statistics of a calibrated model.
+r"""Tails of weighted sums of chi-squares, the limit of kernel statistics of calibrated models.
 
 With :math:`T = \sum_k \lambda_k (Z_k^2 - 1) + \sigma Z_0` the log of :math:`E\,e^{sT}` is
 :math:`K(s) = \sum_k [-\tfrac12 \log(1 - 2 \lambda_k s) - \lambda_k s] + \tfrac12 \sigma^2 s^2` and
 :math:`P(T \ge t) = \frac{1}{2 \pi i} \int e^{K(s) - st} \frac{ds}{s}` along any path that crosses
-the real axis between 0 and the first pole. Through the saddle point, where K'(s) = t, the integrand
-is largest at the crossing and falls off from there: no digits cancel, however small the tail is.
+the real axis between 0 and the first pole. If the path goes through the saddle point, where K'(s) =
+t, the integrand is largest there and decreases in both directions. Nothing cancels then, however
+small the tail probability is.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def tail_of_form(values: Floats, t: float, variance: float = 0.0) -> float:
 
 
 def leading_distance(values: Floats, t: float, variance: float = 0.0) -> float:
-    """Return how far out the normal variable of the largest weight typically is where T ≥ t.
+    """Return the typical size of the normal variable of the largest weight, given T ≥ t.
 
     It is the root of the mean of its square under the measure that is tilted to t.
     """
@@ -55,7 +56,7 @@ def leading_distance(values: Floats, t: float, variance: float = 0.0) -> float:
 
 
 def _tail(values: Floats, t: float, variance: float) -> float:
-    """The same for a standard deviation of 1, where both sides of t can be reached."""
+    """Return the same for a standard deviation of 1, if both sides of t can be reached."""
     crossing = max(LEAST, _saddle(values, t, variance))
     shrunk = values / (1 - 2 * values * crossing)
     second = 2 * float(np.sum(shrunk**2)) + variance
@@ -77,7 +78,7 @@ def _tail(values: Floats, t: float, variance: float) -> float:
 
 
 def _saddle(values: Floats, t: float, variance: float) -> float:
-    """The s at which K'(s) = t, or 0 where it is not above 0."""
+    """Return the s at which K'(s) = t, or 0 if it is not positive."""
 
     def away(s: float) -> float:
         return float(np.sum(values * (1 / (1 - 2 * values * s) - 1))) + variance * s - t

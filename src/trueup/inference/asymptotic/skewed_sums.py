@@ -1,10 +1,10 @@
-r"""How much heavier the tails of a sum of residuals are than those of a normal variable.
+r"""The ratio of the tail of a sum of residuals to that of a normal variable.
 
-Rare outcomes give skewed residuals: far out, the normal tail is too light on one side by a factor
-that grows with the distance. The saddle-point tail of Barndorff-Nielsen knows the distribution of
-every term, and its relative error stays small: it is the normal tail at
-:math:`r + \log(u/r)/r`, with :math:`r^2/2 = \hat s b - K(\hat s)`,
-:math:`u = \hat s \sqrt{K''(\hat s)}` and :math:`K'(\hat s) = b`.
+Rare outcomes give skewed residuals: on one side, the normal tail is too light by a factor that
+grows with the distance. Barndorff-Nielsen's saddle-point approximation uses the distribution of
+every term, and its relative error stays small. It is the normal tail at :math:`r + \log(u/r)/r`,
+with :math:`r^2/2 = \hat s b - K(\hat s)`, :math:`u = \hat s \sqrt{K''(\hat s)}` and :math:`K'(\hat
+s) = b`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def heavier_tails(p: Floats, factor: Floats, z: float) -> float:
 
 
 def _tail(p: Floats, factor: Floats, b: float) -> float:
-    """P(Σ factor · (p − y) ≥ b)."""
+    """Return P(Σ factor · (p − y) ≥ b)."""
     rest = np.log(p) - np.log1p(-p)
     if b >= FARTHEST * float(np.sum(np.where(factor > 0, factor * p, -factor * (1 - p)))):
         return 0.0

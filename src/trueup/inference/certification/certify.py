@@ -97,9 +97,9 @@ def certify(
 
     Notes
     -----
-    ``n_additional`` assumes the present fractions and the present debiased error: it is a guess,
-    not a guarantee. The confidence level does not cover repeated looks until the verdict is the
-    desired one.
+    ``n_additional`` assumes the present fractions and the present debiased error: it is an
+    estimate, not a guarantee. The confidence level does not hold if you repeat the certification
+    until you get the verdict that you want.
 
     References
     ----------
@@ -144,7 +144,7 @@ def trade_off(
 
     Histogram binning (equal-mass bins; the output of a bin is its rate of positives) is fitted on a
     random half of the rows and evaluated on the other half (Kumar et al. 2019, Fig. 17). More bins
-    predict better, up to a point, and are harder to verify. A bound that was selected as the
+    predict better, up to a point, but are harder to verify. A bound that was selected as the
     smallest of many is too small: certify the selected model on separate data.
 
     Parameters
@@ -199,7 +199,7 @@ def trade_off(
 def _judge(
     n_bins: int, fitted: Pairs, judged: Pairs, norm: int, confidence_level: float, method: str
 ) -> tuple[int, int, float, float, float]:
-    """Fit histogram binning on one half; return a row of the table for the other."""
+    """Fit histogram binning on one half, and return the row of the table from the other half."""
     bins = EqualMass(n_bins).bin_table(fitted)
     declared, output_of_bin = np.unique(bins.mean_label, return_inverse=True)
     bin_of_row = np.searchsorted(bins.edges[1:-1], judged.p.astype(np.float64))
@@ -243,7 +243,7 @@ def _bounds(method: str, norm: int, confidence_level: float) -> Callable[[Tally]
 
 
 def _still_needed(tally: Tally, bounds: Callable[[Tally], Ends], max_error: float) -> int | None:
-    """About how many more rows would decide; None where a million million would not."""
+    """Return about how many more rows would decide; None if more than 10^12 would be needed."""
 
     def decides(times: float) -> bool:
         low, high = bounds(tally.grown(times))

@@ -1,7 +1,7 @@
 """Bounds on the calibration error of a model with finitely many outputs (Kumar et al. 2019, §5).
 
-Scores are random as well as labels: the bounds refer to the error of all predictions that the
-model will ever give, not to the fractions in these samples.
+Both scores and labels are random: the bounds are for the error in the population of predictions,
+not for the fractions in these samples.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from trueup.inference.confidence_intervals.binned_errors import binned_ends, clo
 def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
     r"""Bounds that hold for every n, each with probability at least 1 − δ.
 
-    Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability δ/(2B)
-    at most, so that all hold together except with probability δ/2. Then e_s = \|s − rate\| lies
-    between l_s, the distance of s to the interval, and u_s = max(\|s − lo\|, \|hi − s\|). Shares
-    are random too: the mean over n rows of a variable in [0, M] with mean q is Û or less with
-    probability exp(−n·kl(Û/M ‖ q/M)) at most (Chernoff), which is δ/2 at the bound
+    Each of the B outputs s has an interval [lo, hi] for its rate that fails with probability at
+    most δ/(2B), so all of them hold with probability at least 1 − δ/2. Then e_s = \|s − rate\| lies
+    between l_s, the distance of s to the interval, and u_s = max(\|s − lo\|, \|hi − s\|). Fractions
+    are random too: the mean over n rows of a variable in [0, M] with mean q is at most Û with
+    probability at most exp(−n·kl(Û/M ‖ q/M)) (Chernoff). This equals δ/2 at the bound
 
         bound^p = M · sup { q : n·kl(Û/M ‖ q) ≤ ln(2/δ) },   Û = Σ p̂_s u_s^p,   M = max u_s^p,
 
-    M over all outputs the model can give: an unseen one has u_s = max(s, 1 − s). It may be put
-    too large, as it is where it is estimated, because kl(x/M ‖ q/M) falls with M. The lower
-    bound is the same with l_s and the smallest q.
+    with M over all outputs that the model can give: an unseen output has u_s = max(s, 1 − s). An M
+    that is too large, as an estimated one is, is valid because kl(x/M ‖ q/M) decreases with M. The
+    lower bound is the same with l_s and the smallest q.
 
-    In bins of continuous scores the intervals are those of Chernoff for independent labels of
-    unequal rates. The gap is that of mean score and mean rate, which by Jensen's inequality is a
+    For bins of continuous scores, the intervals are Chernoff's for independent labels with unequal
+    rates. The gap is the difference of mean score and mean rate, which by Jensen's inequality is a
     lower bound on the error of the rows, and M = 1. No upper bound is possible.
     """
     miss = delta / (2 * len(tally.score))
@@ -57,10 +57,11 @@ def finite_sample_bounds(tally: Tally, norm: float, delta: float) -> Ends:
 
 
 def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Ends:
-    """Ends of the interval of confidence 1 − δ for the binned error, one bin for each output.
+    """Return the interval of confidence 1 − δ for the binned error, with one bin per output.
 
-    Scores are random too (a population interval). An output that was not seen widens the upper
-    end; the gap of one seen once counts for the upper end only, being noise and error in one.
+    Scores are random too (a population interval). An unobserved output widens the upper end. The
+    gap of an output observed once counts for the upper end only, because its noise and its error
+    cannot be separated.
     """
     seen = tally.count > 0
     share, score, rate = (x[seen] for x in (tally.share, tally.score, tally.rate))
@@ -80,7 +81,7 @@ def asymptotic_bounds(tally: Tally, norm: float, delta: float) -> Ends:
 
 
 def _chernoff(tally: Tally, miss: float) -> tuple[Floats, Floats]:
-    """Intervals for the mean rate of independent labels whose rates may differ."""
+    """Return intervals for the mean rate of independent labels whose rates may differ."""
     low, high = np.zeros(len(tally.rate)), np.ones(len(tally.rate))
     for b in np.flatnonzero(tally.count > 0):
         budget = math.log(2 / miss) / float(tally.count[b])
@@ -90,13 +91,13 @@ def _chernoff(tally: Tally, miss: float) -> tuple[Floats, Floats]:
 
 
 def _kl(x: float, q: float) -> float:
-    """Kullback–Leibler divergence of two coins, x and q."""
+    """Return the Kullback–Leibler divergence of two Bernoulli distributions with rates x and q."""
     first = x * math.log(x / q) if x > 0 else 0.0
     return first + ((1 - x) * math.log((1 - x) / (1 - q)) if x < 1 else 0.0)
 
 
 def _kl_high(x: float, budget: float) -> float:
-    """Largest q ≥ x with kl(x ‖ q) ≤ budget, rounded up."""
+    """Return the largest q ≥ x with kl(x ‖ q) ≤ budget, rounded up."""
     if x >= 1:
         return 1.0
     inside, outside = max(x, 0.0), 1.0
@@ -109,5 +110,5 @@ def _kl_high(x: float, budget: float) -> float:
 
 
 def _kl_low(x: float, budget: float) -> float:
-    """Smallest q ≤ x with kl(x ‖ q) ≤ budget, rounded down."""
+    """Return the smallest q ≤ x with kl(x ‖ q) ≤ budget, rounded down."""
     return 1.0 - _kl_high(1.0 - x, budget) if x > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Rows put together by the output of the model: what bounds of its error are computed from."""
+"""Rows grouped by the output of the model, the input of the bounds on its error."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from trueup.lens import Pairs
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Rows put together by output, or by bin where outputs are continuous.
+    """Rows grouped by output, or by bin if outputs are continuous.
 
     Attributes
     ----------
     score
         The output, or the mean score of a bin.
     share
-        Its part of all rows (of the weight, where there is one).
+        Its fraction of the rows, or of the total weight.
     count
-        Its rows; with weights the number of equal weights that would tell as much, (Σw)²/Σw².
+        Its number of rows; with weights, the effective number (Σw)²/Σw².
     rate
-        Mean label; anything where there is no row.
+        Mean label; arbitrary if there is no row.
     n
         All rows.
     binned
-        Whether scores differ within a bin, so that only a lower bound can be had.
+        Whether scores differ within a bin, so that only a lower bound can be computed.
     """
 
     score: Floats
@@ -45,14 +45,14 @@ class Tally:
 
     @property
     def noise(self) -> Floats:
-        """What sampling noise adds to each squared gap: all of it, as far as a single row tells."""
+        """The part of each squared gap due to sampling noise; for a single row, all of it."""
         spread = self.rate * (1 - self.rate)
         more = np.maximum(self.count - 1, 1e-300)
         return np.where(self.several, spread / more, (self.score - self.rate) ** 2)
 
     @property
     def several(self) -> NDArray[np.bool_]:
-        """Whether there are two rows or more, so that the spread of labels can be seen."""
+        """Whether there are at least two rows, so that the variance of labels can be estimated."""
         return self.count > 1 + 1e-9
 
     @property
@@ -66,7 +66,7 @@ class Tally:
         return min(max(0.0, self.plugin - float(np.sum(self.share * self.noise))), self.plugin)
 
     def grown(self, times: float) -> Tally:
-        """Return what ``times`` as many rows would look like, if all stays as it seems.
+        """Return what ``times`` as many rows would look like if nothing else changes.
 
         Fractions stay. The part of the squared gaps that sampling noise explains decreases as 1/n,
         and the rest, the debiased error, stays.
@@ -92,14 +92,14 @@ def declared_outputs(outputs: Any) -> Floats:
 
 
 def rounding_of(forecasts: Forecasts) -> float:
-    """How far a score may be from its output, for the type it came in."""
+    """Return how far a score may be from its output, given the type of the predictions."""
     kinds = (np.float16, np.float32, np.float64)
     kind = next(k for k in kinds if float(np.finfo(k).tiny) <= forecasts.tiny)
     return 8 * float(np.finfo(kind).eps)
 
 
 def which_output(p: Any, declared: Floats, rounding: float) -> Ints:
-    """Return the number of each row's output; raise InputError for a score that is no output."""
+    """Return the index of each row's output; raise InputError for a score that is no output."""
     score = p.astype(np.float64)
     above = np.clip(np.searchsorted(declared, score), 1, max(1, len(declared) - 1))
     above = np.minimum(above, len(declared) - 1)
@@ -115,7 +115,7 @@ def which_output(p: Any, declared: Floats, rounding: float) -> Ints:
 
 
 def tally_of_outputs(declared: Floats, index: Ints, pairs: Pairs) -> Tally:
-    """Put rows together by the number of their output."""
+    """Group rows by the number of their output."""
     w = np.ones(len(pairs)) if pairs.w is None else pairs.w
     weight, weight2, label = (np.bincount(index, x, len(declared)) for x in (w, w * w, w * pairs.y))
     seen = weight > 0
@@ -126,7 +126,7 @@ def tally_of_outputs(declared: Floats, index: Ints, pairs: Pairs) -> Tally:
 
 
 def tally_of_bins(pairs: Pairs) -> Tally:
-    """Put rows of continuous scores together in 15 bins of equal mass."""
+    """Group rows with continuous scores in 15 equal-mass bins."""
     table = EqualMass(15).bin_table(pairs).nonempty()
     n = table.weight.sum() ** 2 / table.sums.weight2.sum()
     count = 1 / table.concentration

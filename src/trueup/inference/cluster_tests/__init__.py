@@ -1,1 +1,1 @@
-"""Tests of rows in clusters, which share what the predictions do not tell."""
+"""Tests for rows in clusters, whose residuals depend on each other."""

@@ -1,9 +1,10 @@
-"""Labels drawn for rows in clusters: each as likely as predicted, and dependent as observed.
+"""Labels drawn for rows in clusters, with predicted probabilities and estimated dependence.
 
-A row's label is the class whose interval of [0, 1], one after the other as long as their predicted
-probabilities, holds a uniform number. With probability τ this number is the one of its cluster,
-which rows share; else it is the row's own. Whatever τ is, every label follows its predicted
-distribution, so residuals have the right skewness; τ is estimated by maximum likelihood.
+The interval [0, 1] is divided into one interval per class, with the predicted probabilities as
+lengths. A row's label is the class whose interval contains a uniform random number. With
+probability τ this is the number of its cluster, which rows share; otherwise it is the row's own
+number. Whatever τ is, every label follows its predicted distribution, so residuals have the right
+skewness; τ is estimated by maximum likelihood.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ LENIENT = 2.0
 """How much larger than that of labels the p-value of signs may be: see `SharedDraws.lenience`."""
 
 WEAK = 6.0
-"""Design effect up to which labels are right whatever the form of dependence."""
+"""Design effect up to which labels were nearly right for every form of dependence that was tried."""
 
 SOME_CLUSTERS = 30
 """With more clusters, signs are more nearly right and count more."""
@@ -55,7 +56,7 @@ SMALLEST = 1e-300  # a likelihood whose logarithm is finite
 
 @dataclass(frozen=True, eq=False)
 class SharedDraws:
-    """Rows in clusters, in an order that does not depend on how they were given."""
+    """Rows in clusters, in an order that does not depend on the input order."""
 
     order: Ints  # of the rows as given
     cluster: Ints  # of each row in order, as the limits
@@ -91,7 +92,7 @@ class SharedDraws:
 
     @cached_property
     def share(self) -> float:
-        """Estimated share of rows that use the number of their cluster."""
+        """Estimated fraction of rows that use the number of their cluster."""
         return likely_share(self.lower, self.upper, self.cluster)
 
     @property
@@ -101,16 +102,16 @@ class SharedDraws:
 
     @property
     def inflation(self) -> float:
-        """Design effect: by how much the estimated dependence inflates variances of sums."""
+        """Design effect: the factor by which estimated dependence inflates variances of sums."""
         sizes = np.bincount(self.cluster)
         return 1 + self.share * float(np.sum(sizes * (sizes - 1.0)) / np.sum(sizes))
 
     @property
     def lenience(self) -> float:
-        """Factor by which the p-value of signs may be larger than that of drawn labels.
+        """Factor by which the p-value of cluster signs may exceed that of drawn labels.
 
         The larger of the two is too cautious: they differ by chance where both are right. Up to a
-        design effect of 6, drawn labels are right for all forms of dependence that were tried, so
+        design effect of 6, drawn labels were nearly right for all forms that were tried, so
         the factor is 3. Beyond, they depend on that form, and the factor decreases to 1. It also
         does so with more than 30 clusters. Signs of very few clusters are few, and the larger
         p-value counts. docs/cluster-tests.md has the error rates.
@@ -132,10 +133,12 @@ class SharedDraws:
             limit = self.limits[:, 0]
             own = engine.draws.draw_label_rows(limit, keys[:, 0])
             return np.where(sharing, number < limit, own).view(np.uint8)
-        labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
+        labels = np.empty(sharing.shape, np.int64)
+        for each, key in zip(labels, keys[:, 0], strict=True):
+            each[:] = engine.draws.draw_classes(self.limits, key)
         draw, row = np.nonzero(sharing)
         labels[draw, row] = (self.limits[row] <= number[draw, row][:, None]).sum(axis=1)
-        return np.asarray(labels)
+        return labels
 
     @cached_property
     def _sharing(self) -> Bits:
@@ -168,16 +171,16 @@ def effective_number(variance: Floats) -> float:
 
 
 def drawn_signs(n_clusters: int, keys: Bits) -> Floats:
-    """Draw +1 or −1 for every cluster, a row per key."""
+    """Draw +1 or −1 for every cluster, with one row per key."""
     even = np.full(n_clusters, 1 << 63, np.uint64)
     return np.where(engine.draws.draw_label_rows(even, keys), 1.0, -1.0)
 
 
 def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
-    """Return the share of shared numbers that makes the observed labels most likely.
+    """Return the fraction of shared numbers that maximizes the likelihood of the labels.
 
-    Labels are the intervals in which their numbers lie. Given the number of a cluster its rows
-    are independent; the likelihood is averaged over a grid of such numbers.
+    Given the number of a cluster, its rows are independent; the likelihood is averaged over a grid
+    of such numbers.
     """
     n_clusters = int(cluster.max()) + 1
     first, end = (np.ceil(edge * NUMBERS - 0.5).astype(np.int64) for edge in (lower, upper))
@@ -195,9 +198,9 @@ def likely_share(lower: Floats, upper: Floats, cluster: Ints) -> float:
 
 
 def about_clusters(n_clusters: int) -> dict[str, Any]:
-    """Return the notes on clusters: how many, and of few the number of patterns of their signs.
+    """Return notes on clusters: their number and, if they are few, the number of sign patterns.
 
-    Opposite patterns are as large as each other, so p-values of k clusters are at least 2^(1 − k).
+    Opposite patterns give equal statistics, so p-values of k clusters are at least 2^(1 − k).
     """
     notes: dict[str, Any] = {"clusters": n_clusters, "asymptotic": True}
     if n_clusters < ROUGH:
@@ -206,14 +209,14 @@ def about_clusters(n_clusters: int) -> dict[str, Any]:
 
 
 def joint_pvalue(by_signs: float, by_labels: float, shared: SharedDraws) -> float:
-    """Return the p-value of drawn labels, unless that of signs is much larger."""
+    """Return the p-value of drawn labels, unless that of cluster signs is much larger."""
     return max(by_labels, by_signs / shared.lenience)
 
 
 def relative(values: Floats, spread: Floats) -> Floats:
-    """Divide statistics by their spread under signs of clusters, which every draw has too.
+    """Divide statistics by their standard deviation under cluster signs, as for every draw.
 
-    Few clusters tell little of this spread; the quotient takes that into account.
+    With few clusters this standard deviation is uncertain; the ratio takes that into account.
     """
     unlike = np.where(values > 0, np.inf, 0.0)
     ratio = np.divide(values, spread, out=unlike, where=(spread > 0) & np.isfinite(values))

@@ -1,8 +1,8 @@
-"""A test for rows that come in clusters: the residuals of whole clusters change sign.
+"""A test for rows in clusters, which flips the signs of the residuals of whole clusters.
 
-In a calibrated model score − label has mean 0, whatever else the rows of a cluster share. Signs
-drawn for whole clusters keep what they share and the size of every residual (the wild bootstrap
-of clusters), so they show how large a statistic of residuals gets by chance.
+For a calibrated model, score − label has mean 0, even if the rows of a cluster depend on each
+other. Random signs for whole clusters preserve this dependence and the size of every residual (the
+wild cluster bootstrap). They show how large a statistic of residuals becomes by chance.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ CHUNK_ENTRIES = 1 << 16  # fewer entries than this are not worth a thread
 def cluster_signs(
     forecasts: Forecasts, *, statistic: Estimator | None, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    """Test by signs of clusters: asymptotic in their number, and rough with a few of them.
+    """Test by cluster signs: asymptotic in the number of clusters, and rough with few of them.
 
-    Where `few_clusters` says so, labels are drawn too, and the p-values are joined: see
-    `cluster_draws`. The spread under signs, by which their statistics are divided, is Σ R²/n over
-    clusters and 15 cells of scores, R the sum of residuals; to the power with which the statistic
-    grows if all residuals do.
+    If `few_clusters` says so, labels are drawn too, and the p-values are combined: see
+    `cluster_draws`. The statistics of drawn labels are divided by their scale under signs. It is Σ
+    R²/n over clusters and 15 cells of scores, with R the sum of residuals, raised to the power with
+    which the statistic grows if all residuals are multiplied by a factor.
     """
     estimator = DEFAULT_STATISTIC if statistic is None else statistic
     check_resamples(n_resamples)
@@ -58,7 +58,7 @@ def cluster_signs(
     known = known_estimator(estimator, "statistic")
     if known is None or not known.of_residuals:
         rule = "BinnedError() without correction, CumulativeError(), SmoothError() or None here"
-        got = Verbatim("a statistic of more than score − label")
+        got = Verbatim("a statistic that needs more than residuals")
         raise must_be("statistic", rule, estimator if known is None else got)
     if forecasts.clusters is None:
         required = ("This test requires ", Argument("clusters"))
@@ -69,7 +69,8 @@ def cluster_signs(
         observed, *drawn = _fused(estimator, forecasts, seed, n_resamples)
     else:
         observed, *drawn = signed(estimator, forecasts, seed, n_resamples, lambda e: e.pth_power)
-    pvalue = resampled_pvalue(observed, np.array(drawn))
+    by_signs = np.array(drawn)
+    pvalue = resampled_pvalue(observed, by_signs)
     about = about_clusters(len(np.unique(forecasts.clusters)))
     if few_clusters(forecasts):
         shared = SharedDraws.from_forecasts(forecasts)
@@ -81,11 +82,12 @@ def cluster_signs(
         "cluster-signs",
         "score − label has mean 0 given the scores, clusters independent of each other",
         {"estimator": repr(estimator), "n_resamples": n_resamples} | about,
+        by_signs,
     )
 
 
 def _fused(statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int) -> list[float]:
-    """Return what `signed` does, the power of binned errors, from residuals by cluster and bin."""
+    """Return the powers of a binned error, as `signed` does, from residuals by cluster and bin."""
     index, powers = _powers_of_residuals(statistic, forecasts)
     residual = _residuals(forecasts)[1]
     if forecasts.weights is not None:
@@ -105,7 +107,7 @@ def _fused(statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: i
 def _powers_of_residuals(
     statistic: Any, forecasts: Forecasts
 ) -> tuple[Ints, Callable[[Floats], Floats]]:
-    """Return the bin of each row, and a function of rows of Σ w(p − y) by bin: their powers."""
+    """Return the bin of each row, and the function from Σ w(p − y) by bin to powers."""
     table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
     index = np.searchsorted(table.edges[1:-1], forecasts.scores.astype(np.float64), side="left")
 
@@ -119,7 +121,7 @@ def _powers_of_residuals(
 def _of_drawn_labels(
     statistic: Estimator, forecasts: Forecasts, shared: SharedDraws, seed: int, n_resamples: int
 ) -> list[float]:
-    """Return a statistic of the data, then of drawn labels, relative to its spread under signs."""
+    """Return a statistic of the data, then of drawn labels, relative to its scale under signs."""
     keys = keys_of(seed, 4 * n_resamples)[n_resamples:].reshape(-1, 3)
     spread = _spread(forecasts, shared)
     degree = _degree(statistic, forecasts)
@@ -144,7 +146,7 @@ def _entries(forecasts: Forecasts) -> int:
 def _powers_of_labels(
     statistic: Estimator, forecasts: Forecasts, shared: SharedDraws
 ) -> Callable[[Ints], Floats]:
-    """Return a function of labels, a row per draw of labels in order: the powers of a statistic."""
+    """Return a function from drawn labels, one row per draw, to the powers of a statistic."""
     if can_fuse(statistic, forecasts) and not forecasts.is_matrix:
         index, powers = _powers_of_residuals(statistic, forecasts)
         n_bins = int(index.max()) + 1
@@ -169,7 +171,7 @@ def _powers_of_labels(
 
 
 def _degree(statistic: Estimator, forecasts: Forecasts) -> float:
-    """Return the power of a factor of all residuals with which a statistic grows."""
+    """Return the exponent with which a statistic grows if all residuals are scaled."""
     predicted, residual = _residuals(forecasts)
     whole, half = (
         statistic.measure_forecasts(forecasts.with_labels(predicted - residual / by)).pth_power
@@ -179,7 +181,7 @@ def _degree(statistic: Estimator, forecasts: Forecasts) -> float:
 
 
 def _spread(forecasts: Forecasts, shared: SharedDraws) -> Callable[[Ints], Floats]:
-    """Return a function of labels, a row per draw: Σ R²/n over clusters and cells of scores."""
+    """Return a function from labels, one row per draw, to Σ R²/n over clusters and cells."""
     score = (forecasts.top[0] if forecasts.is_matrix else forecasts.scores)[shared.order]
     cell = np.searchsorted(np.sort(score), score) * CELLS // len(score)
     weight = np.ones(len(score)) if forecasts.weights is None else forecasts.weights[shared.order]
@@ -211,7 +213,7 @@ def signed(
     n_resamples: int,
     number_of: Callable[[Estimate], float],
 ) -> list[float]:
-    """A number of the statistic of the data, then of data whose clusters changed sign."""
+    """Return the statistic of the data, then of data whose clusters change sign."""
     assert forecasts.clusters is not None
     cluster = np.unique(forecasts.clusters, return_inverse=True)[1].reshape(-1)
     predicted, residual = _residuals(forecasts)
@@ -232,7 +234,7 @@ def signed(
 
 
 def _residuals(forecasts: Forecasts) -> tuple[Floats, Floats]:
-    """Predictions in float64, and what they are above the labels."""
+    """Return predictions in float64, and predictions minus labels."""
     if not forecasts.is_matrix:
         p = forecasts.scores.astype(np.float64)
         return p, p - forecasts.labels

@@ -1,4 +1,4 @@
-"""Bins with what is known of the noise in each: what every interval over bins starts from."""
+"""Bins with estimates of the noise in each, the input of every interval over bins."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from trueup.tables import BinTable, BinTables
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Bins of one table or of all classes, with what is known of the noise in each.
+    """Bins of one table or of all classes, with estimates of the noise in each.
 
     Attributes
     ----------
     share
-        Part of the whole; of a class's bin, that of the class times that of the bin.
+        Weight in the average; for the bin of a class, the weight of the class times that of the
+        bin.
     score, rate
         Mean score and mean label.
     q
         Σw²/(Σw)², which is 1/n without weights.
     noise
-        Unbiased estimate of what chance adds to the squared gap; for a single row, which has
-        none, 0, and the spread where bins cannot be merged.
+        Unbiased estimate of the noise in the squared gap. For a single row it does not exist: it is
+        then 0, or ``spread`` if bins cannot be merged.
     spread
-        Variance of a label, drawn towards 1/4 (Laplace) so that a pure bin is not without noise.
+        Variance of a label, shrunk toward 1/4 (Laplace) so that a bin with equal labels has noise.
     dependence
-        By how much dependence between rows' classes can multiply a variance.
+        Largest factor by which dependence between the classes of a row can multiply a variance.
     debiasable
-        Whether ``noise`` is what it says: not where one row is several times in a bin.
+        Whether ``noise`` is unbiased; it is not if a row occurs several times in a bin.
     population
         Whether scores are random too; then ``spread`` is that of score − label.
     unseen
-        For a population: the largest squared gap a bin without rows may have; 0 if there is none.
+        For a population: the largest possible squared gap of a bin without rows; 0 if no bin is
+        empty.
     """
 
     share: Floats
@@ -56,7 +58,7 @@ class Bins:
         independent: bool = True,
         population: bool = False,
     ) -> Bins:
-        """Put the bins of a table, or of all classes, in a row; empty ones are left out."""
+        """Concatenate the bins of a table, or of all classes, without empty bins."""
         parts = [_of_table(part, share, population) for share, part in table.parts]
         classes = max(table.sets_per_row, 1 if independent else 2)
         # Scores of a row's classes depend on each other in ways that only Cauchy-Schwarz bounds.

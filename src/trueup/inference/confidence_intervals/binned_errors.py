@@ -1,11 +1,11 @@
 r"""Intervals of binned errors from their tables, without resampling.
 
 Conditional on scores and bins, :math:`y_b = E[y_b] + \varepsilon_b` with independent noise whose
-variance is at most :math:`v_b q_b`, v the variance of a label and :math:`q_b = 1/n_b`. The function
-that computes an end documents its basis. Classes of one row depend on each other: for any numbers c
-the variance of :math:`\sum c_{kb}\,\varepsilon_{kb}` is at most twice what independent classes
-would give, since a row's label l has variance
-:math:`\frac12\sum_{kl}\pi_k\pi_l(c_k - c_l)^2 \le 2\sum_k c_k^2\,\pi_k(1 - \pi_k)`.
+variance is at most :math:`v_b q_b`, v the variance of a label and :math:`q_b = 1/n_b`. Each
+function documents how it derives its ends. Classes of one row depend on each other: for any numbers
+c, the variance of :math:`\sum c_{kb}\,\varepsilon_{kb}` is at most twice what independent classes
+would give, because for a row's label l it is :math:`\frac12\sum_{kl}\pi_k\pi_l(c_k - c_l)^2 \le
+2\sum_k c_k^2\,\pi_k(1 - \pi_k)`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def binned_ends(bins: Bins, norm: float, level: float) -> Ends:
 
 
 def _farthest(bins: Bins, norm: float) -> float:
-    """The largest error there can be: labels all 0 or all 1 in every bin."""
+    """Return the largest possible error: labels all 0 or all 1 in every bin."""
     if bins.population:
         return 1.0
     farthest = np.maximum(bins.score, 1 - bins.score)
@@ -55,11 +55,12 @@ def _farthest(bins: Bins, norm: float) -> float:
 
 
 def _square(bins: Bins, z: float) -> tuple[float, float]:
-    """Ends for Σ s_b δ_b².
+    """Return ends for Σ s_b δ_b².
 
-    The debiased sum has the variance Σ s²(4 δ² v q + 2 v² q²/(1 − q)). Below, δ² is estimated
-    (Wald). Above, it must grow with the end, as in Wilson's interval. For an error t it is taken
-    as A·t + C, and the end is the larger root of (t − estimate)² = z²(At + C).
+    The debiased sum has the variance Σ s²(4 δ² v q + 2 v² q²/(1 − q)). For the lower end, δ² is
+    estimated (Wald). For the upper end, the variance must grow with the end, as in Wilson's
+    interval. For an error t it is A·t + C, and the end is the larger root of (t − estimate)² =
+    z²(At + C).
     """
     share, q, spread = bins.share, bins.q, bins.spread
     square = bins.gap**2
@@ -84,12 +85,12 @@ def _square(bins: Bins, z: float) -> tuple[float, float]:
 
 
 def _mean(bins: Bins, z: float) -> tuple[float, float]:
-    """Ends for Σ s_b |δ_b|.
+    """Return ends for Σ s_b |δ_b|.
 
-    Below: |δ| ≥ ±δ, so the plug-in exceeds the error by at most Σ s σ ε over bins of clear sign σ
-    plus Σ s |ε| over the others, of which the quantile is taken (Cornish-Fisher). Above: the
-    plug-in is as likely as not to be larger than the error, whatever the error is, and its sd is
-    at most that of Σ s ε; nor is the error larger than that in the norm 2.
+    Lower end: |δ| ≥ ±δ, so the plug-in exceeds the error by at most Σ s σ ε over bins of clear sign
+    σ plus Σ s |ε| over the others. The quantile of this sum is subtracted (Cornish-Fisher). Upper
+    end: the plug-in is larger than the error with probability at least one half, and its standard
+    deviation is at most that of Σ s ε. The L2 error is also an upper bound.
     """
     gap, error = bins.gap, bins.share * bins.error
     plugin = float(np.sum(bins.share * np.abs(gap)))
@@ -113,19 +114,19 @@ def _mean(bins: Bins, z: float) -> tuple[float, float]:
 
 
 def _between(bins: Bins, plugin: float) -> float:
-    """Variance of Σ s_b |δ_b| that comes from shares being random."""
+    """Return the variance of Σ s_b |δ_b| that comes from random fractions."""
     each = bins.share**2 * bins.q
     return max(0.0, float(np.sum(each * bins.gap**2)) - float(np.sum(each)) * plugin**2)
 
 
 def _any_norm(bins: Bins, norm: float, z: float) -> tuple[float, float]:
-    """Ends for (Σ s_b |δ_b|^p)^(1/p), wide, and valid for every p, proved for normal noise.
+    """Return wide ends for (Σ s_b |δ_b|^p)^(1/p), valid for every p (proved for normal noise).
 
-    The plug-in is a norm of δ + ε. By symmetry its median is at least the norm of δ; it is no
-    more than that plus the norm of ε, whose median is at most (E Σ s |ε|^p)^(1/p). With the
-    Lipschitz constant L of the norm in units of the noise, either is within z·L of its median as
-    surely as a normal variable within z sd. Errors rise with the norm, so the ends of the norms 1
-    and 2 hold too, as far as they go.
+    The plug-in is a norm of δ + ε. By symmetry its median is at least the norm of δ. It is at most
+    that plus the norm of ε, whose median is at most (E Σ s |ε|^p)^(1/p). Let L be the Lipschitz
+    constant of the norm in units of the noise. Both norms are within z·L of their medians with at
+    least the probability that a normal variable is within z standard deviations. Errors increase
+    with p, so the ends of the L1 and L2 errors are used too if they are sharper.
     """
     plugin = float(np.sum(bins.share * np.abs(bins.gap) ** norm) ** (1 / norm))
     lipschitz, middle = norm_noise(bins.share, bins.error, norm)
@@ -140,7 +141,7 @@ def _any_norm(bins: Bins, norm: float, z: float) -> tuple[float, float]:
 
 
 def norm_noise(share: Floats, error: Floats, norm: float) -> tuple[float, float]:
-    """Lipschitz constant of (Σ s |e·u|^p)^(1/p) in u, and the p-th root of its mean power."""
+    """Return the Lipschitz constant of (Σ s |e·u|^p)^(1/p) in u, and the root of its mean power."""
     scaled = share ** (1 / norm) * error
     if norm >= 2:
         lipschitz = float(scaled.max())
@@ -152,11 +153,11 @@ def norm_noise(share: Floats, error: Floats, norm: float) -> tuple[float, float]
 
 
 def _worst(bins: Bins, miss: float) -> tuple[float, float]:
-    """Ends for max |δ_b|, from exact (Clopper-Pearson) bounds of the rates.
+    """Return ends for max |δ_b|, from exact (Clopper-Pearson) bounds of the rates.
 
-    Below: some bin's gap is at least that large, each bound being right with B times the
-    certainty. Above: which bin is the worst, and to which side, is no matter of chance, so the
-    bound of every bin and side need only be right for itself.
+    Lower end: at least one bin has a gap this large; the error probability of each bound is divided
+    by the number of bins. Upper end: which bin is the worst, and on which side, is fixed, so each
+    bound only needs the level of a single bound.
     """
     alone_low, alone_high = _rate_bounds(bins, miss)
     high = float(np.maximum(bins.score - alone_low, alone_high - bins.score).max())
@@ -166,11 +167,11 @@ def _worst(bins: Bins, miss: float) -> tuple[float, float]:
 
 
 def _one_bin_exact(bins: Bins, norm: float, miss: float) -> tuple[float, float]:
-    """Ends with one bin at a time at the exact bound of its rate, the others as estimated.
+    """Return ends with one bin at a time at the exact bound of its rate, the others as estimated.
 
     The ends above assume normal noise. If one bin holds nearly all rows, and nearly all of them
-    have the same label, noise is not normal: 14% of samples hold no row of a label of which two
-    are expected. The interval must then contain what the exact bound of the bin allows.
+    have the same label, noise is not normal: if two rows with a label are expected, 14% of samples
+    have none. The interval must then contain what the exact bound of the bin allows.
     """
     rate_low, rate_high = _rate_bounds(bins, miss)
     near = np.maximum(np.maximum(rate_low - bins.score, bins.score - rate_high), 0)
@@ -189,7 +190,7 @@ def _rate_bounds(bins: Bins, miss: float) -> tuple[Floats, Floats]:
 
 
 def clopper_pearson(ones: Floats, zeros: Floats, miss: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds of binomial rates, each wrong with probability ``miss`` at most."""
+    """Return bounds of binomial rates, each wrong with probability at most ``miss``."""
     from scipy.special import betaincinv
 
     with np.errstate(invalid="ignore"):

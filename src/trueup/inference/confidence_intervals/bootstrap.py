@@ -1,7 +1,7 @@
-"""The bootstrap: rows drawn again, with their weights, by cluster where there are clusters.
+"""The bootstrap: rows are resampled with their weights, or whole clusters if there are clusters.
 
-Resample r of a seed has its own stream of random numbers, so that the answer depends on the seed
-alone, not on the number of threads.
+Resample r of a seed has its own stream of random numbers, so the result depends on the seed alone,
+not on the number of threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Statistic = Callable[[Forecasts], Any]
 
 
 class Units:
-    """What is drawn again: single rows, or clusters of rows that depend on each other."""
+    """The units of resampling: single rows, or clusters of rows that depend on each other."""
 
     def __init__(self, forecasts: Forecasts) -> None:
         self.count = forecasts.n
@@ -48,7 +48,7 @@ class Units:
             self.count = len(self._size)
 
     def rows(self, units: Ints) -> Ints:
-        """Rows of some units, in the order of the units."""
+        """Return the rows of some units, in the order of the units."""
         if self._order is None:
             return units
         size = self._size[units]
@@ -58,10 +58,10 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """A statistic of data with its values on resamples of the data.
+    """Value of a statistic for the data, and its values on resamples.
 
-    ``null_values`` gives those that noise alone would have: on as many sets of labels drawn from
-    the predictions and, for clusters, of residuals whose clusters change sign.
+    ``null_values`` returns values under sampling noise alone: for as many sets of labels drawn from
+    the predictions and, with clusters, of residuals whose clusters change sign.
     """
 
     statistic: Statistic
@@ -75,7 +75,7 @@ class Bootstrap:
     def of(
         cls, statistic: Statistic, forecasts: Forecasts, n_resamples: int, seed: int
     ) -> Bootstrap:
-        """Draw ``n_resamples`` times as many units as there are, and take the statistic of each."""
+        """Resample all units ``n_resamples`` times, and compute the statistic of each resample."""
         units, estimate = Units(forecasts), float(statistic(forecasts))
         known = known_estimator(statistic)
         ready = None if known is None else sorted_problem(known, forecasts)
@@ -107,7 +107,7 @@ class Bootstrap:
         return cls(statistic, forecasts, estimate, values, noise, units)
 
     def ends(self, method: str, level: float) -> Ends:
-        """Return the interval; a statistic that is never negative has none below 0."""
+        """Return the interval; its lower end is at least 0 if the statistic is never negative."""
         miss = (1 - level) / 2
         if method == "widest":
             low, high = self._widest(miss)
@@ -122,11 +122,11 @@ class Bootstrap:
         return Ends(float(low), float(high))
 
     def _widest(self, miss: float) -> tuple[float, float]:
-        """Ends for errors, whose bias changes with the error, of which each method gets one side.
+        """Return ends for errors, whose bias changes with the error, by one method for each end.
 
-        Errors that are norms exceed the true value by no more than calibrated labels show: below,
-        the estimate minus their quantile, or the basic end if lower. Above, the percentile end, or
-        the basic end if higher.
+        Errors that are norms exceed the true value by at most as much as for calibrated labels. The
+        lower end is the estimate minus the quantile for calibrated labels, or the basic end if that
+        is lower. The upper end is the percentile end, or the basic end if that is higher.
         """
         first, last = self._quantiles([miss, 1 - miss])
         low, high = 2 * self.estimate - last, max(last, 2 * self.estimate - first)
@@ -137,7 +137,7 @@ class Bootstrap:
         return np.quantile(self.values, probabilities, method="weibull")
 
     def _corrected(self, probabilities: list[float]) -> list[float]:
-        """Probabilities corrected for bias and acceleration (Efron 1987)."""
+        """Return probabilities corrected for bias and acceleration (Efron 1987)."""
         from scipy.special import ndtr, ndtri
 
         n = len(self.values)
@@ -148,7 +148,7 @@ class Bootstrap:
         return list(ndtr(bias + z / (1 - acceleration * z)))
 
     def _acceleration(self) -> float:
-        """Skewness of the jackknife, over groups of units where there are many."""
+        """Return the skewness of the jackknife, over groups of units if there are many."""
         count = self.units.count
         groups = min(count, JACKKNIFE_GROUPS)
         if groups < 2:
@@ -172,9 +172,9 @@ def _of_clusters(
     seed: int,
     n_resamples: int,
 ) -> Floats:
-    """Values of noise by labels drawn one by one or, where larger, by whole clusters changing sign.
+    """Return values under noise from drawn labels or, if larger, from cluster sign changes.
 
-    The first do not know that rows depend on each other, the second only of errors that were seen.
+    Drawn labels ignore the dependence of rows; sign changes use only the errors in the data.
     """
     alone, known = np.sort(on_labels()), known_estimator(statistic)
     if known is None or not known.of_residuals or forecasts.soft:
@@ -184,7 +184,7 @@ def _of_clusters(
 
 
 def _of_each(value: Callable[[int], float], count: int) -> Floats:
-    """Values of the resamples 0 … count−1, some of them a thread."""
+    """Return the values of the resamples 0 … count−1, computed by threads."""
 
     def some(first: int, last: int) -> list[float]:
         return [value(r) for r in range(first, last)]

@@ -1,4 +1,4 @@
-"""Confidence intervals: which method fits an estimator, and which true value they cover."""
+"""Confidence intervals: the choice of the method for an estimator, and the target."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from trueup.calls.hints import hinted
+from trueup.calls.hints import hinted, no_metric
 from trueup.calls.progress import Progress, stage, stages, with_progress
 from trueup.checks import check_choice
 from trueup.errors import Argument, InputError, must_be
-from trueup.estimators.base import Ends, Estimator, known_estimator
+from trueup.estimators.base import Ends, Estimator, known_estimator, remarks_of
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_level, check_resamples
 from trueup.inference.confidence_intervals.bin_noise import Bins
@@ -48,7 +48,7 @@ def interval(
     Use it whenever you report a metric. The interval states the quantity that it targets
     (``target``). Bins hide errors that cancel within them, so the target of a binned error is at
     most the true calibration error of the same scores. The lower end is also a lower bound on that
-    error; the upper end is no upper bound on it. docs/coverage.md has the measured coverage of
+    error; the upper end is not an upper bound on it. docs/coverage.md has the measured coverage of
     the analytic intervals of five named errors.
 
     Parameters
@@ -131,7 +131,7 @@ def interval(
     known = known_estimator(estimator)
     if known is None and (not callable(estimator) or isinstance(estimator, type)):
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or a function"
-        raise must_be("estimator", rule, estimator)
+        raise no_metric("estimator", rule, estimator)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
     reason = (known or Estimator()).no_analytic_reason(forecasts, target)
     if method == "analytic" and reason:
@@ -142,18 +142,24 @@ def interval(
         chosen = method if method in METHODS else default
         n_resamples = check_resamples(n_resamples, level)
         drawn = _by_bootstrap(known or estimator, forecasts, level, chosen, n_resamples, rng)
-        return replace(drawn, notes=drawn.notes | clipped_rows(known, forecasts))
+        return _noted(drawn, clipped_rows(known, forecasts) | remarks_of(forecasts))
     assert known is not None
     found = known.measure_forecasts(forecasts)
     if known.analytic == "table":
-        return _from_table(known, forecasts, found, level, target)
+        of_bins = _from_table(known, forecasts, found, level, target)
+        return _noted(of_bins, remarks_of(forecasts))
     ends, words = mean_ends(known, forecasts, level), f"the expected {known!r} of new rows"
     notes = {name: count for name, count in found.notes.items() if count}
-    return Interval(*ends, found.value, level, "analytic", words, notes | _alone(forecasts))
+    notes |= _alone(forecasts) | remarks_of(forecasts)
+    return Interval(*ends, found.value, level, "analytic", words, notes)
+
+
+def _noted(found: Interval, notes: dict[str, Any]) -> Interval:
+    return replace(found, notes=found.notes | notes) if notes else found
 
 
 def clipped_rows(estimator: Estimator | None, forecasts: Forecasts) -> dict[str, int]:
-    """A note of how many rows of a log loss are clipped, if any are."""
+    """Return a note of how many rows of a log loss are clipped, if any."""
     if estimator is None or not estimator.score_name:
         return {}
     count = estimator.measure_forecasts(forecasts).notes.get("clipped", 0)
@@ -232,7 +238,7 @@ def resampled_interval(drawn: Bootstrap, level: float, method: str) -> Interval:
 
 
 def possible_values(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> Ends:
-    """Return the lowest and the highest value; no bounds for a function of the caller's."""
+    """Return the lowest and the highest value; no bounds for a user-defined function."""
     return (known_estimator(statistic) or Estimator()).bounds(forecasts)
 
 
@@ -242,7 +248,7 @@ def _of_new_rows(statistic: Callable[[Forecasts], Any]) -> str:
 
 
 def _alone(forecasts: Forecasts) -> dict[str, Any]:
-    """A note where there is but one unit; else none."""
+    """Return a note if there is only one unit."""
     if Units(forecasts).count > 1:
         return {}
     unit = "row" if forecasts.clusters is None else "cluster"
@@ -250,7 +256,7 @@ def _alone(forecasts: Forecasts) -> dict[str, Any]:
 
 
 def _number(statistic: Callable[[Forecasts], Any], forecasts: Forecasts) -> float:
-    """The value of a function that may be the caller's."""
+    """Return the value of a function, which may be user-defined."""
     try:
         found = statistic(forecasts)
     except TypeError as error:

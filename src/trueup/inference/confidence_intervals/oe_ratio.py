@@ -33,8 +33,9 @@ def oe_ratio_interval(
     r"""Compute the O:E ratio with its confidence interval, without resampling.
 
     Use it for clinical reports. ``interval(oe_ratio, probs, labels)`` is the bootstrap, which gives
-    [0, 0] if no label is positive. Measured coverage at 95%, 1% to 3% prevalence and 200 to 12,000
-    rows (docs/clinical.md): 94% to 96%, also with unequal weights; with 20 clusters 98%.
+    [0, 0] if no label is positive. Measured coverage of 95% intervals with 1% to 3% prevalence and
+    200 to 12,000 rows (docs/clinical.md): 94% to 96%, also with unequal weights, and 98% with 20
+    clusters.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ def oe_ratio_interval(
     labels : array_like, optional
         Observed labels, shape (n,). Omit them if `probs` is a `Forecasts`.
     lens : Lens, optional
-        Lens: which part of a prediction is measured. The default is `Binary` for 1-D probabilities
+        The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and two columns. More columns need a lens, such as ``OneVsRest(c)``.
     weights : array_like, optional
         Weight of each row (default: all rows count the same).
@@ -60,13 +61,13 @@ def oe_ratio_interval(
 
     Notes
     -----
-    It is Wilson's interval of the observed rate o, divided by the mean score. Its number of rows is
-    not n but the one at which a rate would be as uncertain as the ratio:
-    :math:`o(1 - o)(\sum_i w_i)^2 / \sum_g (\sum_{i \in g} w_i (y_i - R p_i))^2`, where R is the
-    ratio and each row, or each cluster, is a unit g. One more unit of average size, with the
-    variance of a rate, is added to the denominator. So confident scores give short intervals, and
-    weights and clusters long ones. With G clusters the quantile is that of Student's t with G − 1
-    degrees of freedom. If all labels are equal, ``n_effective`` is Kish's number of units.
+    It is Wilson's interval of the observed rate o, divided by the mean score. Instead of n it uses
+    the number of rows at which a rate would be as uncertain as the ratio: :math:`o(1 - o)(\sum_i
+    w_i)^2 / \sum_g (\sum_{i \in g} w_i (y_i - R p_i))^2`, where R is the ratio and each row, or
+    each cluster, is a unit g. One more unit of average size, with the variance of a rate, is added
+    to the denominator. So confident scores give short intervals, and weights and clusters give long
+    ones. With G clusters the quantile is that of Student's t with G − 1 degrees of freedom. If all
+    labels are equal, ``n_effective`` is Kish's number of units.
 
     References
     ----------
@@ -111,9 +112,9 @@ def by_unit(terms: Floats, clusters: Ints | None) -> Floats:
 
 
 def effective_count(rate: float, own: Floats, size: Floats) -> float:
-    """Return how many rows would leave a rate as uncertain as the units leave the ratio.
+    """Return the number of rows for which a rate is as uncertain as the ratio is for the units.
 
-    ``own`` are the sums of w (y − R p) of the units, ``size`` their sums of w.
+    ``own`` holds the sums of w (y − R p) of the units, and ``size`` their sums of w.
     """
     total, squares = float(size.sum()), float(np.sum(size**2))
     spread = rate * (1 - rate)
@@ -131,7 +132,7 @@ def wilson_ends(rate: float, count: float, quantile: float) -> Ends:
 
 
 def quantile_of(level: float, n_clusters: int | None) -> float:
-    """Return the quantile of a two-sided interval: normal, or Student's for clusters."""
+    """Return the quantile for a two-sided interval: normal, or Student's t for clusters."""
     from scipy.special import ndtri, stdtrit
 
     middle = (1 + level) / 2

@@ -1,4 +1,4 @@
-"""Intervals of proper scores: a mean over rows, and by cluster where rows depend on each other."""
+"""Intervals of proper scores, which are means over rows or, for dependent rows, over clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SURE = 1e-12  # what a row leaves to its other labels is not taken as less
 
 
 class Losses(NamedTuple):
-    """Losses of rows with their labels, and of one more row that may follow.
+    """Losses of rows with their labels, and of one hypothetical additional row.
 
     ``near`` is the mean loss if every label is the predicted class. ``far`` is the mean loss if no
     label is, with the other classes drawn from the predictions.
@@ -45,11 +45,11 @@ def losses_of(score: Any, forecasts: Forecasts) -> Losses:
 
 
 def mean_ends(score: Any, forecasts: Forecasts, level: float) -> Ends:
-    """Return mean ± t·sd, with the t of one degree of freedom less than there are units.
+    """Return mean ± t·sd, with Student's t for one degree of freedom less than units.
 
-    Rows that look alike would have no sd though the next one may not look like them. So each end
-    is taken with one row more, as far on its side as a label can bring it (`Losses`). One unit
-    alone has no sd: then the ends are those of all values that the score can have.
+    Rows with equal losses would have sd 0, although the next row may differ. So each end is
+    computed with one additional row, whose loss is as far on that side as a label can make it
+    (`Losses`). A single unit has no sd; the ends are then the range of the score.
     """
     from scipy.special import stdtrit
 

@@ -22,8 +22,8 @@ def rate_interval(
 ) -> Ends:
     """Return Wilson's interval of the rate of an outcome y.
 
-    Weights and clusters lower the number of rows to that of independent rows which would leave
-    the rate as uncertain, as for `oe_ratio_interval`.
+    With weights and clusters, the number of rows is that of independent rows for which the rate
+    would be as uncertain, as in `oe_ratio_interval`.
     """
     outcome = y.astype(np.float64)
     weight = np.ones(len(outcome)) if w is None else w / w.mean()

@@ -1,9 +1,9 @@
 """Intervals of errors on a simplex from their cells, without resampling.
 
-In a cell the outcome fractions are r = E[r] + ε, the noise of a multinomial draw. Total variation
-is the largest difference of any set of outcomes, so noise moves it no more than the fraction of
-some set. Its variance is at most t(1 − t)/n, where t is the fraction of the most common outcome,
-or 1/2 if that is larger. All bounds are those of norms of normal noise, as in `binned_errors`.
+In a cell the outcome fractions are r = E[r] + ε, where ε is multinomial noise. Total variation is
+the largest difference over sets of outcomes, so noise changes it by at most as much as the fraction
+of some set. Its variance is at most t(1 − t)/n, where t is the fraction of the most common outcome,
+or 1/2 if that is larger. All bounds are for norms of normal noise, as in `binned_errors`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trueup.tables import CellTable
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Cells with the noise of their outcome shares, which are drawn towards equal ones."""
+    """Cells with the noise of their outcome fractions, which are shrunk toward equal ones."""
 
     share: Floats
     gap: Floats  # (C, m) outcome share − mean prediction
@@ -41,7 +41,7 @@ class _Cells:
         )
 
     def middle(self, clear: float) -> Floats:
-        """At most the median distance that chance adds, of outcomes whose sign is not clear."""
+        """Upper bound on the median distance due to noise, for outcomes whose sign is not clear."""
         error = np.sqrt(self.spread)
         unclear = np.abs(self.gap) <= clear * error
         return np.asarray(0.5 * HALF_NORMAL * np.sum(error * unclear, axis=1))
@@ -78,9 +78,9 @@ def cell_ends(table: CellTable, distance: str, norm: float, level: float) -> End
 
 
 def _squared(cells: _Cells, z: float) -> Ends:
-    """Ends for Σ s ‖δ‖², from those of its root, a norm of δ + ε.
+    """Return ends for Σ s ‖δ‖², from those of its root, a norm of δ + ε.
 
-    No direction has more variance than twice that of the outcome that varies most (Gershgorin).
+    The variance in any direction is at most twice that of the most variable outcome (Gershgorin).
     """
     plugin = math.sqrt(float(np.sum(cells.share[:, None] * cells.gap**2)))
     middle = math.sqrt(float(np.sum(cells.share[:, None] * cells.spread)))

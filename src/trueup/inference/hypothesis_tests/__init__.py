@@ -1,1 +1,1 @@
-"""Tests of calibration and the outcomes they draw under the null hypothesis."""
+"""Tests of calibration, and the outcomes that they draw under the null hypothesis."""

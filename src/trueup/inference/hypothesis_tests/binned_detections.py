@@ -1,4 +1,4 @@
-"""Which drawn labels the test of a debiased squared error would reject, were rates others."""
+"""Rejections of the test of a debiased squared error if the true rates were different."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DRAWS_AT_ONCE = 100  # a multiple of 4, in which BLAS takes rows: values are tho
 
 @dataclass(frozen=True, eq=False)
 class BinnedDetections:
-    """Which of many draws with moved rates exceed a threshold, which changes as 1/rows."""
+    """Rejections of many draws with changed rates, for a threshold that changes as 1/rows."""
 
     table: BinTable
     threshold: float
@@ -31,11 +31,11 @@ class BinnedDetections:
 
     @property
     def share(self) -> Floats:
-        """Each bin's part of the weight."""
+        """Fraction of the weight in each bin."""
         return self.table.share
 
     def detections(self, gap: Floats, rows: float, n_draws: int) -> Iterator[Outcomes]:
-        """Which draws are rejected if the rates of the bins are off by a gap, some at a time."""
+        """Return which draws are rejected if the rates of the bins are off by a gap, in parts."""
         score = np.clip(self.score, 0, 1)
         rate = np.clip(score + gap, 0, 1)
         sizes = effective_sizes(self.table)
@@ -50,5 +50,5 @@ class BinnedDetections:
 
 
 def effective_sizes(table: BinTable) -> Floats:
-    """Return the rows of each bin, the effective number with weights."""
+    """Return the number of rows of each bin; with weights, the effective number."""
     return np.maximum(1 / table.concentration, 1.0)

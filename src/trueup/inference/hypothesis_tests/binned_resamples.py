@@ -1,8 +1,8 @@
-"""All resamples of a binned error at once: bins are made once, labels are drawn into sums.
+"""All resamples of a binned error at once: bins are computed once, and drawn labels are summed.
 
-Bins depend on scores alone, and those stay. What a resample changes is the sum of labels in each
-bin, so a kernel draws labels and counts them without ever making an array of them, and powers
-are computed for all resamples together. Memory: O(n + resamples · bins).
+Bins depend only on scores, which do not change. A resample changes only the sum of labels in each
+bin. So a kernel draws and counts labels without storing them, and powers are computed for all
+resamples together. Memory: O(n + resamples · bins).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from trueup.tables import BinTable
 
 
 def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
-    """Whether `fused_powers` can do it: hard labels, through a lens that says what they become."""
+    """Return whether `fused_powers` applies: hard labels, and a lens with `outcomes`."""
     if not statistic.of_label_sums:
         return False
     lens: Any = statistic.lens_for(forecasts)
@@ -43,15 +43,26 @@ def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
     return bool(lens.tells_outcomes and whole)
 
 
-def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
-    """Power of the data, then of the resample of each key; `can_fuse` must hold."""
+def fused_powers(
+    statistic: Any, forecasts: Forecasts, keys: Bits, law: Forecasts | None = None
+) -> Floats:
+    """Return the power of the data, then of the resample of each key; `can_fuse` must be true.
+
+    Labels are drawn from the predictions of ``law``, by default the forecasts themselves; a family
+    of classes takes no other.
+    """
     lens = statistic.lens_for(forecasts)
     if lens.induces == "simplex":
-        return _of_cells(statistic, lens, forecasts, keys)
+        return _of_cells(statistic, lens, forecasts, keys, forecasts if law is None else law)
     if lens.induces == "family":
+        assert law is None
         return powers_of_classes([statistic], forecasts, keys)[0]
     pairs = lens.problem(forecasts)
     table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
+    if law is not None:
+        index, drawn = bins_of(pairs, table), Pairs(law.scores, pairs.y, pairs.w)
+        sums = sums_of_drawn_labels(drawn, index, table.n_bins, keys)
+        return np.asarray(statistic.powers_for_labels(table, sums))
     # Statistics that share their bins share what is drawn.
     key = ("drawn", table.edges.tobytes(), keys.tobytes())
     powers: Floats = statistic.powers_for_labels(
@@ -63,13 +74,13 @@ def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
 def drawn_and_given_powers(
     statistic: Any, data: Sequence[Forecasts], keys: Bits
 ) -> tuple[Floats, Floats]:
-    """Return the powers of binary data that differ in their labels alone, and those of resamples.
+    """Return the powers for several arrays of labels with the same scores, and of resamples.
 
-    The bins are made once; `can_fuse` must hold.
+    The bins are computed once; `can_fuse` must be true.
     """
     pairs = [Binary().problem(each) for each in data]
     table = statistic.table_for_labels(statistic.measure_forecasts(data[0]).table)
-    index = _bins_of(pairs[0], table)
+    index = bins_of(pairs[0], table)
     given = [np.bincount(index, each.y, table.n_bins) for each in pairs]
     drawn = sums_of_drawn_labels(pairs[0], index, table.n_bins, keys)
     powers = statistic.powers_for_labels(table, np.concatenate([given, drawn]))[1:]
@@ -78,10 +89,11 @@ def drawn_and_given_powers(
 
 def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of every bin for the resample of each key."""
-    return sums_of_drawn_labels(pairs, _bins_of(pairs, table), table.n_bins, keys)
+    return sums_of_drawn_labels(pairs, bins_of(pairs, table), table.n_bins, keys)
 
 
-def _bins_of(pairs: Pairs, table: BinTable) -> Ints:
+def bins_of(pairs: Pairs, table: BinTable) -> Ints:
+    """Return the bin of each pair."""
     p = pairs.p.astype(np.float64, copy=False)
     return np.asarray(np.searchsorted(table.edges[1:-1], p, side="left"))
 
@@ -99,7 +111,7 @@ def sums_of_drawn_labels(
 def _weighted_sums(
     p: NDArray[Any], w: Floats, index: NDArray[Any], n_bins: int, keys: Bits
 ) -> NDArray[Any]:
-    """Σ w y of every bin, (resamples, bins): a label is 1 below the limit, and adds to its bin."""
+    """Return Σ w y of every bin, (resamples, bins), from labels that are 1 below the limit."""
 
     def draw(block: slice) -> tuple[Bits, Places]:
         nowhere = np.full(block.stop - block.start, n_bins)
@@ -132,7 +144,7 @@ class ClassPowers:
         return self.together(self.of_each(sums))
 
     def together(self, each: Floats) -> Floats:
-        """Return the power of all classes from those of each."""
+        """Return the power of all classes from the powers of each."""
         if math.isinf(self.statistic.power_of_average()):
             return np.asarray(each[:, np.asarray(self.shares) > 0].max(axis=1))
         power = np.zeros(len(each))
@@ -142,7 +154,7 @@ class ClassPowers:
 
 
 def powers_of_each_class(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
-    """Return the powers of every class alone, (1 + draws, classes), from labels of whole rows."""
+    """Return the powers of each class, (1 + draws, classes), from labels of whole rows."""
     known: Floats | None = already_made(forecasts, key_of_powers(statistic, keys))
     if known is not None:
         return known
@@ -151,9 +163,9 @@ def powers_of_each_class(statistic: Any, forecasts: Forecasts, keys: Bits) -> Fl
 
 
 def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bits) -> list[Floats]:
-    """Return what `fused_powers` does for several statistics of all classes, drawing labels once.
+    """Return what `fused_powers` does for several statistics of all classes, with shared labels.
 
-    They share their lens. Powers that were drawn together with others are not drawn again.
+    They share their lens. Powers that are already stored are not computed again.
     """
     made = [ClassPowers(each, forecasts) for each in statistics]
     known = [already_made(forecasts, key_of_powers(each, keys)) for each in statistics]
@@ -164,12 +176,14 @@ def powers_of_classes(statistics: Sequence[Any], forecasts: Forecasts, keys: Bit
 
 
 def key_of_powers(statistic: Any, keys: Bits) -> tuple[Any, ...]:
-    """Return the name under which powers of every class are kept with the forecasts."""
+    """Return the key under which powers of every class are stored with the forecasts."""
     return ("powers of each class", statistic, keys.tobytes())
 
 
-def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
-    """Errors over cells of a simplex: the outcomes of each cell are counted."""
+def _of_cells(
+    statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits, law: Forecasts
+) -> Floats:
+    """Return errors over cells of a simplex, from counts of the outcomes of each cell."""
     cells = lens.cells(forecasts)
     leaves = statistic.binning.leaves(cells)
     table = cell_table(cells, leaves)
@@ -181,7 +195,7 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
     def draw(block: slice) -> tuple[Bits, Places]:
         rows, here = forecasts.rows(block), cell[block, None]
         place = np.where(here < 0, n_places, here * cells.m + lens.outcomes(rows))
-        return class_limits(rows), place.astype(np.int32)
+        return class_limits(law.rows(block)), place.astype(np.int32)
 
     totals = totals_of_drawn_classes(
         forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_tail
+from trueup.inference.hypothesis_tests.calibration_functions import (
+    CalibrationFunction,
+    check_calibration_function,
+)
 from trueup.lens import Lens, is_lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
@@ -25,13 +31,14 @@ def calibration_test(
     weights: object = None,
     logits: bool = False,
     tail: str = "resampling",
+    calibration_function: CalibrationFunction | None = None,
     rng: Seed = 0,
     progress: Progress = None,
 ) -> CalibrationTestResult:
-    """Test the hypothesis that a model is calibrated.
+    r"""Test the hypothesis that a model is calibrated.
 
-    The default is the omnibus test, which combines six statistics, each sensitive to another kind
-    of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
+    The default is the omnibus test, which combines six statistics, each sensitive to a different
+    kind of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
     2019, §4.3). The p-value is the fraction of draws, the data included, whose statistic is at
     least that of the data. It is never 0 and, with predictions held fixed, exact: under the
     hypothesis P(p ≤ α) ≤ α for any number of rows. If a statistic has few possible values, ties
@@ -51,8 +58,8 @@ def calibration_test(
         root and with its sign: a debiased value clipped at 0 would tie with half of all resamples.
         It must be large for miscalibrated models.
     method : str, optional
-        The default is ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``. See
-        Notes for all methods.
+        The default is ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``;
+        with ``calibration_function`` always ``"consistency"``. See Notes for all methods.
     n_resamples : int, default 999
         Number of resamples; the smallest possible p-value is 1/(1 + n_resamples).
     weights : array_like, optional
@@ -60,8 +67,14 @@ def calibration_test(
     logits : bool, default False
         Whether `probs` holds logits instead of probabilities.
     tail : {"resampling", "asymptotic"}, default "resampling"
-        ``"asymptotic"`` is an approximation that can go below that p-value, for ``method="ks"``
-        (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have ``approximation``.
+        ``"asymptotic"`` is an approximation that can be below the smallest resampling p-value, for
+        ``method="ks"`` (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have
+        ``approximation``.
+    calibration_function : callable, optional
+        Function ρ that maps predictions, (n,) or (n, K), to the probabilities from which labels are
+        drawn, of the same shape. It may return (n, 2) for (n,), so the ``transform`` of a
+        recalibrator is one. The null hypothesis is then "labels follow ρ(predictions)" in place of
+        calibration. For the consistency methods only. See Notes.
     rng : int, Generator or None, default 0
         Random seed. The same seed gives the same p-value on any engine and number of threads.
     progress : bool or callable, optional
@@ -71,19 +84,19 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult
-        Statistic, p-value, method and null hypothesis.
+        Statistic, p-value, method, null hypothesis, and the draws of the statistic under it.
 
     Notes
     -----
     The methods:
 
-    * ``"omnibus"``: six statistics of the same drawn labels, combined; exact. Against the five
-      kinds of errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six,
-      which differs from kind to kind. ``statistic`` is None or a lens with one outcome per row.
-      Without a lens, a matrix is tested by its top labels, by sums over classes and by every class
-      together. The result has the p-value of each statistic in ``parts``. The smallest of them is
-      ``strongest``; it describes the data and is no second test. With ``clusters``, signs of whole
-      clusters replace drawn labels: asymptotic in the number of clusters.
+    * ``"omnibus"``: six statistics of the same drawn labels, combined; exact. For the five kinds of
+      errors in docs/omnibus.md it has 88% to 98% of the power of the best of the six, which is
+      different for each kind. ``statistic`` is None or a lens with one outcome per row. Without a
+      lens, a matrix is tested by its top labels, by sums over classes and by every class together.
+      The result has the p-value of each statistic in ``parts``. The smallest of them is
+      ``strongest``; it describes the data and is not a second test. With ``clusters``, signs of
+      whole clusters replace drawn labels: asymptotic in the number of clusters.
     * ``"consistency"``: fixed predictions, drawn labels; exact. ``statistic`` is an estimator. The
       default is that of `rmsce_debiased`:
       ``BinnedError(binning=EqualMass(15), norm=2, debias=True)``.
@@ -92,8 +105,8 @@ def calibration_test(
     * ``"cluster-signs"``: for forecasts with ``clusters``. The residuals of whole clusters change
       sign. Asymptotic in the number of clusters. For statistics of score − label: `BinnedError`
       without correction (the default here), `CumulativeError`, `SmoothError`.
-    * ``"cox"``: slope 1 and intercept 0 on the logit scale, the joint test of `cox`; asymptotic.
-    * ``"cox"``, ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None.
+    * ``"cox"``: the joint test of `cox`, slope 1 and intercept 0 on the logit scale; asymptotic.
+    * ``"tcal"``, ``"spiegelhalter"``: ``statistic`` is a lens or None, as for ``"cox"``.
     * ``"skce"``, ``"skce-block"``, ``"skce-distribution-free"``: a lens, a `KernelError` or None.
     * ``"hosmer-lemeshow"``: a lens, a `BinnedError` or None.
     * ``"ks"``: a lens, a `CumulativeError` or None.
@@ -102,19 +115,30 @@ def calibration_test(
     through the lens of the statistic: the hypothesis is canonical calibration. A statistic of the
     top label rejects only what the top label shows.
 
-    If every prediction is 0 or 1, the p-value is 1 if all predictions were right, else the smallest
-    possible. ``"skce-distribution-free"`` is an exception, because it is a bound for any model.
+    With ``calibration_function`` ρ (Vaicenavicius et al. 2019, §4.2), labels :math:`y_i^\rho` are
+    drawn from :math:`\rho(g_i)`, and the statistic h compares them with the predictions
+    :math:`g_i` themselves. The draws :math:`h(\{(g_i, y_i^\rho)\}_i)` show how an estimate of the
+    calibration error is distributed if ρ is the true calibration function. The p-value is
+    :math:`(1 + \#\{h(D^\rho) \ge h(D)\}) / (1 + R)` for R draws. It is small if the error of the
+    data is larger than ρ explains. A different error of the same size stays undetected: to test
+    whether labels follow ρ in every respect, test the probabilities ρ(g) without this argument.
+    The paper also resamples predictions, as ``"consistency-unconditional"`` does; ρ is then that of
+    the drawn rows.
+
+    If every prediction is 0 or 1, the p-value is 1 if all predictions are correct, and the smallest
+    possible one otherwise. ``"skce-distribution-free"`` is an exception, because it is a bound for
+    any model.
 
     All methods except ``"cluster-signs"`` and ``"omnibus"`` assume independent rows and reject
     ``clusters``. Rows of a cluster share what the predictions do not explain, and p-values that
-    ignore this are too small. Signs of clusters need many clusters, above all if scores are near 0
-    or 1. With fewer than 100 clusters, or if fewer than about 50 have most of the variance of the
-    labels, both methods also draw labels from the predictions, with an estimated dependence within
-    clusters. The p-value is then that of the drawn labels, or that of the signs divided by up to 3
-    if this is larger. The divisor is smaller the more rows share and the more clusters there are;
-    with fewer than 10 clusters it is 1. There ``notes`` also say ``rough``: k clusters have
-    2^(k − 1) different patterns of signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md
-    has the false-positive rates.
+    ignore this are too small. Cluster signs need many clusters, especially if scores are near 0 or
+    1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
+    estimated dependence within clusters. With more clusters they do so if fewer than about 50 have
+    most of the variance of the labels. The result is then the larger of two numbers: the p-value of
+    the drawn labels, and the p-value of the signs divided by a number from 1 to 3. This number is
+    smaller the more the rows of a cluster share and the more clusters there are. With fewer than 10
+    clusters it is 1, and ``notes`` say ``rough``: k clusters have 2^(k − 1) different patterns of
+    signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------
@@ -125,6 +149,11 @@ def calibration_test(
     True
     >>> calibration_test(p**2, y, rng=0).pvalue
     0.001
+
+    The error of these predictions is what one expects if the true rate is their square root:
+
+    >>> calibration_test(p**2, y, calibration_function=np.sqrt).pvalue > 0.05
+    True
     """
     from trueup.inference.hypothesis_tests.named_tests import TESTS  # which need scipy.special
 
@@ -134,10 +163,12 @@ def calibration_test(
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
     if method is None:
-        method = "omnibus" if statistic is None or is_lens(statistic) else "consistency"
+        simple = statistic is None or is_lens(statistic)
+        method = "omnibus" if simple and calibration_function is None else "consistency"
     asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    options = {"tail": tail} if asymptotic else {}
+    options: dict[str, Any] = {"tail": tail} if asymptotic else {}
+    options |= check_calibration_function(calibration_function, method)
     with stage(f"{method} test"):
         return TESTS[method](
             forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options

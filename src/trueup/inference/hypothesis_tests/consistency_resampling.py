@@ -1,26 +1,35 @@
 """Consistency resampling: the distribution of a statistic for a calibrated model.
 
-Labels are drawn from the predictions, one per row from its whole distribution, and the statistic
-is computed again (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
+Labels are drawn from the predictions, one per row from its whole distribution, and the statistic is
+recomputed (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Bits, Floats, Ints
+from trueup.calls.hints import no_metric
 from trueup.engines.blocks import cut, row_blocks
 from trueup.engines.draw_keys import class_limits, keys_of, limits_of
 from trueup.engines.select import engine
 from trueup.engines.threads import run
-from trueup.errors import InputError, must_be
+from trueup.errors import InputError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
+from trueup.inference.hypothesis_tests.calibration_functions import (
+    NAME,
+    CalibrationFunction,
+    followed,
+    name_of,
+    of_outcomes,
+)
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
     check_test,
@@ -45,27 +54,42 @@ def consistency(
     n_resamples: int,
     rng: Seed,
     fixed: bool = True,
+    calibration_function: CalibrationFunction | None = None,
 ) -> CalibrationTestResult:
-    """Test with predictions as they are, which is exact for any number of rows.
+    """Test with fixed predictions, which is exact for any number of rows.
 
-    If they are not ``fixed``, rows are drawn with replacement before their labels: asymptotic.
-    Copies of a row are then moved apart by about 1e-9, unless the data have such ties themselves.
-    New rows would not tie, and equal-mass bins of tied rows differ in size from those of the data.
+    Without ``fixed``, rows are drawn with replacement before their labels, and the test is
+    asymptotic. Copies of a row are then separated by about 1e-9, unless the data have such ties
+    themselves. New rows would not tie, and equal-mass bins of tied rows differ in size from those
+    of the data.
+
+    With a calibration function ρ, labels are drawn from ρ(predictions), and the statistic compares
+    them with the predictions.
     """
     estimator = rmsce_debiased.estimator() if statistic is None else statistic
     check_test(forecasts, n_resamples)
     if known_estimator(estimator, "statistic") is None:
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
-        raise must_be("statistic", rule, estimator)
+        raise no_metric("statistic", rule, estimator)
     seed = seed_of(rng)
+    law = None if calibration_function is None else followed(forecasts, calibration_function)
     induced, problem = induced_problem(estimator, forecasts)
-    agree = all_certain(problem)
+    if law is not None and problem is not forecasts:
+        probs = of_outcomes(estimator.lens_for(forecasts), forecasts, law)
+        law = problem.with_probs(probs)
+    agree = all_certain(problem if law is None else law)
     if agree is not None:
         pvalue = certain_pvalue(agree, n_resamples)
-        return _result(estimator, forecasts, pvalue, n_resamples, fixed, {})
-    resample = resampled_powers if fixed else _unconditional_powers
-    powers = resample(induced, problem, seed, n_resamples)
-    return conclude(estimator, forecasts, powers, fixed=fixed)
+        found = _result(estimator, forecasts, pvalue, n_resamples, fixed, {}, None)
+    else:
+        resample = resampled_powers if fixed else _unconditional_powers
+        powers = resample(induced, problem, seed, n_resamples, law)
+        found = conclude(estimator, forecasts, powers, fixed=fixed)
+    if calibration_function is None:
+        return found
+    name = name_of(calibration_function)
+    null = _null(forecasts, fixed, f"{NAME} of its prediction ({name})")
+    return replace(found, null=null, notes=found.notes | {NAME: name})
 
 
 def conclude(
@@ -80,7 +104,7 @@ def conclude(
         raise InputError("statistic", "returned NaN or infinity on a resample")
     drawn = powers[1:]
     pvalue = resampled_pvalue(powers[0], drawn)
-    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn))
+    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn), drawn)
 
 
 def _result(
@@ -90,6 +114,7 @@ def _result(
     n_resamples: int,
     fixed: bool,
     notes: dict[str, Any],
+    drawn: Floats | None,
 ) -> CalibrationTestResult:
     found = statistic.measure_forecasts(forecasts)
     if clipped := found.notes.get("clipped", 0):
@@ -97,20 +122,28 @@ def _result(
     method = "consistency" if fixed else "consistency-unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
     null = _null(forecasts, fixed)
-    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes)
+    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes, drawn)
 
 
 def resampled_powers(
-    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+    statistic: Estimator,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+    law: Forecasts | None = None,
 ) -> Floats:
-    """Power of a statistic of the data, then of each resample of their labels."""
+    """Return the power of a statistic for the data, then for resamples of the labels.
+
+    Labels are drawn from the predictions of ``law``, by default the forecasts themselves.
+    """
     keys = keys_of(seed, n_resamples)
-    if can_fuse(statistic, forecasts):
-        return fused_powers(statistic, forecasts, keys)
-    ready = sorted_problem(statistic, forecasts)
+    in_family = statistic.lens_for(forecasts).induces == "family"
+    if can_fuse(statistic, forecasts) and (law is None or not in_family):
+        return fused_powers(statistic, forecasts, keys, law)
+    ready = sorted_problem(statistic, forecasts, law)
     if ready is not None:
         return null_powers([statistic], ready, seed, n_resamples)[0]
-    draw = label_drawer(forecasts)
+    draw = label_drawer(forecasts if law is None else law)
 
     def some(first: int, last: int) -> list[float]:
         return [
@@ -123,16 +156,21 @@ def resampled_powers(
 
 
 def _unconditional_powers(
-    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+    statistic: Estimator,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+    law: Forecasts | None = None,
 ) -> Floats:
-    """Power of a statistic of the data, then of resamples of rows with labels drawn for them."""
+    """Return the power of a statistic for the data, then for resampled rows with drawn labels."""
     keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
     alone = _alone(forecasts)
 
     def one(r: int) -> float:
         drawn = engine.draws.draw_rows(forecasts.n, keys[2 * r])
         rows = _apart(forecasts.take(drawn), drawn, alone)
-        (labels,) = label_drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
+        drawn_from = rows if law is None else law.take(drawn)
+        (labels,) = label_drawer(drawn_from)(keys[2 * r + 1 : 2 * r + 2])
         return statistic.measure_forecasts(rows.with_labels(labels)).pth_power
 
     def some(first: int, last: int) -> list[float]:
@@ -142,14 +180,14 @@ def _unconditional_powers(
 
 
 def _alone(forecasts: Forecasts) -> NDArray[np.bool_]:
-    """Return which rows have predictions that no other row has."""
+    """Return which rows have unique predictions."""
     rows = forecasts.rows(slice(None)) if forecasts.is_matrix else forecasts.scores
     _, number, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     return np.asarray(count[number.reshape(-1)] == 1)
 
 
 def _apart(rows: Forecasts, drawn: Ints, alone: NDArray[np.bool_]) -> Forecasts:
-    """Move copies of a drawn row apart, unless the data themselves have rows that tie with it."""
+    """Separate copies of a drawn row, unless the row has ties in the data."""
     order = np.argsort(drawn, kind="stable")
     ordered = drawn[order]
     first = np.searchsorted(ordered, ordered)
@@ -171,14 +209,14 @@ def _together(
     forecasts: Forecasts,
     n_resamples: int,
 ) -> Floats:
-    """Power of the data, and the powers of all resamples, some of them a thread."""
+    """Return the power of the data, and the powers of all resamples, computed by threads."""
     parts = run(some, cut(n_resamples, -(-CHUNK_ROWS // forecasts.n)), tell=True)
     observed = statistic.measure_forecasts(forecasts).pth_power
     return np.array([observed, *(power for part in parts for power in part)])
 
 
 def label_drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
-    """Return a function that draws labels for all rows, one array for each key."""
+    """Return a function that draws labels for all rows, with one array per key."""
     if not forecasts.is_matrix:
         limit = limits_of(forecasts.scores)
         return lambda keys: [engine.draws.draw_labels(limit, key) for key in keys]
@@ -195,10 +233,11 @@ def label_drawer(forecasts: Forecasts) -> Callable[[Bits], list[NDArray[Any]]]:
 
 
 def induced_problem(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimator, Forecasts]:
-    """The binary problem a statistic looks at, where it looks at one outcome a row.
+    """Return the binary problem of a statistic that uses one outcome per row, else None.
 
-    If labels follow the predicted distributions, such an outcome follows its score, and rows
-    stay independent: drawing it alone has the same law, and no matrix need be read.
+    If labels follow the predicted distributions, the probability of such an outcome is its score,
+    and rows stay independent. Drawing the outcome alone gives the same distribution without reading
+    the matrix.
     """
     lens = statistic.lens_for(forecasts)
     if not (statistic.draws_outcomes and lens.one_outcome):
@@ -207,7 +246,7 @@ def induced_problem(statistic: Estimator, forecasts: Forecasts) -> tuple[Estimat
 
 
 def all_certain(forecasts: Forecasts) -> bool | None:
-    """Return whether all predictions of 0 or 1 were right; None if one is neither 0 nor 1."""
+    """Return whether all predictions of 0 or 1 are correct; None if one is neither 0 nor 1."""
     if forecasts.is_matrix:
         top, predicted = forecasts.top
         return bool((predicted == forecasts.labels).all()) if (top == 1).all() else None
@@ -217,12 +256,14 @@ def all_certain(forecasts: Forecasts) -> bool | None:
     return bool((p == forecasts.labels).all())
 
 
-def _null(forecasts: Forecasts, fixed: bool) -> str:
+def _null(forecasts: Forecasts, fixed: bool, law: str = "") -> str:
     drawn = (
         "every label follows its whole predicted distribution (canonical calibration)"
         if forecasts.is_matrix
         else "every label is 1 with its predicted probability"
     )
+    if law:
+        drawn = f"every label follows {law}"
     if fixed:
         return f"conditional on the predictions, {drawn}, independently across rows"
     return f"{drawn}, independently across rows; predictions are resampled"

@@ -1,4 +1,4 @@
-"""The joint test of Cox: slope 1 and intercept 0 of the labels on the logits of the scores."""
+"""Cox's joint test of slope 1 and intercept 0, for labels regressed on logits of scores."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def cox_joint(
 ) -> CalibrationTestResult:
     """Test that the calibration slope is 1 and the intercept 0, as ``cox(...)`` does.
 
-    The statistic is twice the log-likelihood that the fitted line gains over the diagonal, with a
-    chi-square distribution of two degrees of freedom; with weights it is Wald's, with the sandwich
-    covariance. It is the most powerful of these tests where the error is a shift or a slope on
-    the logit scale, and it misses errors that leave both alone. The p-value is asymptotic:
-    `cox` has its measured size. ``rng`` and ``n_resamples`` are not used.
+    The statistic is twice the gain in log-likelihood of the fitted line over the diagonal. It has a
+    chi-square distribution with two degrees of freedom. With weights it is Wald's, with the
+    sandwich covariance. It is the most powerful of these tests if the error is a shift or a slope
+    on the logit scale, and it misses errors that change neither. The p-value is asymptotic: `cox`
+    documents its measured false-positive rate. ``rng`` and ``n_resamples`` are not used.
 
     ``statistic`` may be a lens; by default `Binary` for 1-D probabilities, `TopLabel` for a
     matrix.

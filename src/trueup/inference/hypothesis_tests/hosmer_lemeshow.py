@@ -32,16 +32,17 @@ DEFAULT = BinnedError(binning=EqualMass(10))
 def hosmer_lemeshow(
     forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    r"""Test observed against expected outcomes in ten bins of equal mass.
+    r"""Compare observed with expected outcomes in ten equal-mass bins.
 
     :math:`\sum_b (\sum_{i \in b} w_i(p_i - y_i))^2 / \sum_{i \in b} w_i^2 p_i(1 - p_i)`. The
-    variance of a bin is that of its own scores, not :math:`n_b f_b(1 - f_b)`, which is larger
-    where scores differ inside the bin. The data did not fit the model, so the statistic has a
-    chi-square distribution with as many degrees of freedom as there are bins, not two fewer.
-    With weights, or where the number of outcomes of a bin has a variance below 5, so that it is
-    far from normal (``notes`` says in how many), outcomes are drawn from the scores instead.
+    variance of a bin is computed from its scores. It is not :math:`n_b f_b(1 - f_b)`, which is
+    larger if scores differ inside the bin. The model was not fitted to these data, so the statistic
+    has a chi-square distribution with as many degrees of freedom as there are bins, not two fewer.
+    With weights, or if the number of outcomes in a bin has a variance below 5 and is therefore far
+    from normal (``notes`` give the number of such bins), outcomes are drawn from the scores
+    instead.
 
-    ``statistic`` may be a lens, or a `BinnedError`, whose lens and binning are taken.
+    ``statistic`` may be a lens, or a `BinnedError`, whose lens and binning are used.
 
     References
     ----------
@@ -60,6 +61,7 @@ def hosmer_lemeshow(
     found = float(_chi_square(residual, variance)) if agree else math.inf
     small = int(np.count_nonzero(variance < FEWEST))
     notes: dict[str, Any] = {"df": len(start), "bins_of_small_variance": small}
+    drawn = None
     if certain.all() or not agree:
         notes["reference"] = "certain"
         pvalue = certain_pvalue(agree, n_resamples)
@@ -72,7 +74,7 @@ def hosmer_lemeshow(
         )
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(found, drawn)
-    return CalibrationTestResult(found, pvalue, "hosmer-lemeshow", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "hosmer-lemeshow", null_of(lens), notes, drawn)
 
 
 def _chi_square(residual: Floats, variance: Floats) -> Any:

@@ -1,4 +1,4 @@
-"""Tests without bins: the running sum of score − label against that of drawn labels."""
+"""Tests without bins: the running sum of score − label compared with that of drawn labels."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def ks(
 ) -> CalibrationTestResult:
     r"""Test the largest running sum of score − label (Kolmogorov and Smirnov), without bins.
 
-    Outcomes are drawn from the scores, which stay, so the p-value is exact whatever the number
-    of rows. ``statistic`` may be a lens, or a `CumulativeError`, also the Kuiper form.
+    Outcomes are drawn from the fixed scores, so the p-value is exact for any number of rows.
+    ``statistic`` may be a lens, or a `CumulativeError`, also in its Kuiper form.
 
-    With ``tail="asymptotic"`` the p-value is an approximation for many rows: that of Brownian
-    motion, its largest distance from 0 or, for the Kuiper form, its range. Its variance is
-    :math:`\sum_i w_i^2 p_i (1 - p_i)`, which must be at least 25 squares of the largest weight. A
-    factor corrects it for the skewness of rare outcomes. ``n_resamples`` and ``rng`` are not used.
-    Compared with a million draws at 200 and 1,000 rows, approximate p-values from 0.1 to 0.0001
-    are 1.04 to 1.31 times the true ones, so slightly conservative (docs/tails.md).
+    With ``tail="asymptotic"`` the p-value is an approximation for many rows, from the largest
+    distance of Brownian motion from 0 or, for the Kuiper form, its range. The variance is
+    :math:`\sum_i w_i^2 p_i (1 - p_i)`, which must be at least 25 times the square of the largest
+    weight. A factor corrects it for the skewness of rare outcomes. ``n_resamples`` and ``rng`` are
+    not used. Compared with a million draws at 200 and 1,000 rows, approximate p-values from 0.1 to
+    0.0001 are 1.04 to 1.31 times the true ones, which is slightly conservative (docs/tails.md).
 
     References
     ----------
@@ -63,12 +63,14 @@ def ks(
     pairs = lens.problem(forecasts)
     if tail == "asymptotic":
         return _asymptotic(estimator, pairs, null_of(lens), n_resamples)
-    powers = (_weighted_powers if pairs.w is not None else _powers)(
-        estimator, pairs, rng, n_resamples
-    )
+    if pairs.w is None:
+        powers, total = _powers(estimator, pairs, rng, n_resamples), 1.0
+    else:
+        powers, total = _weighted_sums(estimator, pairs, rng, n_resamples), float(pairs.w.sum())
     pvalue, notes = resampled_pvalue(powers[0], powers[1:]), resampling_notes(powers[1:])
     value = estimator.measure_pairs(pairs).pth_power
-    return CalibrationTestResult(value, pvalue, estimator.statistic, null_of(lens), notes)
+    drawn = powers[1:] / total
+    return CalibrationTestResult(value, pvalue, estimator.statistic, null_of(lens), notes, drawn)
 
 
 def _asymptotic(
@@ -85,9 +87,9 @@ def _asymptotic(
 
 
 def approximate_tail(statistic: str, rows: NullPairs, x: float) -> float:
-    """Return the tail of Brownian motion at x, times what the skewness of residuals adds to it.
+    """Return the tail of Brownian motion at x, corrected for the skewness of residuals.
 
-    Most paths that get far are far at their end, where the sum is that of all residuals.
+    Most paths with a large maximum are large at their end, where the sum contains all residuals.
     """
     tail = tail_of_range if statistic == "kuiper" else tail_of_distance
     heavier = heavier_tails(rows.p, rows.weighted(np.ones(len(rows.p))), x)
@@ -99,10 +101,8 @@ def _powers(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: in
     return null_powers([estimator], SortedPairs.of(pairs), seed_of(rng), n_resamples)[0]
 
 
-def _weighted_powers(
-    estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int
-) -> Floats:
-    """Return the same for rows with weights, row by row."""
+def _weighted_sums(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int) -> Floats:
+    """Return the same for rows with weights, row by row, before division by their sum."""
     rows = NullPairs.in_order(pairs)
     end = np.flatnonzero(np.r_[rows.p[1:] != rows.p[:-1], True])  # ties are one step
     kuiper = estimator.statistic == "kuiper"

@@ -1,4 +1,4 @@
-"""Tests of calibration by name; each takes checked data and answers a `CalibrationTestResult`."""
+"""Tests of calibration by name; each takes checked data and returns a `CalibrationTestResult`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ USES: dict[str, tuple[str, str]] = {
         "omnibus: errors of opposite direction cancel in this test.",
     ),
     "hosmer-lemeshow": (
-        "Compare with published tests over ten bins of equal mass.",
+        "Compare with published tests over ten equal-mass bins.",
         "omnibus, whose p-value does not depend on a choice of bins.",
     ),
     "ks": (
@@ -72,7 +72,7 @@ USES: dict[str, tuple[str, str]] = {
     ),
     "skce": (
         "Test full calibration of all classes with a kernel.",
-        "omnibus, which is cheaper and names the classes.",
+        "omnibus, which is faster and tests each class too.",
     ),
     "skce-block": (
         "Test full calibration if there are too many pairs of rows.",

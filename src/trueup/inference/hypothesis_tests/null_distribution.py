@@ -1,7 +1,7 @@
-"""Outcomes drawn from the predictions: what tests of calibration compare the data with.
+"""Outcomes drawn from the predictions, with which tests of calibration compare the data.
 
-Scores and weights stay, and outcomes are drawn again. If the model is calibrated, the data are one
-more such draw, so the p-value is exact whatever the number of rows.
+Scores and weights stay fixed, and outcomes are drawn. If the model is calibrated, the data are one
+more such draw, so the p-value is exact for any number of rows.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NullPairs:
 
     @classmethod
     def in_order(cls, pairs: Pairs) -> NullPairs:
-        """Sort by score, so that the draws of a row do not depend on where it stood."""
+        """Sort by score, so that the draws of a row do not depend on its position."""
         return pairs.once("in order", lambda: cls._sorted(pairs))
 
     @classmethod
@@ -63,21 +63,21 @@ class NullPairs:
         return cls(pairs.p.astype(np.float64), pairs.y.astype(bool), pairs.w)
 
     def weighted(self, terms: Floats, power: int = 1) -> Floats:
-        """Terms of each row times its weight to a power."""
+        """Return the terms of each row times its weight to a power."""
         return terms if self.w is None else terms * self.w**power
 
     @property
     def variance(self) -> Floats:
-        """Variance of w(p − y) of each row of a calibrated model."""
+        """Return the variance of w(p − y) of each row of a calibrated model."""
         return self.weighted(self.p * (1 - self.p), 2)
 
     def residuals(self, y: Outcomes) -> Floats:
-        """w(p − y) for (…, n) outcomes."""
+        """Return w(p − y) for (…, n) outcomes."""
         return self.weighted(np.subtract(self.p, y))
 
     @property
     def certain(self) -> bool:
-        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        """Whether every outcome has a probability of 0 or 1, so that draws are constant."""
         return bool(((self.p == 0) | (self.p == 1)).all())
 
     @property
@@ -86,12 +86,12 @@ class NullPairs:
         return bool((np.where(self.y, self.p, 1 - self.p) > 0).all())
 
     def bin_starts(self, inner_edges: Floats) -> Ints:
-        """First row of every non-empty right-closed bin of scores in order."""
+        """Return the first row of every non-empty right-closed bin of scores, in order."""
         index = np.searchsorted(inner_edges, self.p, side="left")
         return np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
 
     def bin_residuals(self, start: Ints, y: Outcomes) -> Floats:
-        """Σ w(p − y) of every bin, for (…, n) outcomes."""
+        """Return Σ w(p − y) of every bin, for (…, n) outcomes."""
         return np.asarray(np.add.reduceat(self.residuals(y), start, axis=-1))
 
     def drawn(self, statistic: Callable[[Outcomes], Any], rng: Seed, n_resamples: int) -> Any:
@@ -102,7 +102,7 @@ class NullPairs:
 
 @dataclass(frozen=True, eq=False)
 class NullRows:
-    """Points of a simplex with the number of the outcome of each, and weights."""
+    """Points of a simplex with the outcome and weight of each."""
 
     g: Floats
     y: Ints
@@ -116,7 +116,7 @@ class NullRows:
 
     @property
     def certain(self) -> bool:
-        """Whether every outcome has a probability of 0 or 1: draws tell nothing."""
+        """Whether every outcome has a probability of 0 or 1, so that draws are constant."""
         return bool((self.g.max(axis=1) == 1).all())
 
     @property
@@ -142,7 +142,7 @@ def _drawn(
 
 
 def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> NullPairs | NullRows:
-    """Return the problem that a lens induces; pairs are sorted by score, or stay in their order."""
+    """Return the problem that a lens induces; pairs are sorted by score on request."""
     if lens.induces == "pairs":
         pairs = lens.problem(forecasts)
         return NullPairs.in_order(pairs) if in_order else NullPairs.as_given(pairs)
@@ -150,7 +150,7 @@ def null_problem(lens: Any, forecasts: Forecasts, *, in_order: bool = True) -> N
 
 
 def lens_of_test(statistic: Any, test: str) -> Lens | None:
-    """Return the lens that a test, whose statistic is its own, was given as ``statistic``."""
+    """Return the lens that was passed as ``statistic`` to a test with a statistic of its own."""
     if statistic is None or is_lens(statistic):
         return statistic
     raise must_be("statistic", f"None or a lens for {test}", statistic)
@@ -162,16 +162,17 @@ def resample_chunks(n_resamples: int, n: int) -> list[Chunk]:
 
 
 def resampled_pvalue(observed: float, drawn: Floats) -> float:
-    """(1 + number of drawn statistics as large) / (1 + number drawn); what rounding decides ties.
+    """Return (1 + number of drawn statistics at least as large) / (1 + number drawn).
 
-    A tie counts as large, so the p-value of a statistic with few values is never too small.
+    Ties, up to rounding, count as larger, so the p-value of a statistic with few values is never
+    too small.
     """
     slack = 1e-9 * abs(observed) + 1e-12 * float(np.abs(drawn).mean())
     return (1 + int(np.count_nonzero(drawn >= observed - slack))) / (1 + len(drawn))
 
 
 def resampling_notes(drawn: Floats) -> dict[str, Any]:
-    """Return the notes of a p-value by resampling; ``conservative`` if ties make it so.
+    """Return the notes of a resampling p-value; ``conservative`` if ties make it so.
 
     Tied values cannot be distinguished, so that the fraction of calibrated data with a p-value of
     at most 5% may be far below 5%. This fraction is estimated from the draws.
@@ -189,12 +190,12 @@ def resampling_notes(drawn: Floats) -> dict[str, Any]:
 
 
 def certain_pvalue(agree: bool, n_resamples: int) -> float:
-    """P-value where every prediction is 0 or 1: any disagreement refutes the model."""
+    """Return the p-value if every prediction is 0 or 1: any disagreement refutes the model."""
     return 1.0 if agree else 1 / (1 + n_resamples)
 
 
 def null_of(lens: Lens) -> str:
-    """Say what is tested through a lens."""
+    """Return the null hypothesis of a test with a lens."""
     if lens.induces == "pairs":
         return f"P(outcome | score) = score under {lens!r}, with independent rows"
     return f"outcomes follow the predicted distributions under {lens!r}, with independent rows"
@@ -210,7 +211,7 @@ def check_test(forecasts: Forecasts, n_resamples: object) -> None:
 
 
 def check_variance(variance: Floats, w: Floats | None) -> float:
-    """Return the sum of the variances of rows; raise InputError where it is far from normal."""
+    """Return the sum of the variances of rows; raise InputError if the sum is far from normal."""
     total = float(variance.sum())
     largest = 1.0 if w is None else float(w.max()) ** 2
     if total < ENOUGH * largest:
@@ -223,13 +224,13 @@ def check_variance(variance: Floats, w: Floats | None) -> float:
 
 
 def refuse_soft_labels(forecasts: Forecasts) -> None:
-    """Raise InputError for labels that are probabilities: tests draw classes."""
+    """Raise InputError for soft labels, because tests draw classes."""
     if forecasts.soft:
         raise must_be("labels", "classes for a test of calibration", Verbatim("soft labels"))
 
 
 def check_lens_of_test(lens: Lens, *, simplex: bool) -> Lens:
-    """Return a lens whose problem has one independent outcome a row; refuse others."""
+    """Return a lens with one independent outcome per row; raise InputError for others."""
     kinds = ("pairs", "simplex") if simplex else ("pairs",)
     if lens.induces in kinds and lens.independent:
         return lens

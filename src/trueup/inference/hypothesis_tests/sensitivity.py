@@ -1,4 +1,4 @@
-"""The error that a test would have detected, from the cells and draws of its p-value."""
+"""The smallest error that a test detects, from the cells and draws of its p-value."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ STEP = math.log(16)
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity(FieldsShown):
-    r"""Which miscalibration a test detects, as a root mean squared (L2) error.
+    r"""Miscalibration that a test detects, as a root mean squared (L2) error.
 
-    A temperature T makes the model wrong: where the mean score is f the true rates become
+    A temperature T miscalibrates the model: at mean score f the true rate becomes
     :math:`f + t (\sigma(\mathrm{logit}(f) / T) - f)`, overconfident for T = 2 and underconfident
-    for T = ½. A strength t is a root mean squared error e. Scores of ½ alone, which no
-    temperature moves, are moved by f(1 − f) up and down. Labels are drawn with these rates, and e
-    is detected where the test rejects them.
+    for T = ½. Each strength t gives a root mean squared error e. If all scores are ½, which no
+    temperature changes, rates are moved up and down by t·f(1 − f). Labels are drawn with these
+    rates, and e is detected if the test rejects them.
 
     The omnibus test ranks its six statistics among calibrated labels, drawn for the same cells
     and number of rows. The consistency test of a debiased squared error over bins has one
@@ -53,10 +53,10 @@ class Sensitivity(FieldsShown):
     Attributes
     ----------
     null
-        The statistic of calibrated models: one for each resample. That of the omnibus test is
-        the sum Σ 1/p of its parts.
+        The statistic for calibrated labels, one per resample. For the omnibus test it is the sum Σ
+        1/p over its parts.
     observed
-        That of the data.
+        The statistic of the data.
     alpha
         Significance level of the test.
     table
@@ -74,7 +74,7 @@ class Sensitivity(FieldsShown):
 
     @cached_property
     def threshold(self) -> float:
-        """What the statistic must exceed to be rejected; infinity where so few draws never do."""
+        """Threshold of the test; infinity if it cannot reject with so few resamples."""
         allowed = math.floor(self.alpha * (1 + len(self.null)) + 1e-9) - 1
         return float(np.sort(self.null)[::-1][allowed]) if allowed >= 0 else math.inf
 
@@ -84,10 +84,10 @@ class Sensitivity(FieldsShown):
         return float(np.sum(effective_sizes(self.table)))
 
     def smallest_error(self, power: float = 0.8) -> float | None:
-        """Return the smallest error detected with probability ``power``; None if none is.
+        """Return the smallest error detected with probability ``power``, or None.
 
-        The shape that is harder to detect decides, unless its error cannot be large enough: scores
-        near 1 leave no room for underconfidence.
+        The result is for the shape that is harder to detect, unless its error cannot be large
+        enough: scores near 1 leave no room for underconfidence.
         """
         check_inside("power", power)
         smallest = None
@@ -104,7 +104,7 @@ class Sensitivity(FieldsShown):
     def rows_for(self, error: float, power: float = 0.8) -> float | None:
         """Return about how many rows detect an error with probability ``power``.
 
-        None where no shape has so large an error with these scores, or no number of rows does.
+        None if these scores cannot have so large an error, or if no number of rows is sufficient.
         """
         if not 0 < error <= 1:
             raise must_be("error", "above 0 and at most 1", error)
@@ -133,7 +133,7 @@ class Sensitivity(FieldsShown):
     def _first_enough(
         self, temperature: float, strength: float, too_few: float, power: float
     ) -> float | None:
-        """Return the smallest number of rows, to within 2%, that detects often enough."""
+        """Return the smallest number of rows, to within 2%, that gives the required power."""
         low, high = math.log(too_few), math.log(max(self.rows, too_few))
         while not self._finds(temperature, strength, math.exp(high), power):
             if high >= math.log(MOST_ROWS):
@@ -151,7 +151,7 @@ class Sensitivity(FieldsShown):
         return math.exp(high)
 
     def _reach(self, temperature: float) -> float:
-        """Return the strength at which a rate first leaves 0 … 1."""
+        """Return the strength at which a rate first reaches 0 or 1."""
         score, shift = self._draws.score, _shift(self._draws.score, temperature)
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(shift > 0, (1 - score) / shift, score / -shift)
@@ -166,7 +166,7 @@ class Sensitivity(FieldsShown):
     def _finds(self, temperature: float, strength: float, rows: float, power: float) -> bool:
         """Whether this number of rows detects an error with probability ``power``.
 
-        Counting stops as soon as the remaining draws cannot change the answer.
+        Counting stops as soon as the remaining draws cannot change the result.
         """
         count, left = 0, DRAWS
         for found in self._detections(temperature, strength, rows):
@@ -202,20 +202,20 @@ def sensitivity(
 ) -> Sensitivity:
     """Find the smallest miscalibration that a test of these predictions would detect.
 
-    "No evidence of miscalibration" means little on its own: with few rows a large error stays
-    hidden. This function says how large. `trueup.power` simulates new scores too, from a model
-    fitted to the data; it takes longer and knows more kinds of errors.
+    "No evidence of miscalibration" means little on its own: with few rows a large error can go
+    undetected. This function computes how large. `trueup.power` also simulates new scores, from a
+    model fitted to the data; it takes longer and supports more kinds of errors.
 
     Parameters
     ----------
     probs, labels, weights
-        As for every metric, or one `Forecasts`, without clusters and soft labels.
+        As for every metric, or a single `Forecasts`; clusters and soft labels are not supported.
     logits
         Whether the predictions are logits.
     statistic
-        None for the omnibus test: of a single column, or of the top labels of a matrix alone. The
-        omnibus test of a whole matrix also sees errors of classes that are not predicted. Or a
-        debiased `BinnedError` of L2 with one outcome per row, for the consistency test of it.
+        By default the omnibus test of a single column, or of only the top labels of a matrix. (The
+        omnibus test of a whole matrix also detects errors of classes that are not predicted.) A
+        debiased L2 `BinnedError` with one outcome per row selects its consistency test.
     alpha
         Significance level of the test.
     n_resamples, rng
@@ -285,7 +285,7 @@ def _of_omnibus(
 
 
 def _shift(score: Floats, temperature: float) -> Floats:
-    """Return how far a temperature moves scores: σ(logit(f) / T) − f; if none, ±f(1 − f)."""
+    """Return the change of scores by a temperature: σ(logit(f) / T) − f; if 0, ±f(1 − f)."""
     from scipy.special import expit, logit
 
     inside = np.clip(score, 1e-12, 1 - 1e-12)

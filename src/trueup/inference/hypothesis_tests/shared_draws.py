@@ -1,7 +1,7 @@
 """P-values of several datasets that share their scores, from one set of drawn labels.
 
-Each p-value is that of a test of its dataset alone: the same rule, with as many draws. Only the
-draws are shared, so a study of power pays for them once per set of scores.
+Each p-value follows the same rule, with as many draws, as a test of its dataset alone. The draws
+are shared, so a study of power computes them once per set of scores.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Labels = NDArray[np.uint8]
 def shared_pvalues(
     statistic: Estimator | None, scores: Floats, labels: Sequence[Labels], seed: int, n_draws: int
 ) -> Floats:
-    """Return the p-value of every array of labels: of the omnibus test where there is no statistic.
+    """Return the p-value for every array of labels; without a statistic, of the omnibus test.
 
-    A statistic is that of the consistency test.
+    A statistic selects its consistency test.
     """
     data = [Forecasts.from_pairs(scores, y, None, TINY) for y in labels]
     if statistic is None:

@@ -12,6 +12,7 @@ from trueup._typing import Floats
 from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_errors.pair_sums import Kernel
+from trueup.estimators.kernel_errors.residuals import PairMass, unit_weights
 from trueup.forecasts import Forecasts
 from trueup.inference.asymptotic.kernel_spectrum import spectrum_of_rows, spectrum_of_scores
 from trueup.inference.hypothesis_tests.null_distribution import (
@@ -43,23 +44,24 @@ def skce(
     rng: Seed,
     tail: str = "resampling",
 ) -> CalibrationTestResult:
-    r"""Test the unbiased squared kernel error: any deviation from calibration in the long run.
+    r"""Test the unbiased squared kernel error, which detects any miscalibration with enough rows.
 
-    Its distribution under calibration is that of a degenerate U-statistic, an endless sum of
+    Under calibration it is a degenerate U-statistic, whose limit is an infinite weighted sum of
     chi-squares. The paper approximates it by a bootstrap; here outcomes are drawn from the
-    predictions, so the size is exact at 100 rows too. The bandwidth looks at predictions alone
-    and stays.
+    predictions, so the false-positive rate is exact even with 100 rows. The bandwidth depends on
+    predictions alone and stays fixed.
 
-    Cost of each resample: for scores and the Laplacian kernel one scan, else all pairs of rows,
-    times the classes of a simplex; `skce_block` is for many rows of several classes.
+    Cost of each resample: one scan for scores and the Laplacian kernel, otherwise all pairs of
+    rows, times the number of classes on a simplex. Use `skce_block` for many rows with several
+    classes.
 
     With ``tail="asymptotic"`` the p-value is an approximation for many rows: that of
     :math:`\sum_k \lambda_k (Z_k^2 - 1)`, with the eigenvalues λ of the kernel under the
-    predictions. For scores a factor corrects it for the skewness of rare outcomes. More than 1,000
-    scores are merged into cells, and of more than 2,000 rows of a simplex a sample is taken. The
-    outcomes need the variance that the KS test needs. ``n_resamples`` and ``rng`` are not used.
-    Compared with a million draws at 200 and 1,000 rows, approximate p-values from 0.1 to 0.0001
-    are 0.83 to 1.23 times the true ones (docs/tails.md).
+    predictions. For scores, a factor corrects it for the skewness of rare outcomes. More than 1,000
+    scores are merged into cells, and more than 2,000 rows of a simplex are sampled. The required
+    variance of the outcomes is that of the KS test. ``n_resamples`` and ``rng`` are not used.
+    Compared with a million draws at 200 and 1,000 rows, approximate p-values from 0.1 to 0.0001 are
+    0.83 to 1.23 times the true ones (docs/tails.md).
 
     ``statistic`` may be a lens, or an unbiased `KernelError`.
     """
@@ -67,15 +69,18 @@ def skce(
     check_test(forecasts, n_resamples)
     found = estimator.measure_forecasts(forecasts)
     bandwidth = float(found.notes["bandwidth"])
+    product = 1.0
     if lens == Canonical() and forecasts.n_classes == 2:
         # (1 − p, p) as a score: products of residuals are twice those of scores
         bandwidth /= 1.0 if estimator.distance == "tv" else math.sqrt(2)
         problem: Lens = Binary()
+        product = 2.0
     else:
         problem = lens
     kernel = Kernel(estimator.kernel, bandwidth)
     rows = null_problem(problem, forecasts)
     notes: dict[str, Any]
+    drawn = None
     if rows.certain:
         pvalue = certain_pvalue(rows.possible, n_resamples)
         notes = {"reference": "certain"}
@@ -85,11 +90,20 @@ def skce(
     else:
         totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
         pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
-    return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+        mass = _mass_of_pairs(rows)
+        drawn = product * totals[1:] / mass if mass > 0 else totals[1:]
+    notes = found.notes | notes
+    return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), notes, drawn)
+
+
+def _mass_of_pairs(rows: NullPairs | NullRows) -> float:
+    """Return Σ w_i w_j over i ≠ j, with the weights of the sums in `_all_totals`."""
+    w = rows.w if rows.w is None or isinstance(rows, NullPairs) else unit_weights(rows.w)
+    return PairMass.of(len(rows.y), w).different
 
 
 def _asymptotic(rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool) -> float:
-    """P-value by the eigenvalues of the kernel."""
+    """Return the p-value from the eigenvalues of the kernel."""
     if isinstance(rows, NullPairs):
         check_variance(rows.variance, rows.w)
         observed = float(score_totals(rows, kernel, rows.y[None])[0])
@@ -106,7 +120,7 @@ def _asymptotic(rows: NullPairs | NullRows, kernel: Kernel, total_variation: boo
 def _all_totals(
     rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool, rng: Seed, n_resamples: int
 ) -> Floats:
-    """Sum over pairs of the data, then of each resample."""
+    """Return the sum over pairs of the data, then of each resample."""
     if isinstance(rows, NullPairs):
         pairs = rows
         drawn = pairs.drawn(lambda y: score_totals(pairs, kernel, y), rng, n_resamples)
@@ -121,11 +135,11 @@ def skce_block(
 ) -> CalibrationTestResult:
     """Test the mean of the kernel error over blocks of rows: cheap, and less powerful than `skce`.
 
-    Blocks are independent, so their sum is nearly normal with mean 0 and the variance that the
-    predictions give it (the paper takes that of the sample, which rejects calibrated models whose
-    scores are near 0 or 1). Where that variance is less than 25 times the square of the largest
-    block, outcomes are drawn from the predictions instead. Blocks are of rows in the order given,
-    which must not depend on labels.
+    Blocks are independent, so their sum is nearly normal with mean 0 and a variance that follows
+    from the predictions. (The paper uses the sample variance, which makes the test reject
+    calibrated models whose scores are near 0 or 1.) If the variance is less than 25 times the
+    square of the largest possible block, outcomes are drawn from the predictions instead. Blocks
+    contain rows in the given order, which must not depend on labels.
 
     ``statistic`` may be a lens, or a `KernelError` of ``form="block"``; by default blocks of 2.
     """
@@ -138,6 +152,7 @@ def skce_block(
     blocks = BlockPairs.of(rows, kernel, estimator.distance == "tv", estimator.block_size)
     observed = float(blocks.totals(rows.y[None])[0])
     variance = blocks.variance
+    drawn = None
     if variance == 0:
         notes["reference"] = "certain"
         pvalue = certain_pvalue(rows.possible, n_resamples)
@@ -145,21 +160,22 @@ def skce_block(
         notes["reference"] = "normal"
         pvalue = max(TINY, float(ndtr(-observed / math.sqrt(variance))))
     else:
-        drawn = rows.drawn(blocks.totals, rng, n_resamples)
-        notes |= resampling_notes(drawn)
-        pvalue = resampled_pvalue(observed, drawn)
-    return CalibrationTestResult(found.value, pvalue, "skce-block", null_of(lens), notes)
+        totals = rows.drawn(blocks.totals, rng, n_resamples)
+        notes |= resampling_notes(totals)
+        pvalue = resampled_pvalue(observed, totals)
+        drawn = totals / blocks.weight
+    return CalibrationTestResult(found.value, pvalue, "skce-block", null_of(lens), notes, drawn)
 
 
 def skce_distribution_free(
     forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality; no chance in it.
+    r"""Bound the p-value of the unbiased kernel error by Hoeffding's inequality, without draws.
 
-    :math:`\exp(-\lfloor n/2 \rfloor t^2 / (2 B^2))` at a positive estimate t, else 1, with
-    :math:`|h_{ij}| \le B`, which is 1 for scores and 2 on a simplex. It holds for every number
-    of rows and is very conservative: a model is hardly ever rejected unless it is far off.
-    ``rng`` and ``n_resamples`` are not used.
+    The bound is :math:`\exp(-\lfloor n/2 \rfloor t^2 / (2 B^2))` for a positive estimate t, else 1,
+    with :math:`|h_{ij}| \le B`, which is 1 for scores and 2 on a simplex. It holds for every number
+    of rows and is very conservative: a model is almost never rejected unless it is badly
+    miscalibrated. ``rng`` and ``n_resamples`` are not used.
     """
     estimator, lens = _chosen(statistic, forecasts, "unbiased")
     check_test(forecasts, n_resamples)

@@ -1,6 +1,6 @@
 """Sums of kernel(distance) · ⟨residual, residual⟩ over pairs of rows, for many draws of outcomes.
 
-What depends on predictions alone, distances and kernel values, is computed once.
+Distances and kernel values depend on predictions alone and are computed once.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ def row_totals(rows: NullRows, kernel: Kernel, total_variation: bool, y: Any) ->
 
 @dataclass(frozen=True, eq=False)
 class BlockPairs:
-    """Pairs of rows inside consecutive blocks: who they are and w_i w_j k_ij of each."""
+    """Pairs of rows inside consecutive blocks, with w_i w_j k_ij of each pair."""
 
     rows: NullPairs | NullRows
     first: Ints
     second: Ints
     factor: Floats
+    weight: float  # Σ w_i w_j of the pairs
     variance: float  # of the sum over pairs of factor · ⟨r, r⟩, under the predictions
     largest: float  # what no block's sum is above
 
@@ -75,7 +76,7 @@ class BlockPairs:
     def of(
         cls, rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool, size: int
     ) -> BlockPairs:
-        """Meet the pairs of all whole blocks of ``size`` rows."""
+        """Compute the pairs of all complete blocks of ``size`` rows."""
         blocks = np.arange(len(rows.y) // size)[:, None] * size
         i, j = np.triu_indices(size, 1)
         first, second = (blocks + i).reshape(-1), (blocks + j).reshape(-1)
@@ -87,16 +88,18 @@ class BlockPairs:
             distance = lengths(rows.g[first] - rows.g[second], total_variation)
             variances, bound = _product_variances(rows.g[first], rows.g[second]), 2.0
         factor = kernel.of(distance)
+        weight = float(len(first))
         if rows.w is not None:
             w = unit_weights(rows.w)
             factor = factor * w[first] * w[second]
+            weight = float(np.sum(w[first] * w[second]))
         sums = factor.reshape(len(blocks), len(i)).sum(axis=1)
         variance = float(np.sum(factor**2 * variances))
         largest = bound * float(sums.max(initial=0.0))
-        return cls(rows, first, second, factor, variance, largest)
+        return cls(rows, first, second, factor, weight, variance, largest)
 
     def totals(self, y: Any) -> Floats:
-        """Sum over pairs, for (resamples, n) outcomes."""
+        """Return the sum over pairs, for (resamples, n) outcomes."""
         i, j = self.first, self.second
         if isinstance(self.rows, NullPairs):
             residual = np.where(y, self.rows.p - 1, self.rows.p)
@@ -109,7 +112,7 @@ class BlockPairs:
 
 
 def _product_variances(a: Floats, b: Floats) -> Floats:
-    """tr(C_a C_b) of each pair of rows, with covariances C = diag(g) − g gᵀ."""
+    """Return tr(C_a C_b) of each pair of rows, with covariances C = diag(g) − g gᵀ."""
     product = np.einsum("ij,ij->i", a, b)
     crossed = np.einsum("ij,ij,ij->i", a, a, b) + np.einsum("ij,ij,ij->i", a, b, b)
     return np.asarray(np.maximum(product - crossed + product**2, 0.0))

@@ -1,8 +1,8 @@
-"""Resamples of a binary problem that is sorted once: resampled rows, or drawn labels.
+"""Resamples of a binary problem that is sorted only once: resampled rows, or drawn labels.
 
-Rows in order of their score stay in that order however often each is drawn, so a resample is a
-count for every distinct score, and no resample needs a sort. Draws belong to places in that
-order: they do not depend on the order in which rows were given.
+Rows that are sorted by score stay sorted when some are drawn repeatedly. So a resample is a count
+for every distinct score, and needs no sort. Draws belong to positions in the sorted order, so they
+do not depend on the input order.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from trueup.engines.threads import run
 from trueup.estimators.base import Estimator
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.calibration_functions import of_outcomes
 from trueup.lens import Pairs
 from trueup.lens.induced import once
 
@@ -31,7 +32,7 @@ Resample = Callable[[np.uint64, Scratch], TiedScores]
 
 @dataclass(frozen=True, eq=False)
 class SortedPairs:
-    """Scores in order with what resamples of their rows need."""
+    """Sorted scores with the data that resamples of their rows need."""
 
     groups: TiedScores  # of the data as they are
     limit: Bits  # of each row, to draw its label
@@ -39,7 +40,7 @@ class SortedPairs:
 
     @classmethod
     def of(cls, pairs: Pairs) -> SortedPairs:
-        """Sort pairs with labels 0 and 1 and no weights; for not too many rows, once."""
+        """Sort pairs with labels 0 and 1 and no weights; the result is stored if it is small."""
         return pairs.once("sorted", lambda: cls._sorted(pairs))
 
     @classmethod
@@ -50,23 +51,34 @@ class SortedPairs:
         limit = np.repeat(limits_of(groups.value), groups.rank)
         return cls(groups, limit, np.repeat(code, rows_by_label.reshape(-1)))
 
+    @classmethod
+    def following(cls, pairs: Pairs, probs: Floats) -> SortedPairs:
+        """Sort pairs whose labels are drawn with other probabilities than their scores."""
+        groups = TiedScores.of(pairs)
+        order = np.lexsort((probs, pairs.p))  # draws must not depend on the order of rows
+        number = np.arange(len(groups.value), dtype=np.int32)
+        return cls(groups, limits_of(probs[order]), 2 * np.repeat(number, groups.rank))
+
     def with_drawn_labels(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
-        """Every label drawn from its score."""
+        """Draw every label with its score as probability."""
         value, rank = self.groups.value, self.groups.rank
         hits = engine.draws.draw_hits(self.limit, self.code, len(value), key, room)
         return TiedScores(value, rank, hits, rows=len(self.code), room=room)
 
     def with_drawn_rows(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
-        """As many rows, drawn with replacement."""
+        """Draw as many rows as there are, with replacement."""
         drawn = engine.draws.resample_scores(self.groups.value, self.code, key, room)
         n = len(self.code)
         return TiedScores(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
 
 
-def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | None:
-    """The problem a statistic looks at, sorted; None where it is of another kind.
+def sorted_problem(
+    statistic: Estimator, forecasts: Forecasts, law: Forecasts | None = None
+) -> SortedPairs | None:
+    """Return the sorted problem of a statistic; None for another kind of statistic.
 
-    It must look at one outcome a row, without weights, clusters and soft labels.
+    It must use one outcome per row, without weights, clusters and soft labels. Labels are drawn
+    from the predictions of ``law``, by default the forecasts themselves.
     """
     if not statistic.takes_ties:
         return None
@@ -75,18 +87,20 @@ def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | 
     lens = statistic.lens_for(forecasts)
     if not lens.one_outcome or lens.where is not None:  # a region holds a random number of rows
         return None
-    return SortedPairs.of(lens.problem(forecasts))
+    if law is None:
+        return SortedPairs.of(lens.problem(forecasts))
+    return SortedPairs.following(lens.problem(forecasts), of_outcomes(lens, forecasts, law))
 
 
 def values_of(statistic: Estimator, powers: Floats) -> Floats:
-    """Powers on the scale users read."""
+    """Return powers on the scale that users see."""
     return np.array([statistic.value_of(power) for power in powers.tolist()])
 
 
 def null_powers(
     statistics: Sequence[Estimator], problem: SortedPairs, seed: int, n_resamples: int
 ) -> list[Floats]:
-    """Power of each statistic of the data, then on drawn labels; computed once for each."""
+    """Return the power of each statistic for the data, then for drawn labels; computed once."""
     found: dict[Estimator, Floats] = once(problem, ("null powers", seed, n_resamples), dict)
     new = [each for each in statistics if each not in found]
     drawn = powers_of(new, problem.with_drawn_labels, seed, n_resamples)
@@ -101,7 +115,7 @@ def powers_of(
     seed: int,
     n_resamples: int,
 ) -> Floats:
-    """(statistics, resamples) powers: every resample is drawn once, for all of them."""
+    """Return (statistics, resamples) powers; every resample is drawn once for all of them."""
     if not statistics:
         return np.empty((0, n_resamples))
     keys = keys_of(seed, n_resamples)

@@ -35,7 +35,7 @@ FLAT = 1e-12  # differences of probabilities that are rounding alone
 
 
 class Block(NamedTuple):
-    """Some rows: distributions, the outcome of each, and weights."""
+    """Some rows: their distributions, outcomes and weights."""
 
     g: Floats
     y: Ints
@@ -45,16 +45,16 @@ class Block(NamedTuple):
 def spiegelhalter(
     forecasts: Forecasts, *, statistic: object, n_resamples: int, rng: Seed
 ) -> CalibrationTestResult:
-    r"""Test the Brier score against its mean and variance under the predictions, two-sided.
+    r"""Compare the Brier score with its mean under the predictions, in a two-sided test.
 
     :math:`z = \sum_i w_i d_i(y_i) / \sqrt{\sum_i w_i^2 \sum_k g_{ik} d_i(k)^2}` with
-    :math:`d_i(k) = 2(\sum_l g_{il}^2 - g_{ik})`, the squared distance of :math:`g_i` to outcome k
-    minus its mean; for scores :math:`d(y) \propto (y - p)(1 - 2p)`. A negative z means that the
+    :math:`d_i(k) = 2(\sum_l g_{il}^2 - g_{ik})`, the squared distance from :math:`g_i` to outcome
+    k, minus its mean; for scores :math:`d(y) \propto (y - p)(1 - 2p)`. A negative z means that the
     score is better than predicted, as for an underconfident model. The test detects overall over-
-    and underconfidence, and no error that leaves the mean score unchanged.
+    and underconfidence, but not errors that leave the mean Brier score unchanged.
 
-    The p-value is normal where the variance of the sum is at least 25 times the square of its
-    largest possible term, and found by drawing outcomes from the predictions otherwise.
+    The p-value is from the normal distribution if the variance of the sum is at least 25 times the
+    square of its largest possible term. Otherwise outcomes are drawn from the predictions.
     ``statistic`` may be a lens; by default `Binary` for 1-D probabilities, `Canonical` for a
     matrix.
 
@@ -77,6 +77,7 @@ def spiegelhalter(
         largest = max(largest, float(np.max(2 * w)))
         agree = agree and not own.any()
     notes: dict[str, Any] = {"excess": excess, "variance": variance}
+    drawn = None
     if variance == 0:  # nothing but one score is possible
         notes["reference"] = "certain"
         z = 0.0 if agree else math.copysign(math.inf, excess)
@@ -87,14 +88,15 @@ def spiegelhalter(
         pvalue = max(TINY, 2 * float(ndtr(-abs(z))))
     else:
         z = excess / math.sqrt(variance)
-        drawn = np.abs(_drawn_excesses(forecasts, lens, keys_of(seed_of(rng), n_resamples)))
-        notes |= resampling_notes(drawn)
-        pvalue = resampled_pvalue(abs(excess), drawn)
-    return CalibrationTestResult(z, pvalue, "spiegelhalter", null_of(lens), notes)
+        excesses = _drawn_excesses(forecasts, lens, keys_of(seed_of(rng), n_resamples))
+        notes |= resampling_notes(np.abs(excesses))
+        pvalue = resampled_pvalue(abs(excess), np.abs(excesses))
+        drawn = excesses / math.sqrt(variance)
+    return CalibrationTestResult(z, pvalue, "spiegelhalter", null_of(lens), notes, drawn)
 
 
 def _drawn_excesses(forecasts: Forecasts, lens: Lens, keys: Bits) -> Floats:
-    """Σ w d of outcomes drawn from the predictions, for each resample."""
+    """Return Σ w d of outcomes drawn from the predictions, for each resample."""
     sums, first = np.zeros(len(keys)), 0
     for block in _blocks(forecasts, lens):
         sums += _drawn_in_block(block, first, keys)

@@ -1,4 +1,4 @@
-"""T-Cal: a debiased squared error over bins of many widths, the worst width counts."""
+"""T-Cal: the largest debiased squared error over bins of many widths."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def tcal(
     :math:`T_b` in units of its standard deviation under the predictions, over the scales with at
     most n cells. (The paper uses up to n² cells, which hold single rows and carry no information.)
 
-    The p-value is that of the largest among outcomes drawn from the predictions, not the
-    paper's asymptotic threshold or its α/B for each scale, so the size is exact.
+    The p-value compares this maximum with that of outcomes drawn from the predictions. It does not
+    use the paper's asymptotic threshold or its α/B for each scale, so the false-positive rate is
+    exact.
 
     ``statistic`` may be a lens: by default `Binary` for 1-D probabilities, `TopLabel` for a
     matrix. A simplex of K outcomes needs 2^(K−1) rows.
@@ -59,6 +60,7 @@ def tcal(
     rows: Any = null_problem(lens, forecasts)
     scales = _score_scales(rows) if lens.induces == "pairs" else _simplex_scales(rows)
     notes: dict[str, Any] = {"reference": "certain"}
+    drawn = None
     if rows.certain:
         found = 0.0 if rows.possible else math.inf
         pvalue = certain_pvalue(rows.possible, n_resamples)
@@ -72,24 +74,24 @@ def tcal(
         known = scales.bins[scales.deviation > 0]
         notes["n_bins"] = int(known[int(np.argmax(ratios))])
         notes["ratios"] = dict(zip(known.tolist(), ratios.tolist(), strict=True))
-    return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes, drawn)
 
 
 class Scales(NamedTuple):
-    """Widths to look at: their numbers of bins, sd of each T_b, and T_b of (resamples, n)."""
+    """Scales to test: numbers of bins, the sd of each T_b, and T_b of (resamples, n) outcomes."""
 
     bins: Ints
     deviation: Floats
     sums: Callable[[Any], Floats]
 
     def ratios(self, sums: Floats) -> Floats:
-        """T_b in standard deviations, at the scales that have one."""
+        """Return T_b in standard deviations, for the scales with a positive one."""
         known = self.deviation > 0
         return np.asarray(sums[:, known] / self.deviation[known])
 
 
 def _score_scales(rows: NullPairs) -> Scales:
-    """Dyadic bins of sorted scores: those of a scale are pairs of those of the next finer."""
+    """Return dyadic bins of sorted scores; bins of a scale are pairs of the next finer bins."""
     finest = max(1, int(math.log2(len(rows.p))))
     cell = np.maximum(np.ceil(np.ldexp(rows.p, finest)).astype(np.int64) - 1, 0)
     starts, mass, deviation = [], [], []
@@ -118,10 +120,10 @@ def _score_scales(rows: NullPairs) -> Scales:
 
 
 def _simplex_scales(rows: NullRows) -> Scales:
-    """Dyadic cubes along each coordinate but the last."""
+    """Return dyadic cubes along each coordinate except the last."""
     n, m = rows.g.shape
     if 2 ** (m - 1) > n:
-        rule = f"one of at most {int(math.log2(n)) + 1} outcomes for T-Cal on {n} rows"
+        rule = f"a lens with at most {int(math.log2(n)) + 1} outcomes for T-Cal with {n} rows"
         hint = "TopLabel() has one score"
         raise must_be("lens", rule, Verbatim(f"{m} outcomes"), hint=hint)
     finest = max(1, int(math.log2(n) / (m - 1)))
@@ -157,7 +159,7 @@ def _vector_sums(cell: Ints, terms: Floats) -> Floats:
 
 
 def _simplex_variance(g: Floats, w: Floats, cell: Ints, mass: Floats) -> float:
-    """Σ_c (2/W_c²) Σ_{i ≠ j ∈ c} w_i² w_j² tr(C_i C_j), with covariances C = diag(g) − g gᵀ."""
+    """Return Σ_c (2/W_c²) Σ_{i ≠ j ∈ c} w_i² w_j² tr(C_i C_j), with C = diag(g) − g gᵀ."""
     squares = np.einsum("ij,ij->i", g, g)
     own = squares - 2 * np.einsum("ij,ij,ij->i", g, g, g) + squares**2  # tr(C_i C_i)
     order = np.argsort(cell, kind="stable")

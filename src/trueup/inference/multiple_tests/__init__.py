@@ -1,1 +1,1 @@
-"""Many questions at once: groups, classes and bins, with adjusted p-values."""
+"""Tests of many groups, classes and bins, with adjusted p-values."""

@@ -1,4 +1,4 @@
-"""P-values of many questions at once, adjusted so that chance finds are not taken for news."""
+"""Adjustment of the p-values of many tests, which limits false rejections."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from trueup.forecasts.arrays import as_floats, as_numpy, refuse
 def holm(pvalues: object) -> Floats:
     """Adjust p-values to limit the probability of any false rejection (Holm 1979).
 
-    The i-th smallest of m is multiplied by m − i + 1, then raised to the largest before it and
-    clipped at 1. The probability of any false rejection is then at most the level, however the
-    tests depend on each other. Use it if a single false rejection matters.
+    The i-th smallest of m p-values is multiplied by m − i + 1, raised to the largest one before it
+    if necessary, and clipped at 1. The probability of any false rejection is then at most the
+    level, for any dependence of the tests. Use it if a single false rejection matters.
 
     Parameters
     ----------
@@ -40,9 +40,10 @@ def holm(pvalues: object) -> Floats:
 def benjamini_hochberg(pvalues: object) -> Floats:
     """Adjust p-values to control the false discovery rate (Benjamini & Hochberg 1995).
 
-    The i-th smallest of m is multiplied by m / i, then lowered to the smallest after it. The
-    expected fraction of false rejections among all rejections stays below the level for independent
-    or positively dependent tests. Use it to select candidates among many tests.
+    The i-th smallest of m p-values is multiplied by m / i, and lowered to the smallest one after it
+    if necessary. The expected fraction of false rejections among all rejections stays below the
+    level for independent or positively dependent tests. Use it to select candidates among many
+    tests.
 
     Parameters
     ----------

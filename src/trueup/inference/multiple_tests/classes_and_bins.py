@@ -99,8 +99,8 @@ def class_pvalues(
 ) -> list[float]:
     """Test every class against the rest with a statistic of one column.
 
-    Where labels of whole rows can be counted in the bins of all classes at once, they are drawn
-    once for all classes.
+    If labels of whole rows can be counted in the bins of all classes at once, they are drawn once
+    for all classes.
     """
     of_all = binary.through(ClassWise())
     if forecasts.is_matrix and can_fuse(of_all, forecasts):
@@ -128,8 +128,8 @@ def bin_tests(
     """Test every bin: compare the sum of its labels with the sum of its scores.
 
     Use it to locate errors. Outcomes are drawn from the scores of each bin, which stay fixed, and
-    the absolute sum of score − label is compared with the sums of the draws. So every p-value is
-    exact, even in a bin with one row.
+    the absolute sum of score − label is compared with the sums of the draws. Every p-value is
+    therefore exact, even in a bin with one row.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def bin_tests(
 
 
 def with_adjusted(table: ResultTable) -> ResultTable:
-    """Put Holm's and Benjamini and Hochberg's p-values next to the column ``pvalue``."""
+    """Add the p-values of Holm and of Benjamini and Hochberg to the column ``pvalue``."""
     adjusted = {"adjusted_pvalue": holm, "pvalue_bh": benjamini_hochberg}
     found = {name: adjust(table["pvalue"]) for name, adjust in adjusted.items()}
     return ResultTable(table.columns() | found)

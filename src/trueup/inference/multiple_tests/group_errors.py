@@ -1,4 +1,4 @@
-"""Calibration group by group: errors, intervals and tests, and the group that is worst off."""
+"""Calibration by group: errors, intervals and tests, and the group with the largest error."""
 
 from __future__ import annotations
 

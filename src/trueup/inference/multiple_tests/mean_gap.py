@@ -1,4 +1,4 @@
-"""The mean gap of some rows, and the test that outcomes occur as often as predicted."""
+"""The mean gap of some rows, and the test of whether outcomes occur as often as predicted."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from trueup.lens import Pairs
 
 
 def gap_test(pairs: Pairs) -> dict[str, float]:
-    """Return the standard error of the mean of label − score if calibrated, and its p-value.
+    """Return the standard error of the mean of label − score under calibration, and its p-value.
 
-    The two-sided p-value is normal where the sum has a variance of at least 25 squares of its
-    largest term, and otherwise that of `frequency_pvalue`, which is valid for any number of rows.
+    The two-sided p-value is from the normal distribution if the variance of the sum is at least 25
+    times the square of its largest term. Otherwise it is that of `frequency_pvalue`, which is valid
+    for any number of rows.
     """
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     w = np.ones(len(p)) if pairs.w is None else pairs.w / pairs.w.max()
@@ -32,10 +33,10 @@ def gap_test(pairs: Pairs) -> dict[str, float]:
 def gap_interval(pairs: Pairs, confidence_level: float) -> dict[str, float]:
     """Return the interval of the mean of label − score among rows like these.
 
-    It is normal, with the larger of two standard errors: that of the differences and that of
-    `gap_test`, so that it covers 0 where the normal test does not reject. With few expected
-    outcomes, where neither is reliable, it also covers Wilson's interval of the rate minus the
-    mean score. This interval counts as many rows as would make the rate as uncertain.
+    It is a normal interval with the larger of two standard errors: that of the differences and that
+    of `gap_test`. So it covers 0 if the normal test does not reject. With few expected outcomes,
+    neither is reliable, and the interval also includes Wilson's interval of the rate minus the mean
+    score. The latter uses the number of rows for which the rate would be as uncertain.
     """
     p, y = pairs.p.astype(np.float64), pairs.y.astype(np.float64)
     w = np.ones(len(p)) if pairs.w is None else pairs.w / pairs.w.max()
@@ -55,13 +56,13 @@ def gap_interval(pairs: Pairs, confidence_level: float) -> dict[str, float]:
 
 
 def frequency_pvalue(p: Floats, y: Floats, w: Floats | None) -> float:
-    """Bound from above the two-sided p-value of how often a class occurred.
+    """Return an upper bound on the two-sided p-value of the number of outcomes of a class.
 
-    The smaller of two bounds on a tail. One is Bennett's, from the variance of the sum (Boucheron,
-    Lugosi & Massart 2013, theorem 2.9). The other, for rows without weights, is that of a binomial
-    with the mean score, from one outcome beyond the mean on: it has a larger spread than a sum of
-    outcomes with different probabilities (Hoeffding 1956, theorem 5). Closer to the mean, it is
-    Markov's.
+    It uses the smaller of two bounds on a tail. One is Bennett's, from the variance of the sum
+    (Boucheron, Lugosi & Massart 2013, theorem 2.9). The other is for rows without weights. At least
+    one outcome away from the mean, it is the tail of a binomial distribution with the mean score,
+    which has a larger variance than a sum of outcomes with different probabilities (Hoeffding 1956,
+    theorem 5). Closer to the mean, it is Markov's bound.
     """
     score = p.astype(np.float64)
     weight = np.ones(len(score)) if w is None else w / w.max()

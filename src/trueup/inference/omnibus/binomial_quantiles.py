@@ -1,4 +1,4 @@
-"""Binomial numbers from uniform ones: the same random numbers for every rate."""
+"""Binomial numbers from uniform numbers, which are the same for every rate."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ FARTHEST = 9.0  # standard deviations from the mean, and as many more counts, th
 
 @dataclass(frozen=True, eq=False)
 class Quantiles:
-    """Numbers in [0, 1), a row per binomial distribution, and the same of a normal one."""
+    """Uniform numbers, one row per binomial distribution, and their normal quantiles."""
 
     uniform: Floats
     normal: Floats
 
     @classmethod
     def drawn(cls, shape: tuple[int, int], rng: np.random.Generator) -> Quantiles:
-        """Draw numbers, one of each row in every part of [0, 1) of the same length.
+        """Draw numbers so that each row has one in every equally long part of [0, 1).
 
-        So they are spread more evenly than independent ones (McKay et al. 1979).
+        They are spread more evenly than independent numbers (McKay et al. 1979).
         """
         from scipy.special import ndtri
 
@@ -41,8 +41,8 @@ class Quantiles:
     def of_binomial(self, size: Floats, rate: Floats) -> Floats:
         """Return the quantiles of Binomial(size, rate) of each row.
 
-        Where the variance is 10 or more they are those of a normal distribution with the skewness
-        of the binomial (Cornish & Fisher 1938), which are no whole numbers.
+        If the variance is 10 or more, they are approximated by a normal distribution with the
+        skewness of the binomial (Cornish & Fisher 1938), and are not whole numbers.
         """
         found = np.empty(self.uniform.shape)
         variance = size * rate * (1 - rate)

@@ -1,9 +1,9 @@
-"""The omnibus statistics of rows in clusters: everything from sums of residuals by cluster.
+"""The omnibus statistics of rows in clusters, computed from sums of residuals by cluster.
 
-With R_gc the sum of w(y − p) of cluster g in cell c, the statistics of the data are those of
-R_c = Σ_g R_gc. Signs s_g of whole clusters keep what the rows of a cluster share:
-R_c = Σ_g s_g R_gc is one matrix product for all draws. With few clusters signs alone reject too
-often if scores are near 0 or 1, so labels are drawn as well: see `cluster_draws`.
+Let R_gc be the sum of w(y − p) of cluster g in cell c. The statistics of the data use R_c = Σ_g
+R_gc. Signs s_g of whole clusters preserve the dependence within a cluster, and R_c = Σ_g s_g R_gc
+is one matrix product for all draws. With few clusters, signs alone reject too often if scores are
+near 0 or 1, so labels are drawn as well: see `cluster_draws`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ MOST_GROUPS = 2048  # of clusters that change sign together, where there are mor
 
 
 class ClusterColumns:
-    """The columns of scores of rows in clusters, in cells: of a matrix the top labels come first.
+    """The columns of scores of rows in clusters, in cells; for a matrix, the top labels come first.
 
-    Rows stand in an order that does not depend on how they were given.
+    Rows are in an order that does not depend on the input order.
     """
 
     def __init__(self, forecasts: Forecasts) -> None:
@@ -69,13 +69,13 @@ class ClusterColumns:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What to say of the reference."""
+        """The notes on the reference distribution."""
         return about_clusters(self.n_clusters)
 
     def pools(self, seed: int, n_resamples: int) -> list[Floats]:
         """Return the statistics of the data, then of the draws, (1 + draws, columns, 6).
 
-        The first pool has draws of signs, the second, where `few_clusters`, draws of labels.
+        The first pool has draws of signs; the second, if `few_clusters` says so, of labels.
         """
         keys = keys_of(seed, 4 * n_resamples)
         pools = [self._of_signs(keys[:n_resamples])]
@@ -112,10 +112,10 @@ class ClusterColumns:
         return np.concatenate(found)
 
     def spread(self, residual: Floats) -> Floats:
-        """Return what each cluster, a row of residuals, adds to the mean statistics under signs.
+        """Return the contribution of each cluster (a row of residuals) to the mean under signs.
 
-        A quadratic form of signed sums is on average the sum of those of single clusters. Maxima
-        of sums, which are no quadratic forms, get the root of one that grows as they do.
+        The mean of a quadratic form of signed sums is the sum over single clusters. Maxima of sums,
+        which are not quadratic forms, get the root of one that grows as they do.
         """
         found = []
         for column, first, last in zip(self.columns, self.start[:-1], self.start[1:], strict=True):
@@ -123,7 +123,7 @@ class ClusterColumns:
         return np.stack(found, axis=1)
 
     def statistics(self, residual: Floats) -> Floats:
-        """Return the six statistics of every column, of each row of residuals of all cells."""
+        """Return the six statistics of every column, for each row of residuals of all cells."""
         return np.stack(
             [
                 column.cells.statistics(residual[:, first:last])
@@ -149,7 +149,7 @@ def _spread_of_cells(cells: OmnibusCells, residual: Floats) -> Floats:
 
 
 class ResidualSums:
-    """What the sums of w(y − p) by cluster and cell need besides the labels."""
+    """Data, apart from the labels, for the sums of w(y − p) by cluster and cell."""
 
     def __init__(self, columns: ClusterColumns, cluster: Ints, n_clusters: int) -> None:
         forecasts, order = columns.forecasts, columns.shared.order

@@ -20,7 +20,7 @@ from trueup.tables.score_cells import N_CELLS, CellMoments, cell_edges, cell_of,
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Scores of one column in cells: the cell of each row, and where each cell lies."""
+    """Scores of one column in cells: the cell of each row, and the bounds of each cell."""
 
     cells: OmnibusCells
     index: NDArray[np.uint8]  # of each row
@@ -47,7 +47,7 @@ class Column:
         return np.concatenate([self.cells.statistics(each) for each in residuals])
 
     def table(self, pairs: Pairs) -> BinTable:
-        """Return the cells as bins of the rows that they were made from."""
+        """Return the cells as bins of the rows that define them."""
         n_cells = len(self.cells.place)
         count, moments = np.zeros(n_cells, np.int64), np.zeros((7, n_cells))
         for block in row_blocks(len(pairs), 1):
@@ -60,7 +60,7 @@ class Column:
         return BinTable.from_sums(self.edges[1:-1], Sums(count, *moments))
 
     def strongest(self, part: int) -> dict[str, Any]:
-        """Describe one of the statistics of the data, by name and, for a scan, where it looks."""
+        """Describe one of the statistics of the data: its name and, for a scan, its location."""
         found: dict[str, Any] = {"part": NAMES[part]}
         if NAMES[part] == "range of scores":
             cells, start = self.cells, self.cells.merged
@@ -72,12 +72,12 @@ class Column:
 
 
 def values_of_column(column: Column, pairs: Pairs, keys: Bits) -> Floats:
-    """Return the six statistics of the data, then of labels drawn with each key."""
+    """Return the six statistics of the data, and of labels drawn with each key."""
     n_cells = len(column.cells.place)
     return column.values(sums_of_drawn_labels(pairs, column.index, n_cells, keys))
 
 
 def sums_in_cells(column: Column, pairs: Pairs) -> Floats:
-    """Return Σ y, or Σ w y, of each cell, of other labels for the scores of the column."""
+    """Return Σ y, or Σ w y, of each cell, for other labels with the scores of the column."""
     w = pairs.y if pairs.w is None else pairs.w * pairs.y
     return np.bincount(column.index, w, len(column.cells.place)).astype(np.float64)

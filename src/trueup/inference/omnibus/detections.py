@@ -1,4 +1,4 @@
-"""Which drawn labels the omnibus test would reject, if the rates of its cells were others."""
+"""Rejections of the omnibus test if the true rates of its cells were different."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ NORMAL = 25.0  # variance of the labels of a cell from which their sum is taken 
 
 @dataclass(frozen=True, eq=False)
 class WeightedCells:
-    """Moments of fine cells, with the mean weight of the rows of each, by their variance."""
+    """Moments of fine cells, with the variance-weighted mean weight of the rows of each."""
 
     moments: CellMoments
     unit: Floats
 
     @classmethod
     def from_pairs(cls, fine: CellMoments, pairs: Pairs) -> WeightedCells:
-        """Take the third power of weights from the rows; nothing else needs them."""
+        """Compute the mean weights from third powers of the weights, which nothing else needs."""
         if pairs.w is None:
             return cls(fine, np.ones(len(fine.w)))
         p = pairs.p.astype(np.float64, copy=False)
@@ -56,9 +56,9 @@ class ScaledCells:
     """The cells of the test for a multiple of the rows of the data, and draws of their labels.
 
     A cell has the weight W, the mean score f, the variance V of its residual and the unit u, the
-    mean weight of its rows by their variance. With N = V/(u² f(1 − f)) and a rate r its residual
-    is drawn as u (Binomial(N, r) − N r) + W(r − f). If r = f this has the variance of the
-    residual, and its skewness too, unless scores differ within the cell.
+    variance-weighted mean weight of its rows. With N = V/(u² f(1 − f)) and a rate r, its residual
+    is drawn as u (Binomial(N, r) − N r) + W(r − f). If r = f this has the variance of the residual,
+    and also its skewness unless scores differ within the cell.
     """
 
     cells: OmnibusCells
@@ -85,8 +85,8 @@ class ScaledCells:
     def statistics(self, gap: Floats, times: float, quantiles: Quantiles) -> Floats:
         """Return the statistics of drawn labels, (draws, 6), of residuals divided by √times.
 
-        ``gap`` is how far the rate of each fine cell is from its score, ``times`` the number of
-        rows as a multiple of that of the data, and ``quantiles`` the random numbers of each cell.
+        ``gap`` is the rate of each fine cell minus its score. ``times`` is the number of rows as a
+        multiple of that of the data, and ``quantiles`` holds the random numbers of each cell.
         """
         score = self.cells.score
         moved = np.bincount(self.group, self.weight_of_fine * gap) / self.weight
@@ -107,7 +107,7 @@ class ScaledCells:
 
 @dataclass(frozen=True, eq=False)
 class NullPool:
-    """Statistics of calibrated labels, in order, among which others are ranked."""
+    """Sorted statistics of calibrated labels, among which other statistics are ranked."""
 
     ordered: Floats
     scale: Floats
@@ -116,7 +116,7 @@ class NullPool:
 
     @classmethod
     def from_values(cls, values: Floats, n_resamples: int, level: float) -> NullPool:
-        """Rank statistics among each other, and find where the test begins to reject."""
+        """Rank statistics among each other, and compute the threshold of the test."""
         largest = np.max(np.abs(values), axis=0, where=np.isfinite(values), initial=0.0)
         scale = np.where(largest > 0, OFF_GRID * largest, 1.0)
         ordered = np.sort(np.round(values / scale, DIGITS), axis=0)
@@ -129,7 +129,7 @@ class NullPool:
     def combined(self, values: Floats, *, itself: bool = False) -> Floats:
         """Return Σ weight/p of each row, with the p-values that ``n_resamples`` draws would give.
 
-        ``itself`` says that the values are those of the pool.
+        ``itself`` means that the values are those of the pool.
         """
         rows = np.round(values / self.scale, DIGITS)
         pool, found = len(self.ordered), np.zeros(len(values))
@@ -140,17 +140,18 @@ class NullPool:
         return found
 
     def rejected(self, values: Floats) -> Outcomes:
-        """Whether the test rejects each row."""
+        """Return whether the test rejects each row."""
         return np.asarray(self.combined(values) > self.threshold * (1 + 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
 class OmnibusDetections:
-    """Which of many draws with moved rates the omnibus test rejects, at any number of rows.
+    """Rejections by the omnibus test for draws with changed rates, for any number of rows.
 
     Its p-values are ranks among calibrated labels of the same cells, combined as in the test.
-    Those labels are drawn once for each power of two of the rows of the data, and once for all
-    numbers of rows at which sums are nearly normal: the statistics have no unit.
+    Those labels are drawn once for each multiple of the rows of the data by a power of two. For all
+    numbers of rows at which sums are nearly normal they are drawn once, because the statistics have
+    no unit.
     """
 
     cells: WeightedCells
@@ -169,16 +170,16 @@ class OmnibusDetections:
 
     @cached_property
     def share(self) -> Floats:
-        """Each fine cell's part of the weight."""
+        """Fraction of the weight in each fine cell."""
         return np.asarray(self.cells.moments.w / self.cells.moments.w.sum())
 
     @cached_property
     def level(self) -> float:
-        """The largest p-value that rejects, which so few resamples can give."""
+        """The largest p-value at which the test rejects, given the number of resamples."""
         return math.floor(self.alpha * (1 + self.n_resamples) + 1e-9) / (1 + self.n_resamples)
 
     def detections(self, gap: Floats, rows: float, n_draws: int) -> Iterator[Outcomes]:
-        """Which draws are rejected if the rates of the fine cells are off by a gap, in parts."""
+        """Return which draws are rejected if fine cells' rates are off by a gap, in parts."""
         if self.level == 0:
             yield np.zeros(n_draws, np.bool_)
             return
@@ -204,7 +205,7 @@ class OmnibusDetections:
         return self._made[doublings]
 
     def _quantiles(self, n_draws: int) -> Quantiles:
-        """Return the same random numbers for every rate, so that errors are compared alike."""
+        """Return the same random numbers for every rate, so that errors are compared fairly."""
         if n_draws not in self._drawn:
             chance = np.random.default_rng(0)
             self._drawn[n_draws] = Quantiles.drawn((MOST_CELLS, n_draws), chance)
@@ -212,7 +213,7 @@ class OmnibusDetections:
 
     @cached_property
     def _most_doublings(self) -> int:
-        """Doublings of the rows from which nothing changes but the unit."""
+        """Number of doublings of the rows beyond which only the unit of the sums changes."""
         if not (self.cells.moments.variance > 0).any():
             return 0
         doublings = 0

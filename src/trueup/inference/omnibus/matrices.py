@@ -19,7 +19,7 @@ from trueup.lens.induced import already_made, once
 
 
 class MatrixColumns:
-    """The columns of a matrix and of its top labels, in cells."""
+    """The columns of a matrix and its top labels, in cells."""
 
     def __init__(self, forecasts: Forecasts) -> None:
         self.forecasts = forecasts
@@ -46,25 +46,25 @@ class MatrixColumns:
         return [column.inner for column in self.classes]
 
     def of_top(self, sums: Sums) -> Floats:
-        """Return the statistics of the top label, of the data and of draws."""
+        """Return the statistics of the top label, for the data and for draws."""
         return self.top.values(sums.of_top)
 
     def of_classes(self, sums: Sums) -> Floats:
-        """Return the statistics of every class, of the data and of draws."""
+        """Return the statistics of every class, for the data and for draws."""
         each = enumerate(self.classes)
         return np.stack([c.values(sums.of_class(k, c.inner)) for k, c in each], axis=1)
 
 
 def columns_of(forecasts: Forecasts) -> MatrixColumns:
-    """Return the columns of a matrix, made once."""
+    """Return the columns of a matrix, computed once."""
     return once(forecasts, "omnibus columns", lambda: MatrixColumns(forecasts))
 
 
 def draw_together(forecasts: Forecasts, statistics: Iterable[Any], keys: Bits) -> None:
     """Draw labels once for the omnibus test of a matrix and for statistics of all classes.
 
-    What comes of them is kept with the forecasts, and later used by `MatrixColumns.values` and
-    `powers_of_classes` for the same keys: it is the same as if each had drawn its own.
+    The results are stored with the forecasts and used by `MatrixColumns.values` and
+    `powers_of_classes` for the same keys. They are the same as if each had drawn its own labels.
     """
     columns, powers = columns_of(forecasts), [ClassPowers(s, forecasts) for s in statistics]
     inner = [columns.inner, *(each.inner for each in powers)]
@@ -77,7 +77,7 @@ def draw_together(forecasts: Forecasts, statistics: Iterable[Any], keys: Bits) -
 
 
 def _without_rows(column: Column) -> Column:
-    """Return a column without the cell of each row: drawn labels find theirs by the edges."""
+    """Return a column without the cell of each row, which drawn labels find by the edges."""
     return replace(column, index=column.index[:0])
 
 

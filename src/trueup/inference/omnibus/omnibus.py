@@ -40,8 +40,8 @@ def omnibus(
 ) -> CalibrationTestResult:
     r"""Combine six statistics of the same drawn labels; exact for any number of rows.
 
-    Scores fall into at most 45 cells with about the same number of rows. A cell has R, the sum of
-    w(y − p), its variance V = Σ w² p(1 − p), and the mean logit z. The statistics are
+    Scores are grouped into at most 45 cells with about the same number of rows. A cell has the sum
+    R of w(y − p), its variance V = Σ w² p(1 − p), and the mean logit z. The statistics are
 
     * :math:`(\sum R)^2`;
     * the Cox score test of intercept and slope;
@@ -53,15 +53,15 @@ def omnibus(
 
     Each has a p-value among all draws. :math:`h = \sum a/p` combines them with the weights
     a = 1½, 1½, ½, ½, 1½ and 1 (the weighted harmonic mean), and h is ranked among the draws again.
-    The data are treated as one more draw throughout, so no step costs validity.
+    The data are treated as one more draw in every step, so the p-value stays exact.
 
-    For a matrix three such h are combined with weights 3, ¼ and 2: that of the top labels, that
-    of the six statistics summed over classes, and that of all statistics of every class.
+    For a matrix, three such h are combined with weights 3, ¼ and 2: those of the top labels, of the
+    six statistics summed over classes, and of all statistics of every class.
 
-    An observed outcome that had probability 0 gives the smallest p-value there is. In ``notes``,
-    the parts of "one class" are the smallest p-values of any class, which are no p-values of tests.
+    An observed outcome with probability 0 gives the smallest possible p-value. In ``notes``,
+    the parts of "one class" are the smallest p-values over classes, which are not valid p-values.
 
-    If rows come in clusters, their signs take the place of drawn labels, and the test is
+    If rows come in clusters, cluster signs replace drawn labels, and the test is
     asymptotic in the number of clusters: see `clusters`.
 
     References
@@ -113,7 +113,7 @@ def _of_lens(
 def _weakest(
     found: list[CalibrationTestResult], shared: SharedDraws | None
 ) -> CalibrationTestResult:
-    """Return the only result, or of those by signs and by labels the one whose p-value counts."""
+    """Return the only result or, of the results by signs and by labels, the decisive one."""
     if shared is None or len(found) == 1:
         return found[0]
     by_signs, by_labels = found
@@ -122,7 +122,7 @@ def _weakest(
 
 
 def _clusters_of(lens: Lens, forecasts: Forecasts) -> NDArray[Any] | None:
-    """Return the cluster of each row that the lens looks at."""
+    """Return the cluster of each row that the lens uses."""
     if forecasts.clusters is None or lens.where is None:
         return forecasts.clusters
     return forecasts.clusters[lens.inside(lens.everywhere.problem(forecasts).p)]
@@ -203,15 +203,15 @@ def _parts(pvalues: Floats) -> dict[str, float]:
 
 def _result(combined: Floats, null: str, notes: dict[str, Any]) -> CalibrationTestResult:
     pvalue = float(pooled_pvalues(combined[:, None])[0, 0])
-    return CalibrationTestResult(
-        float(combined[0]), pvalue, "omnibus", null, notes | resampling_notes(combined[1:])
-    )
+    drawn = combined[1:]
+    notes = notes | resampling_notes(drawn)
+    return CalibrationTestResult(float(combined[0]), pvalue, "omnibus", null, notes, drawn)
 
 
 def _without_draws(
     possible: bool, null: str, n_resamples: int, clusters: NDArray[Any] | None
 ) -> CalibrationTestResult:
-    """Return the result where draws say nothing: an outcome of probability 0 refutes the model."""
+    """Return the result if draws are constant: an outcome with probability 0 refutes the model."""
     notes: dict[str, Any] = {"n_resamples": n_resamples}
     if clusters is not None:
         notes |= about_clusters(len(np.unique(clusters)))

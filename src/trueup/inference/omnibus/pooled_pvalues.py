@@ -1,8 +1,8 @@
-"""P-values of several statistics from the same draws, and one of them together.
+"""P-values of several statistics from the same draws, and their combined p-value.
 
-The data and the draws form one pool, and every row of it is treated alike. If the model is
-calibrated the data are one more draw, so each p-value is exact for any number of rows, and so is
-the combined one.
+The data and the draws form one pool, and all its rows are treated in the same way. If the model is
+calibrated, the data are one more draw. So each p-value, and the combined one, is exact for any
+number of rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FAR_BEYOND = 10
 
 
 def pooled_pvalues(values: Floats) -> Floats:
-    """Return the share of the pool, itself included, that is as large as each row, (rows, k)."""
+    """Return the fraction of the pool that is at least as large as each row, (rows, k)."""
     share = np.empty(values.shape)
     for first in range(0, values.shape[1], AT_ONCE):
         some = slice(first, first + AT_ONCE)
@@ -30,7 +30,7 @@ def pooled_pvalues(values: Floats) -> Floats:
 
 
 def _shares(values: Floats) -> Floats:
-    """Return the share of each row's values that are as large as each of them."""
+    """Return the fraction of each row's values that are at least as large as each of them."""
     largest = np.max(np.abs(values), axis=1, where=np.isfinite(values), initial=0.0)
     scale = np.where(largest > 0, OFF_GRID * largest, 1.0)
     rounded = np.round(values / scale[:, None], DIGITS)
@@ -57,7 +57,7 @@ def harmonic(pvalues: Floats) -> Floats:
 def pvalues_of_each(values: Floats, drawn: Floats) -> Floats:
     """Return the combined p-value of each row of ``values``, in a pool of it and ``drawn`` alone.
 
-    It is that of one test per row. Only the ranks among the draws are the same for all rows.
+    Every row is a separate test. The ranks among the draws are computed once for all rows.
     """
     pool = 1 + len(drawn)
     largest = np.max(np.abs(drawn), axis=0, where=np.isfinite(drawn), initial=0.0)

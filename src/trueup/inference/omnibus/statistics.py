@@ -1,7 +1,7 @@
-"""Six statistics of the residuals of a few cells, each sensitive to another kind of error.
+"""Six statistics of the residuals of a few cells, each sensitive to a different kind of error.
 
-All are quadratic forms or maxima of R, the sum of w(y − p) of each cell, so one table of R, of the
-data and of every draw, gives them all at once.
+All are quadratic forms or maxima of R, the sum of w(y − p) of each cell, so they are computed from
+one table of R for the data and all draws.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ FLOOR = 0.002  # share of the whole variance that a range has at least, so that 
 ROWS_AT_ONCE = 128  # their products stay in a cache, and below what BLAS shares out to threads
 SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
 SAME_LOGIT = 1e-12
+LEAST_VARIANCE = 1e-290  # of all cells, for the kernel: ratios to a smaller one would overflow
 
 
 @dataclass(frozen=True, eq=False)
 class OmnibusCells:
-    """At most 45 cells of scores with about equally many rows each, made of whole fine cells.
+    """At most 45 cells of scores, made of whole fine cells, with about the same number of rows.
 
     Attributes
     ----------
     place
-        Number of each cell among those asked for; cells without rows are left out.
+        Number of each cell among the requested cells; empty cells are dropped.
     score, logit
         Mean score, and the mean logit of the fine cells weighted by their variances.
     variance
@@ -68,9 +69,9 @@ class OmnibusCells:
     def from_moments(
         cls, fine: CellMoments, n_rows: float | None = None
     ) -> tuple[OmnibusCells, Ints]:
-        """Group fine cells by their place in the order of rows; also return the cell of each.
+        """Group fine cells by rank of their rows; also return the cell of each fine cell.
 
-        There are as many groups as for ``n_rows`` rows, by default those of the fine cells.
+        The number of groups is that for ``n_rows`` rows (default: the rows of the fine cells).
         """
         n = int(fine.count.sum() if n_rows is None else n_rows)
         n_groups = MERGED * int(np.clip(n // (MERGED * ROWS_PER_CELL), 1, MOST_CELLS // MERGED))
@@ -93,19 +94,24 @@ class OmnibusCells:
         return cells, np.repeat(np.arange(len(first)), np.diff(np.r_[first, len(place)]))
 
     def residuals(self, label: NDArray[Any]) -> Floats:
-        """Return Σ w(y − p) from Σ w y: by one rule for the data and for drawn labels.
+        """Return Σ w(y − p) from Σ w y, in the same way for the data and for drawn labels.
 
-        Equal labels must give equal residuals, or the data differ from draws by rounding alone.
+        Equal labels must give equal residuals, so that rounding does not distinguish data and
+        draws. So a sum of weights that differs from that of the data, or from the largest
+        possible one, only by rounding is taken to be equal to it.
         """
         beyond = np.subtract(label, self.upper, dtype=np.float64)
         if label.dtype.kind == "f":  # counts are exact
-            beyond[np.abs(beyond) <= SAME_WEIGHT * self.upper] = 0.0
+            same = SAME_WEIGHT * self.upper
+            of_data = self.label - self.upper
+            beyond = np.where(np.abs(beyond - of_data) <= same, of_data, beyond)
+            beyond[np.abs(beyond) <= same] = 0.0
         beyond -= self.offset
         return np.asarray(beyond)
 
     @cached_property
     def residual(self) -> Floats:
-        """Σ w(y − p) of each cell, of the data."""
+        """Return Σ w(y − p) of each cell for the data."""
         return self.residuals(self.label)
 
     @cached_property
@@ -116,16 +122,22 @@ class OmnibusCells:
 
     @cached_property
     def merged_variance(self) -> Floats:
-        """Σ w² p(1 − p) of each merged cell."""
-        return np.asarray(self._merging @ self.variance)
+        """Return Σ w² p(1 − p) of each merged cell."""
+        return self._merge(self.variance)
 
     @cached_property
-    def _merging(self) -> Floats:
-        """Return the cells of each merged cell, as 0 and 1."""
-        number = np.arange(len(self.place))
-        ends = np.r_[self.merged[1:], len(number)]
-        inside = (number >= self.merged[:, None]) & (number < ends[:, None])
-        return np.asarray(inside, np.float64)
+    def _merging(self) -> list[tuple[Ints, Ints]]:
+        """Return which merged cells have a second cell and that cell, then the same for a third."""
+        size = np.diff(np.r_[self.merged, len(self.place)])
+        larger = [np.flatnonzero(size > k) for k in range(1, MERGED)]
+        return [(some, self.merged[some] + k) for k, some in enumerate(larger, 1)]
+
+    def _merge(self, r: Floats) -> Floats:
+        """Return the sum over the cells of each merged cell, in the same order for any columns."""
+        total = r[self.merged]
+        for some, cell in self._merging:
+            total[some] += r[cell]
+        return total
 
     @cached_property
     def kernel(self) -> Floats:
@@ -138,6 +150,7 @@ class OmnibusCells:
         whole = float(self.variance.sum())
         if whole == 0:
             return np.zeros((len(self.place), len(self.place)))
+        whole = max(whole, LEAST_VARIANCE)
         distance = (self.place[:, None] - self.place) / (self.n_places * KERNEL_WIDTH)
         covariance = KERNEL_SIGNAL / whole * np.exp(-(distance**2) / 2)
         inverse = np.linalg.solve(np.eye(len(distance)) + covariance * self.variance, covariance)
@@ -146,7 +159,7 @@ class OmnibusCells:
 
     @cached_property
     def intercept_and_slope(self) -> Floats:
-        """The two directions of the Cox score: 1, and the logit minus its mean by variance."""
+        """Return the two directions of the Cox score: 1, and the logit minus its weighted mean."""
         whole = float(self.variance.sum())
         center = float(self.variance @ self.logit) / whole if whole > 0 else 0.0
         z = self.logit - center
@@ -155,25 +168,34 @@ class OmnibusCells:
 
     @cached_property
     def _per_sd(self) -> tuple[Floats, Floats, Floats]:
-        """1/√V of both directions, of merged cells, and of the runs of merged cells."""
+        """Return 1/√V of both directions, of merged cells, and of the runs of merged cells."""
         of_both = self.intercept_and_slope**2 @ self.variance
         return per_sd(of_both), per_sd(self.merged_variance), run_weights(self.merged_variance)
 
     def cox_score(self, r: Floats) -> Floats:
         """Return U' V⁻¹ U of each column of ``r``, for U = Σ (R, R z), z the centered logit."""
-        return _squares(self.intercept_and_slope @ r, self._per_sd[0])
+        return _squares(self._cox_sums(r), self._per_sd[0])
+
+    def _cox_sums(self, r: Floats) -> Floats:
+        """Return Σ R and Σ R z of each column, which do not depend on the columns next to it.
+
+        A product by BLAS adds in an order that depends on the number of columns. If terms cancel,
+        the sum may be little more than rounding, which would distinguish data and equal draws.
+        """
+        return np.asarray(np.einsum("rc,kc->kr", r.T, self.intercept_and_slope))
 
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
         found = np.empty((len(NAMES), len(residual)))
-        _, of_merged, of_runs = self._per_sd
+        of_both, of_merged, of_runs = self._per_sd
         running = _lower_triangle(len(self.place))
         for first, last in steps(len(residual), ROWS_AT_ONCE):
             r = residual[first:last].T  # cells first: sums over cells then add whole rows
-            sums, merged = running @ r, self._merging @ r
+            sums, merged = running @ r, self._merge(r)
             some = found[:, first:last]
-            some[0] = sums[-1] ** 2
-            some[1] = self.cox_score(r)
+            both = self._cox_sums(r)
+            some[0] = both[0] ** 2
+            some[1] = _squares(both, of_both)
             some[2] = np.maximum(sums.max(axis=0), 0) - np.minimum(sums.min(axis=0), 0)
             some[3] = _squares(merged, of_merged)
             some[4] = np.einsum("cr,cr->r", self.kernel @ r, r)
@@ -182,16 +204,16 @@ class OmnibusCells:
 
 
 def run_weights(variance: Floats) -> Floats:
-    """Return 1/√V of every run inside it and 0 outside, (runs, cells): their sums with R are R/√V.
+    """Return 1/√V of every run inside it and 0 outside, (runs, cells): times R it gives R/√V.
 
-    The variance of a run is never tiny next to that of all cells.
+    The variance of a run has a lower limit relative to that of all cells.
     """
     runs = _runs(len(variance))
     return runs * per_sd(runs @ variance + FLOOR * variance.sum())[:, None]
 
 
 def scan(r: Floats, variance: Floats) -> Floats:
-    """Return the largest |R|/√V over runs of neighboring cells, of each column of ``r``."""
+    """Return the largest |R|/√V over runs of neighboring cells, for each column of ``r``."""
     return _largest(run_weights(variance), r)
 
 
@@ -211,7 +233,7 @@ def strongest_run(r: Floats, variance: Floats) -> tuple[int, int]:
 
 @cache
 def _lower_triangle(n: int) -> Floats:
-    """Return what makes running sums; `np.cumsum` along the first axis takes longer."""
+    """Return the matrix for running sums; `np.cumsum` along the first axis takes longer."""
     return np.tri(n)
 
 
@@ -230,13 +252,13 @@ def _runs(n: int) -> Floats:
 
 
 def per_sd(variance: Floats) -> Floats:
-    """1/√V; 0 where nothing varies."""
+    """Return 1/√V, or 0 if V is 0."""
     sd = np.sqrt(variance)
     return np.divide(1, sd, out=np.zeros(len(sd)), where=sd > 0)
 
 
 def _squares(r: Floats, scale: Floats) -> Floats:
-    """Σ R²/V of each column; where nothing varies, 0 for a residual of 0, else infinity."""
+    """Return Σ R²/V of each column; for V = 0, a term is 0 if the residual is 0, else infinity."""
     with np.errstate(over="ignore"):  # by a variance of nearly nothing
         standard = r * scale[:, None]
         total = np.einsum("cr,cr->r", standard, standard)

@@ -67,7 +67,7 @@ def pyarrow_for(shown: str) -> Any:
         import pyarrow.ipc
     except ImportError:
         raise CapabilityError(
-            f"{shown}: Arrow and Feather files need pyarrow. Hint: pip install trueup[arrow]."
+            f"{shown}: Arrow and Feather files need pyarrow. Hint: pip install pyarrow."
         ) from None
     return pyarrow
 

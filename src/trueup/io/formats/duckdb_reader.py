@@ -85,7 +85,7 @@ def interruptible() -> Iterator[None]:
 
 
 def text(value: str) -> str:
-    """A text as SQL writes it."""
+    """Return a text as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"
 
 

@@ -30,6 +30,8 @@ class JsonLinesTable(Table):
         if not first:
             raise refusal(self.shown, "holds no records")
         names = dict.fromkeys(name for _, record in first for name in record)
+        if not names:
+            raise refusal(self.shown, "has no columns")
         self.names = self._checked_names(names)
         lines = len(first) * self.source.path.stat().st_size / self._bytes_of(first)
         # Each time is a pass over the whole file: as few as memory allows.
@@ -155,7 +157,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def natural(values: list[Any]) -> NDArray[Any]:
-    """Values as numbers or booleans where all are such (null as NaN), else as objects."""
+    """Return values as numbers or booleans if all are (null becomes NaN), else as objects."""
     kinds = {type(value) for value in values}
     missing = type(None) in kinds
     kinds.discard(type(None))

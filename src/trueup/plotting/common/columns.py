@@ -1,4 +1,4 @@
-"""What figures read from tables: columns that must be there, as numbers to draw."""
+"""Required columns of the tables that figures plot, read as numbers."""
 
 from __future__ import annotations
 

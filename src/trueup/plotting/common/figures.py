@@ -24,12 +24,14 @@ EDGE = 3.0  # pixels between labels and what is next to them
 
 
 class NotebookFigure(Figure):
-    """A figure that pyplot does not know of, and that a notebook shows, as it does its axes."""
+    """A figure outside pyplot that a notebook displays, also through its axes."""
 
     @classmethod
     def of_size(cls, size: tuple[float, float]) -> Self:
         """Return an empty figure of a size in inches that makes room for all text."""
         figure = cls(figsize=size, layout="constrained")
+        layout: Any = figure.get_layout_engine()
+        layout.set(w_pad=MARGIN, h_pad=MARGIN)
         FigureCanvasAgg(figure)
         return figure
 

@@ -1,4 +1,4 @@
-"""Names of many groups along an axis: shortened, but never to the same text; and their order."""
+"""Names of many groups along an axis: their order, and shortened texts that stay distinct."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _around_digits(texts: list[str]) -> list[str]:
 
 
 def _value(name: Any) -> Any:
-    """Return a date or number that a name is; None if it is neither."""
+    """Return the value of a name that is a date or a number; None for other names."""
     if isinstance(name, date):
         return name.isoformat()
     if isinstance(name, np.datetime64):

@@ -9,7 +9,7 @@ import numpy as np
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.plotting.common.columns import Flags, Floats
-from trueup.plotting.common.style import number_axis, percent
+from trueup.plotting.common.style import inches_of, number_axis, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +20,12 @@ FULL = (0.0, 1.0)
 BEYOND = 0.01  # share of the rows that may lie beyond a zoomed axis
 NARROW = 1 / 3  # rows that take less of the axis than this are zoomed in on
 WIDE = 2 / 3  # points that take more of it are not, however narrow the rows lie
+SPREADS = 2.0  # standard deviations of the rows of a bin to either side of their mean
 PAD = 0.03  # beyond the outermost points, as a share of the range
 INCHES_PER_TICK = 0.42
+LABEL_INCHES = 2.0  # of what the label says of the zoom
+OF_DATA = 0.65  # of the height of small axes, without strip and labels
+ROOM_FOR_LEGEND = 0.5  # inches by which a place must be wider than high
 
 
 def check_zoom(zoom: object) -> None:
@@ -38,6 +42,7 @@ def limits_of(
     score: Floats,
     share: Floats,
     *heights: Floats,
+    spread: Floats | float = 0.0,
     before: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
     """Return the limits of an axis of scores, so that what is drawn at them has room as well.
@@ -50,6 +55,8 @@ def limits_of(
         Points in increasing order of the score, and their shares of the rows.
     heights
         What else is drawn at each point, on the same scale as the score; NaN for nothing.
+    spread
+        Standard deviation of the scores at each point, if it stands for several.
     before
         Limits that the axes have already, which are included.
     """
@@ -60,7 +67,8 @@ def limits_of(
         return limits
     kept = np.flatnonzero(most_rows(share))
     first, last = kept[0], kept[-1]
-    if score[last] - score[first] >= NARROW:
+    around = SPREADS * np.broadcast_to(spread, score.shape)
+    if score[last] + around[last] - (score[first] - around[first]) >= NARROW:
         return limits
     drawn = np.concatenate([score[kept], *(height[kept] for height in heights)])
     closer = _closer(float(np.nanmin(drawn)), float(np.nanmax(drawn)))
@@ -135,6 +143,26 @@ def about_zoom(limits: tuple[float, float], beyond: float, rest: str = "") -> st
         return f"\n(zoomed in; {shown} of rows beyond)"
     full = limits[0] <= 0 and limits[1] >= 1
     return "" if full else f"\n(zoomed in{rest})"
+
+
+def inches_of_square(axes: Axes) -> tuple[float, float]:
+    """Return about how long both axes are where one unit is as long on either."""
+    width, height = inches_of(axes)
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    side = OF_DATA * height
+    return min(width, side * (right - left) / (high - low)), side
+
+
+def has_room_beside(axes: Axes) -> bool:
+    """Whether small axes with a diagonal at 45 degrees leave room for a legend to the right."""
+    width, height = inches_of(axes)
+    return width - height > ROOM_FOR_LEGEND
+
+
+def label_scores(axes: Axes, bottom: Axes, what: str, about: str) -> None:
+    """Label the axis of scores; below narrow axes a long label starts at their left side."""
+    narrow = inches_of_square(axes)[0] < LABEL_INCHES and axes.get_aspect() == 1
+    bottom.set_xlabel(f"{what}{about}", loc="left" if narrow and about else "center")
 
 
 def ticks_by_size(axes: Axes, inches: tuple[float, float]) -> None:

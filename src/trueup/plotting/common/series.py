@@ -22,7 +22,7 @@ MARKS = 12  # number of marks, about, on a line with more points than this
 
 
 def named_tables(argument: str, tables: object, *columns: str) -> dict[str, ResultTable]:
-    """Return tables by name, each with these columns and a row or more.
+    """Return tables by name, each with these columns and at least one row.
 
     A single table has the name "", because it need not be distinguished from others.
     """
@@ -72,7 +72,7 @@ def series_axes(ax: Axes | None, series: int) -> Axes:
 
 
 def legend_of_series(ax: Axes) -> None:
-    """Put the legend next to the data; for very many series, the first and how many follow."""
+    """Place the legend next to the data; of very many series, list the first and count the rest."""
     from matplotlib.lines import Line2D
 
     handles = ax.get_legend_handles_labels()[0]

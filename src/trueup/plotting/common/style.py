@@ -7,6 +7,7 @@ in grayscale.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,7 +43,8 @@ SMALL = "small"  # size of remarks and legends, relative to the reader's own set
 LONGEST_NAME = 28
 
 SMALLEST, LARGEST = 1.0, 100.0  # sides of a figure, in inches
-COMPACT_WIDTH, COMPACT_HEIGHT = 3.4, 2.4  # in inches: smaller axes have their legend inside
+SMALLEST_IN_FULL = 1e-6  # of numbers that are not written with a power of ten
+COMPACT_WIDTH, COMPACT_HEIGHT = 3.4, 2.8  # in inches: smaller axes have their legend inside
 LABEL, TICK, TINY = 8.0, 7.0, 6.5  # sizes of text there, in points
 
 
@@ -76,15 +78,15 @@ def need_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        message = "Figures need matplotlib. Hint: pip install trueup[plot]."
+        message = "Figures need matplotlib. Hint: pip install matplotlib."
         raise CapabilityError(message) from None
 
 
 def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return the axes that were given, or those of a new figure, of a size in inches.
+    """Return the axes that were passed, or those of a new figure with a size in inches.
 
-    A new figure is not registered anywhere, so it goes when its last axes go. It makes room for its
-    text; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
+    A new figure is not registered with pyplot, so it is freed together with its axes. It makes room
+    for its text; ``axes.figure.savefig(path)`` saves it, and notebooks show both.
     """
     need_matplotlib()
     from matplotlib.axes import Axes
@@ -146,18 +148,32 @@ def check_size(size: object) -> None:
         return
     pair = isinstance(size, tuple | list) and len(size) == 2 and all(map(is_number, size))
     if not pair or not all(SMALLEST <= inches <= LARGEST for inches in size):  # type: ignore[attr-defined]
-        rule = f"two numbers of inches from {SMALLEST:g} to {LARGEST:g}, width and height"
+        rule = f"a pair (width, height) in inches, each from {SMALLEST:g} to {LARGEST:g}"
         raise must_be("size", rule, size)
 
 
 def number(value: float) -> str:
     """Return a number for a figure, to three digits, with a proper minus.
 
-    >>> number(0.039784), number(-0.5), number(12345.6)
-    ('0.0398', '−0.5', '12346')
+    >>> number(0.039784), number(-0.5), number(12345.6), number(1.384e-5)
+    ('0.0398', '−0.5', '12346', '0.0000138')
     """
-    large = abs(value) >= 1000
-    return (f"{value:.0f}" if large else f"{value:.3g}").replace("-", "−")
+    size = abs(value)
+    if SMALLEST_IN_FULL <= size < 1e-4:
+        text = f"{value:.{2 - math.floor(math.log10(size))}f}".rstrip("0")
+    else:
+        text = f"{value:.0f}" if size >= 1000 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def in_words(pvalue: float, resamples: float = math.inf) -> str:
+    """Return a p-value; the smallest that `resamples` can give is a bound.
+
+    >>> in_words(0.0123), in_words(0.001, 999)
+    ('p = 0.0123', 'p ≤ 0.001')
+    """
+    least = pvalue * (1 + resamples) <= 1 + 1e-9
+    return f"p {'≤' if least else '='} {number(pvalue)}"
 
 
 def percent(value: float) -> str:
@@ -184,7 +200,9 @@ def number_axis(axis: Axis) -> None:
     """Write numbers along an axis in full, never as a distance from one of them."""
     from matplotlib.ticker import ScalarFormatter
 
-    axis.set_major_formatter(ScalarFormatter(useOffset=False))
+    formatter = ScalarFormatter(useOffset=False)
+    formatter.set_powerlimits((round(math.log10(SMALLEST_IN_FULL)), 7))
+    axis.set_major_formatter(formatter)
 
 
 def legend_beside(

@@ -25,6 +25,7 @@ from trueup.plotting.common.style import (
     tidy,
 )
 from trueup.plotting.row_charts.rows import (
+    CONSERVATIVE,
     INCHES_A_ROW,
     PLAIN,
     TOO_HIGH,
@@ -47,7 +48,9 @@ WIDTH = 6.8
 MOST_NAMED = 40  # rows that still have names one can read
 MOST_ORDERED = 31  # groups, such as the days of a month
 WORST_NAMED = 20
-LABEL_INCHES = 0.75  # below an axis: numbers, and two lines of label
+LONGEST_ALONE = 48  # letters of a name in a figure of its own, which is as wide as it takes
+INCHES_A_LETTER = 0.075
+LABEL_INCHES = 0.65  # below an axis: numbers, and two lines of label
 OVERVIEW = "all of them"
 
 
@@ -111,8 +114,8 @@ def plot_group_errors(
 
     Up to 31 dates or numbers stay in their order; other groups are sorted by their error, the
     largest first. With more than 40 groups, the 20 worst are plotted with their names, and all
-    of them as a curve in a strip below. Long names lose what all share, and never become the
-    same.
+    of them as a curve in a strip below. Long names are shortened by what they have in common, and
+    stay distinct.
 
     Parameters
     ----------
@@ -167,9 +170,10 @@ def _drawn(
     rows = Rows.of(columns, one, pvalue="adjusted_pvalue", in_order=in_order)
     shown = _named(len(rows))
     strip_inches = 1.4 if shown < len(rows) else 0.0
-    axes = on(ax, (WIDTH, 1.1 + INCHES_A_ROW * max(shown, 3) + strip_inches))
+    names = _names(columns, rows, one, LONGEST_NAME if ax is not None else LONGEST_ALONE)
+    wider = max(0, max(map(len, names), default=0) - LONGEST_NAME) * INCHES_A_LETTER
+    axes = on(ax, (WIDTH + wider, 1.1 + INCHES_A_ROW * max(shown, 3) + strip_inches))
     kinds = rows.kinds()
-    names = _names(columns, rows) if one == "group" else distinct_words(rows.names, LONGEST_NAME)
     draw_rows(axes, rows, kinds, names[:shown], alpha)
     limit_errors(axes, rows)
     axes.set_xlabel(measure)
@@ -185,12 +189,12 @@ def _named(count: int) -> int:
     return count if count <= MOST_NAMED else WORST_NAMED
 
 
-def _names(columns: ResultTable, rows: Rows) -> list[str]:
-    """Names with the number of rows, where that is known."""
-    if "n" not in columns:
-        return distinct_words(rows.names, LONGEST_NAME)
+def _names(columns: ResultTable, rows: Rows, one: str, longest: int) -> list[str]:
+    """Names, of groups with the number of rows where that is known."""
+    if one != "group" or "n" not in columns:
+        return distinct_words(rows.names, longest)
     sizes = numbers(columns, "n")[rows.order]
-    names = distinct_words(rows.names, LONGEST_NAME - 8)
+    names = distinct_words(rows.names, longest - 8)
     return [f"{name} (n = {size:,.0f})" for name, size in zip(names, sizes, strict=True)]
 
 
@@ -208,7 +212,7 @@ def _strip(axes: Axes, rows: Rows, what: str) -> None:
     strip.plot(rank, rows.value, color=INK, linewidth=1.4)
     strip.set_xlim(0.5, len(rows) + 0.5)
     strip.set_ylim(min(0.0, float(rows.value.min())), 1.08 * highest(rows.value))
-    strip.set_xlabel(f"all {len(rows)} {what} by decreasing error (shaded: shown above)")
+    strip.set_xlabel(f"all {len(rows):,} {what} by decreasing error (shaded: shown above)")
     strip.set_ylabel("error")
     strip.locator_params(axis="y", nbins=3)
     number_axis(strip.yaxis)
@@ -226,7 +230,10 @@ def _explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None)
         used = []
     handles = [Line2D([], [], color=k.colour, marker=k.marker, label=k.label, **dot) for k in used]
     if not (np.isnan(rows.low[:shown]).all() or np.isnan(rows.high[:shown]).all()):
-        handles.append(Line2D([], [], color=MUTED, linewidth=1.6, label="interval"))
+        rejected = rows.pvalue[:shown] <= (0.0 if alpha is None else alpha)
+        reach = rejected & (rows.low[:shown] == 0)
+        label = f"interval,\n{CONSERVATIVE}" if reach.any() else "interval"
+        handles.append(Line2D([], [], color=MUTED, linewidth=1.6, label=label))
     if alpha is not None and not np.isnan(rows.pvalue).all():
         said = f"filled: adjusted\np-value ≤ {percent(alpha)}"
         hollow: dict[str, Any] = {"markerfacecolor": "white", "color": INK, "marker": "o"}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trueup.plotting.common.columns import Floats, numbers
 from trueup.plotting.common.names import distinct_words
 from trueup.plotting.common.style import (
     BLUE,
@@ -15,10 +16,19 @@ from trueup.plotting.common.style import (
     LONGEST_NAME,
     MUTED,
     SMALL,
+    in_words,
+    inches_of,
     number,
     on,
 )
-from trueup.plotting.row_charts.rows import INCHES_A_ROW, Kind, Rows, draw_rows, limit_errors
+from trueup.plotting.row_charts.rows import (
+    CONSERVATIVE,
+    INCHES_A_ROW,
+    Kind,
+    Rows,
+    draw_rows,
+    limit_errors,
+)
 from trueup.tables import ResultTable
 
 if TYPE_CHECKING:
@@ -29,7 +39,8 @@ if TYPE_CHECKING:
 
 WIDTH = 6.4
 MODEL = Kind("o", BLUE, "model")
-WITH_PVALUES = 1.24  # how much wider the axes are than the data, with p-values next to them
+PVALUE_INCHES = 0.8  # which p-values take next to the data
+DATA_SHARE = 0.65  # of the width of the figure, next to the names of models
 
 
 def plot_comparison(
@@ -48,7 +59,8 @@ def plot_comparison(
     ----------
     columns : ResultTable
         ``model`` and ``error``, optionally ``low`` and ``high``. A ``pvalue`` is written next to
-        the model. Models without an error (NaN) are omitted.
+        the model, as a bound if it is the smallest that ``n_resamples`` can give. Models without
+        an error (NaN) are omitted.
     reference : float, optional
         Error to compare with, plotted as a line; by default the smallest.
     measure : str, default "calibration error"
@@ -74,15 +86,18 @@ def plot_comparison(
     axes = on(ax, (WIDTH, 1.2 + 1.4 * INCHES_A_ROW * max(len(rows), 2)))
     names = distinct_words(rows.names, LONGEST_NAME)
     draw_rows(axes, rows, [MODEL] * len(rows), names, None)
-    axes.set_xlabel(measure)
     line = float(rows.value[0]) if reference is None and len(rows) else reference
     limit_errors(axes, rows, *([] if line is None else [line]))
+    notes = []
     if line is not None:
         axes.axvline(line, color=MUTED, linestyle=DASHED, linewidth=1.2, zorder=1)
         what = "the smallest" if reference is None else "reference"
-        axes.set_xlabel(f"{measure}\n(dashed: {what}, {number(line)})")
+        notes = [f"dashed: {what}, {number(line)}"] if line else []
+    if (rows.low == 0).any():
+        notes.append(f"intervals are {CONSERVATIVE}")
+    axes.set_xlabel("\n".join([measure, *(f"({note})" for note in notes)]))
     if not np.isnan(rows.pvalue).all():
-        _pvalues(axes, rows)
+        _pvalues(axes, rows, numbers(columns, "n_resamples")[rows.order])
     return axes
 
 
@@ -109,7 +124,15 @@ def models_of(models: Mapping[str, Evaluation]) -> ResultTable:
     """Return the error of every model and the p-value of its omnibus test."""
     first = {name: model.estimates[0] for name, model in models.items()}
     pvalues = [np.nan if each.pvalue is None else each.pvalue for each in models.values()]
-    return ResultTable({**_named_errors(first).data, "pvalue": np.array(pvalues)})
+    tests = [each.test for each in models.values()]
+    draws = [np.nan if test is None else test.notes.get("n_resamples", np.nan) for test in tests]
+    return ResultTable(
+        {
+            **_named_errors(first).data,
+            "pvalue": np.array(pvalues),
+            "n_resamples": np.array(draws, np.float64),
+        }
+    )
 
 
 def _named_errors(found: Mapping[str, Finding]) -> ResultTable:
@@ -123,16 +146,18 @@ def _named_errors(found: Mapping[str, Finding]) -> ResultTable:
     )
 
 
-def _pvalues(axes: Axes, rows: Rows) -> None:
+def _pvalues(axes: Axes, rows: Rows, n_resamples: Floats) -> None:
     """Write p-values along the right side, next to the data."""
     left, right = axes.get_xlim()
-    axes.set_xlim(left, left + WITH_PVALUES * (right - left))
+    room = 1 - min(PVALUE_INCHES / (DATA_SHARE * inches_of(axes)[0]), 0.5)
+    axes.set_xlim(left, left + (right - left) / room)
+    resamples = np.where(np.isnan(n_resamples), np.inf, n_resamples)
     for place, pvalue in enumerate(rows.pvalue):
         if not np.isnan(pvalue):
             axes.text(
                 1,
                 place,
-                f"p = {number(float(pvalue))}",
+                in_words(float(pvalue), float(resamples[place])),
                 ha="right",
                 va="center",
                 color=INK,

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trueup.plotting.common.columns import Floats, Indices, check_columns, numbers
+from trueup.plotting.common.columns import Flags, Floats, Indices, check_columns, numbers
 from trueup.plotting.common.style import (
     GREEN,
+    INK,
     MUTED,
     OVER,
     OVER_MARKER,
+    SMALL,
     UNDER,
     UNDER_MARKER,
     inches_of,
+    number,
     number_axis,
     tidy,
 )
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 INCHES_A_ROW = 0.23
 LINE = 1.35  # height of a line of text, in sizes of the text
 SMALLEST_NAME = 4.0  # points
+ROOM_FOR_BOUND = 0.25  # of the width, for what is written after an interval
+BOUND = "bound"
+CONSERVATIVE = "conservative near 0"  # intervals, which may reach 0 though the test rejects
 
 
 class Kind(NamedTuple):
@@ -80,6 +86,10 @@ class Rows:
         """Return the number of rows."""
         return len(self.names)
 
+    def is_bound(self) -> Flags:
+        """Return which errors are only known to be below the end of their interval."""
+        return np.asarray((self.value == 0) & (self.low == 0) & (self.high > 0))
+
     def kinds(self) -> list[Kind]:
         """Return whether each row is overpredicted or underpredicted."""
         return [TOO_HIGH if g < 0 else TOO_LOW if g > 0 else PLAIN for g in self.gap]
@@ -109,6 +119,10 @@ def draw_rows(
             if part.any():
                 at = (rows.value[:shown][part], place[part])
                 axes.scatter(*at, facecolor=face, linewidth=1.2, zorder=3, **look)
+    for row in np.flatnonzero(rows.is_bound()[:shown]):
+        after: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        text = f"below {number(float(rows.high[row]))}"
+        axes.annotate(text, (rows.high[row], row), fontsize=SMALL, color=INK, gid=BOUND, **after)
     axes.set_yticks(place, names)
     points_a_row = 72 * inches_of(axes)[1] / max(shown, 1)
     if points_a_row < LINE * rcParams["font.size"]:
@@ -124,7 +138,9 @@ def limit_errors(axes: Axes, rows: Rows, *others: float) -> None:
     ends = np.concatenate([rows.value, rows.low, rows.high, others])
     low, high = min(0.0, float(np.nanmin(ends, initial=0))), highest(ends)
     pad = 0.03 * (high - low)  # so that markers at either end are whole
-    axes.set_xlim(low - pad, high + 2 * pad)
+    bound = rows.high[rows.is_bound()]
+    room = ROOM_FOR_BOUND if len(bound) and bound.max() > (1 - ROOM_FOR_BOUND) * high else 0.0
+    axes.set_xlim(low - pad, high + 2 * pad + room * (high - low))
 
 
 def highest(ends: Floats) -> float:

@@ -64,7 +64,7 @@ def share_norm(share: Floats) -> LogNorm:
 
 
 def share_bar(ax: Axes, mappable: Any, place: tuple[float, float, float, float]) -> Axes:
-    """Draw the colors of shares inside the axes, at a place in shares of theirs."""
+    """Plot the color key of fractions inside the axes, at a position in axes fractions."""
     inside = ax.inset_axes(place)
     bar = ax.figure.colorbar(mappable, cax=inside)
     bar.outline.set_visible(False)

@@ -1,1 +1,1 @@
-"""Choosing a recalibrator by cross-validated proper scores."""
+"""The choice of a recalibrator by cross-validated proper scores."""

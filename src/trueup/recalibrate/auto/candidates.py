@@ -1,4 +1,4 @@
-"""Which recalibrators are worth trying, the simplest first."""
+"""The recalibrators to try, the simplest first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TWICE = "equivalent to another candidate"
 
 
 class Candidate(NamedTuple):
-    """What could be tried, the rows that it needs for K classes, and for how many it is cheap."""
+    """A candidate, the rows that it needs for K classes, and its largest affordable K."""
 
     kind: type[Recalibrator]
     rows: Callable[[int], int]
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
     twice_for_two: bool = False
 
     def why_not(self, n: int, n_classes: int) -> str:
-        """Return why it is not worth trying, or an empty string."""
+        """Return why the candidate is omitted, or an empty string."""
         if self.twice_for_two and n_classes == 2:
             return TWICE
         if n < self.rows(n_classes):
@@ -43,12 +43,12 @@ class Candidate(NamedTuple):
 
 
 def _for_free_shapes(k: int) -> int:
-    """Below about as many, maps of any shape follow chance."""
+    """Minimum number of rows: with fewer, maps of any shape follow sampling noise."""
     return 1000
 
 
 def _for_matrices(k: int) -> int:
-    """Ten for each of K² + K numbers; where there are too many classes, rows do not matter."""
+    """Minimum number of rows: ten for each of K² + K numbers, or infinity for too many classes."""
     return 10 * k * (k + 1) if k <= 10 else 0
 
 
@@ -75,7 +75,7 @@ def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
     """Return the candidates that n rows of K classes can support, by name, the simplest first.
 
     * No recalibration.
-    * Scalings, with ten rows for each number they learn.
+    * Scaling methods, with ten rows for each parameter.
     * Maps of any shape, from 1,000 rows and up to 100 classes; `ScalingBinning` and
       `BayesianBinning` up to 20 classes.
     * Dirichlet calibration and matrix scaling, up to 10 classes and with ten rows for each of
@@ -89,7 +89,7 @@ def default_candidates(n: int, n_classes: int) -> dict[str, Recalibrator]:
 
 
 def not_tried(n: int, n_classes: int) -> str:
-    """Say which recalibrators `default_candidates` leaves out, and why; nothing where none."""
+    """Return notes on the recalibrators that `default_candidates` omits, with the reasons."""
     names: dict[str, list[str]] = {}
     for each in CANDIDATES:
         names.setdefault(each.why_not(n, n_classes), []).append(each.kind.__name__)
@@ -98,7 +98,7 @@ def not_tried(n: int, n_classes: int) -> str:
 
 
 def named_candidates(candidates: object) -> dict[str, Recalibrator]:
-    """Return the caller's candidates by name, no recalibration before them."""
+    """Return the caller's candidates by name, starting with no recalibration."""
     if isinstance(candidates, Mapping):
         given = dict(candidates)
     elif isinstance(candidates, list | tuple):

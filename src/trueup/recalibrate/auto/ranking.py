@@ -14,6 +14,7 @@ from trueup._typing import Floats, Ints
 from trueup.forecasts import Forecasts
 from trueup.inference import interval
 from trueup.metrics import marginal_error_debiased, rmsce_debiased
+from trueup.readable import percent
 from trueup.results import Interval
 
 WORDS = {"log_loss": "log loss", "brier": "Brier score"}
@@ -22,10 +23,10 @@ TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One candidate: the loss of every row, and calibration errors, of predictions out of fold.
+    """One candidate: the loss of every row, and calibration errors, of out-of-fold predictions.
 
-    ``zeros`` are rows whose class was given probability 0. ``errors`` are those of the top label
-    (of the second of two classes), and of all classes.
+    ``zeros`` is the number of rows whose class has probability 0. ``errors`` are those of the top
+    label (or of the second of two classes), and of all classes.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Trials in the order of simplicity, with means of losses and of their differences."""
+    """Trials in the order of simplicity, with mean losses and mean differences of losses."""
 
     trials: list[Trial]
     weights: Floats | None
@@ -57,19 +58,20 @@ class Ranking:
 
     @cached_property
     def best(self) -> int:
-        """Number of the trial with the lowest mean loss."""
+        """Index of the trial with the lowest mean loss."""
         return int(np.argmin([self.mean(trial.losses)[0] for trial in self.trials]))
 
     @cached_property
     def chosen(self) -> int:
-        """Number of the first trial that is as good."""
+        """Index of the first trial within one standard error of the best."""
         return int(np.argmax([self._is_near(trial) for trial in self.trials]))
 
     def _is_near(self, trial: Trial) -> bool:
         """Whether a trial is within one standard error of the best.
 
-        The log loss of a row whose class had probability 0 is as large as the clip makes it: one
-        such row is just one standard error. A trial with some is not near one without.
+        The log loss of a row whose class has probability 0 depends on the clipping, and one such
+        row is only one standard error. A trial with such rows therefore never counts as close to
+        one without.
         """
         if self.score == "log_loss" and trial.zeros and not self.trials[self.best].zeros:
             return False
@@ -85,11 +87,11 @@ class Ranking:
         return mean, math.sqrt(n / max(1, n - 1) * float(np.sum(away**2)))
 
     def behind(self, trial: Trial) -> tuple[float, float]:
-        """Return by how much a trial is worse than the best, row by row, and the standard error."""
+        """Return the mean difference from the best trial over rows, and its standard error."""
         return self.mean(trial.losses - self.trials[self.best].losses)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return a row for each trial, the best score first."""
+        """Return one row per trial, the best score first."""
         rows = [self._row(number, trial) for number, trial in enumerate(self.trials)]
         rows.sort(key=lambda row: (row["score"], row["simplicity"]))
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -111,7 +113,7 @@ class Ranking:
         return row | {"chosen": number == self.chosen}
 
     def explanation(self, n_folds: int) -> str:
-        """Say which was chosen, and why."""
+        """Explain which candidate was chosen, and why."""
         chosen, best, none = (self.trials[k] for k in (self.chosen, self.best, 0))
         name = WORDS[self.score]
         sentences = [
@@ -161,4 +163,6 @@ def _losses(score: str, probs: Floats, labels: Ints) -> Floats:
 
 def _shown(trial: Trial) -> str:
     found = trial.errors["error"]
+    if found.estimate == found.low == 0:
+        return f"below {found.high:.4f} ({percent(found.confidence_level)} confidence)"
     return f"{found.estimate:.4f} (95% interval {found.low:.4f} to {found.high:.4f})"

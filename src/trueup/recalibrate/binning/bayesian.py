@@ -31,9 +31,10 @@ MOST_ROWS = 10**8  # more do not make more bins
 class BayesianBinning(MarginalRecalibrator):
     r"""Bayesian binning into quantiles: a posterior-weighted average of equal-mass binnings.
 
-    In a binning M of B bins each bin has a probability with a Beta prior of mean :math:`c_b`, the
-    middle of the bin, that counts for :math:`\nu` rows: :math:`\alpha_b = \nu c_b`,
-    :math:`\beta_b = \nu (1 - c_b)`. The bin has :math:`N_b` rows, :math:`m_b` of them positive, so
+    In a binning M with B bins, the probability of each bin has a Beta prior with the midpoint
+    :math:`c_b` of the bin as its mean. The prior counts as :math:`\nu` rows: :math:`\alpha_b = \nu
+    c_b`, :math:`\beta_b = \nu (1 - c_b)`. The bin has :math:`N_b` rows, :math:`m_b` of them
+    positive, so
 
     .. math::
         P(D \mid M) = \prod_b \frac{\Gamma(\nu)}{\Gamma(N_b + \nu)}
@@ -43,17 +44,17 @@ class BayesianBinning(MarginalRecalibrator):
 
     with :math:`q_M(p) = (m_b + \alpha_b) / (N_b + \nu)` in the bin b of p. B runs from
     :math:`\sqrt[3]{n}/10` to :math:`10\sqrt[3]{n}` with at least five rows per bin, n at most 10⁸;
-    numbers of bins that tied scores make the same binning are one model.
+    if tied scores make two numbers of bins equivalent, they are one model.
 
-    Use it as a histogram binning that chooses its bins, from a few hundred rows on. It need not
-    be monotone, and is drawn to the middle of its bins where these hold few rows; probabilities
-    are never 0 or 1. With more than two classes each has its own average against the rest, and
-    rows are divided by their sum. Cost: a sort and some :math:`50\,n^{2/3}` bins for each class.
+    Use it as a histogram binning that chooses its bins, from a few hundred rows on. It need not be
+    monotone, and bins with few rows are shrunk toward their midpoints. Probabilities are never 0 or
+    1. With more than two classes, each class is averaged against the rest, and rows are divided by
+    their sum. Cost: a sort and about :math:`50\,n^{2/3}` bins for each class.
 
     Parameters
     ----------
     prior_weight : float
-        :math:`\nu`, rows that the prior of a bin counts for.
+        :math:`\nu`, the number of rows that the prior of a bin counts as.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -61,16 +62,17 @@ class BayesianBinning(MarginalRecalibrator):
     Attributes
     ----------
     maps_
-        For each class (for two, the second alone): ``edges``, inner edges of all binnings
-        together; ``answer``, the average between them; ``n_bins`` and ``share`` of the binnings.
+        For each class (for two classes, only the second): ``edges``, the inner edges of all
+        binnings together; ``answer``, the averaged output between them; ``n_bins`` and ``share``,
+        the number of bins and the posterior weight of each binning.
 
     Notes
     -----
     The paper writes :math:`N'/B` for :math:`\nu`; the authors' code takes :math:`N' = 2B`, the
     default here, and keeps :math:`c_b` at least 0.005 away from 0 and 1, as is done here. A weight
-    counts rows: weights that sum to 1 are one row, and the priors stay. The answers are means of a
-    posterior, not a fit of largest likelihood: log loss on the fit data can rise where scores were
-    sharp and right; ``notes_`` then says so.
+    counts as that many rows: weights that sum to 1 count as one row, and the priors do not change.
+    Outputs are posterior means, not a maximum-likelihood fit. Log loss on the fit data can increase
+    if scores were confident and correct; ``notes_`` then says so.
 
     References
     ----------
@@ -146,7 +148,7 @@ class _Binnings:
 
     @classmethod
     def of(cls, groups: TiedScores, prior_weight: float) -> _Binnings:
-        """Bin groups of tied scores in every way that is tried."""
+        """Bin groups of tied scores with every number of bins."""
         ranks, weight = np.cumsum(groups.rank), np.cumsum(groups.weight, dtype=np.float64)
         if ranks.dtype.kind == "i" and ranks[-1] == len(ranks) == weight[-1]:
             size, group = _cuts_without_ties(len(ranks))
@@ -157,7 +159,7 @@ class _Binnings:
         upper[first + size - 1] = 1
 
         def before(values: Floats) -> Floats:
-            """Of the bin before, 0 in the first bin of a binning."""
+            """Return values of the preceding bin, 0 in the first bin of a binning."""
             shifted = np.append(0.0, values[:-1])
             shifted[first] = 0
             return shifted
@@ -169,7 +171,7 @@ class _Binnings:
         return cls(size, first, upper, mass, hits, prior_weight * middle, prior_weight)
 
     def bins(self, number: int) -> slice:
-        """Where the bins of a binning are."""
+        """Return the positions of the bins of one binning."""
         return slice(int(self.first[number]), int(self.first[number] + self.size[number]))
 
     def answers(self) -> Floats:
@@ -186,7 +188,7 @@ class _Binnings:
 
 
 def _cuts(ranks: NDArray[Any], rows: float) -> tuple[Ints, Ints]:
-    """Number of bins of every binning, and the last group of tied scores of every bin."""
+    """Return the number of bins of every binning, and the last tied group of every bin."""
     every = (equal_mass_cuts(ranks, b) for b in _numbers_of_bins(rows))
     cuts = {found.tobytes(): found for found in every}
     last = [np.append(found, len(ranks) - 1) for found in cuts.values()]
@@ -195,11 +197,11 @@ def _cuts(ranks: NDArray[Any], rows: float) -> tuple[Ints, Ints]:
 
 @lru_cache(maxsize=4)
 def _cuts_without_ties(n: int) -> tuple[Ints, Ints]:
-    """The same for n different scores: that of every class, and half the cost of its fit."""
+    """Return the same for n distinct scores, cached because every class needs it."""
     return _cuts(np.arange(1, n + 1), float(n))
 
 
 def _numbers_of_bins(rows: float) -> range:
-    """∛n/10 … 10 ∛n, five rows per bin, at least one bin; cube roots of whole numbers are exact."""
+    """Return ∛n/10 … 10 ∛n bins, with at least five rows per bin and at least one bin."""
     n, root = max(1, round(min(rows, MOST_ROWS))), EqualMass("auto").n_bins_for
     return range(max(1, root(n // 1000 + 1) - 1), min(root(1000 * n), -(-n // ROWS_PER_BIN)) + 1)

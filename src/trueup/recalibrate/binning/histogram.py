@@ -20,11 +20,11 @@ LENSES = ("one-vs-rest", "top-label")
 
 
 class BinnedRecalibrator(MarginalRecalibrator):
-    """Scores fall into bins, and each bin has one answer.
+    """Base class of recalibrators that bin scores and have one output per bin.
 
-    A subclass learns ``inner_edges`` and ``values`` of every problem in `_fit_problem`, of what
-    `_binned` makes of its scores. With ``lens="top-label"`` there is one problem, "is the most
-    probable class right?", and the other classes of a row share the rest as before.
+    In `_fit_problem`, a subclass fits ``inner_edges`` and ``values`` of every problem to the result
+    of `_binned`. With ``lens="top-label"`` there is a single problem, whether the predicted class
+    is right, and the other classes of a row keep their ratios.
     """
 
     why_worse: ClassVar[str] = "binning loses more information than recalibration gains"
@@ -34,10 +34,10 @@ class BinnedRecalibrator(MarginalRecalibrator):
 
     @property
     def outputs_(self) -> Floats | list[Floats]:
-        """All answers it can give, in increasing order, as `certify` takes them.
+        """All possible outputs in increasing order, in the form that `certify` takes.
 
-        For two classes those of the second, for the top label those of its confidence; with more
-        classes a list, one array for each.
+        For two classes they are those of the second class, and for the top label those of its
+        confidence. For more classes they are a list with one array per class.
         """
         each = [np.unique(learned["values"]) for learned in self.maps_]
         return each[0] if len(each) == 1 else each
@@ -46,7 +46,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         """Return the probability of each class before rows are normalized.
 
         Rows need not sum to 1. `certify` and checks of marginal calibration use these: with bins
-        they take finitely many values, and dividing rows by their sum would make more of them.
+        they take finitely many values, and dividing rows by their sum would create more.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class BinnedRecalibrator(MarginalRecalibrator):
         super()._fit(data.top_label() if self.lens == "top-label" else data)
 
     def _binned(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
-        """Return what is put into bins: the probabilities of the problem."""
+        """Return the scores to bin: the probabilities of the problem."""
         return scores.problem(number)
 
     def _map(self, learned: dict[str, Any], scores: Scores, number: int) -> Floats:
@@ -128,24 +128,24 @@ class HistogramBinning(BinnedRecalibrator):
     r"""Histogram binning: replace each score by the mean label of its bin.
 
     :math:`q(p) = \sum_{i \in b(p)} w_i y_i / \sum_{i \in b(p)} w_i`, where b(p) is the bin of p.
-    An empty bin of equal width has no mean label. It gets a value between those of its neighbors,
-    on the straight line between them, so it cannot make the map decrease.
+    An empty equal-width bin has no mean label. Its value is interpolated linearly between its
+    neighbors, so it cannot make the map decrease.
 
-    Use it for an error that can be certified, whatever the true curve is, with many rows: the
-    squared error of B bins is about B · 0.15/n, for each class. Few bins lose resolution, and with
-    it log loss and accuracy; `ScalingBinning` needs fewer rows for as many bins. Answers may fall
-    as scores rise, and are exactly 0 where a bin has no positive label. Cost: one pass to find
-    equal-mass edges and one to sum, for each class.
+    Use it with many rows for an error that can be certified, whatever the true curve is: the
+    squared error of B bins is about B · 0.15/n for each class. With few bins it loses resolution,
+    which increases log loss and lowers accuracy. `ScalingBinning` needs fewer rows for the same
+    number of bins. Outputs may decrease as scores increase, and are exactly 0 if a bin has no
+    positive label. Cost: one pass to find equal-mass edges and one to sum, for each class.
 
     Parameters
     ----------
     n_bins : int
-        Bins for each class; of equal mass there are fewer where many scores are tied.
+        Number of bins for each class; there are fewer equal-mass bins if many scores are tied.
     binning : {"equal-mass", "equal-width"}
-        ``"equal-mass"`` or ``"equal-width"``.
+        Kind of bins.
     lens : {"one-vs-rest", "top-label"}
         ``"one-vs-rest"`` recalibrates every class separately and divides rows by their sum (a row
-        of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
+        of zeros is left unchanged). ``"top-label"`` recalibrates only the largest score of a row;
         `predict` keeps its class.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
@@ -156,7 +156,7 @@ class HistogramBinning(BinnedRecalibrator):
     maps_
         ``inner_edges`` and ``values`` of every class; for two classes, and for the top label, one.
     outputs_
-        All answers it can give, for `certify`: an array, or a list of one for each class.
+        All possible outputs, for `certify`: an array, or a list with one array per class.
 
     References
     ----------
@@ -200,13 +200,13 @@ class HistogramBinning(BinnedRecalibrator):
 
 
 def bin_midpoints(inner_edges: Floats) -> Floats:
-    """Middle of each bin of [0, 1]."""
+    """Return the midpoint of each bin of [0, 1]."""
     edges = np.concatenate([[0.0], inner_edges, [1.0]])
     return np.asarray((edges[:-1] + edges[1:]) / 2)
 
 
 def bin_means(total: Floats, sums: Sums, otherwise: Floats) -> Floats:
-    """``total`` over the weight of each bin; of an empty one, what it would be ``otherwise``."""
+    """Return ``total`` divided by the weight of each bin, or ``otherwise`` for an empty bin."""
     full = sums.weight > 0
     means = np.divide(total, sums.weight, out=otherwise.copy(), where=full)
     return np.clip(means, 0, 1)  # rounding errors of the sums of weights

@@ -1,4 +1,4 @@
-"""The scaling-binning calibrator: a fitted curve, made countable."""
+"""The scaling-binning recalibrator: a fitted curve with finitely many outputs."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class ScalingBinning(BinnedRecalibrator):
     of :math:`O(B/\epsilon^2)`. Unlike g itself, it has finitely many outputs, so the error can be
     certified.
 
-    Use it for a certified error from some hundred rows, with many bins. Its bias is that of g
-    averaged over bins: where g misses the true curve, so does it. Cost: the fit of g, one pass to
+    Use it for a certified error from a few hundred rows, with many bins. Its bias is that of g
+    averaged over bins, so it misses the true curve wherever g does. Cost: the fit of g, one pass to
     find edges and one to sum, for each class.
 
     Parameters
     ----------
     scaling : Recalibrator or None
-        The recalibrator of two classes that is g; copies of it are fitted. None is
-        ``PlattScaling()``, the sigmoid of the paper's experiments fitted by log loss. Its step 1
-        is written with squares, ``PlattScaling(loss="squared")``: of sharp scores some fits are
-        then so steep that they carry over worse.
+        The binary recalibrator g, of which copies are fitted. The default is ``PlattScaling()``,
+        the sigmoid of the paper's experiments, fitted by log loss. Step 1 of the paper minimizes
+        squared error, ``PlattScaling(loss="squared")``; for confident scores, some of these fits
+        are so steep that they generalize worse.
     n_bins : int
-        Bins for each class; there are fewer where many values of g are tied.
+        Number of bins for each class; there are fewer if many values of g are tied.
     lens : {"one-vs-rest", "top-label"}
-        ``"one-vs-rest"`` recalibrates each class separately and divides rows by their sum (a row
-        of zeros stays as it was). ``"top-label"`` recalibrates the largest score of a row alone;
+        ``"one-vs-rest"`` recalibrates each class separately and divides rows by their sum (a row of
+        zeros is left unchanged). ``"top-label"`` recalibrates only the largest score of a row;
         `predict` keeps its class.
     split : bool
-        Whether g, bins and means come from three different thirds of the rows, as the theory has
-        it. With all rows for each, the default, it "worked out better" (App. E).
+        Whether g, bins and means use three different thirds of the rows, as the theory assumes. The
+        default uses all rows for each, which "worked out better" (App. E).
     random_state : int, generator or None
-        The seed of the split: a whole number, a generator, or None for another each time.
+        The seed of the split: an integer, a generator, or None for a different split each time.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns. The first two also hold for the inner recalibrators.
@@ -64,13 +64,13 @@ class ScalingBinning(BinnedRecalibrator):
         ``scaling``, ``inner_edges`` (of values of g) and ``values`` of every class; for two
         classes, and for the top label, one.
     outputs_
-        All answers it can give, for `certify`: an array, or a list of one for each class.
+        All possible outputs, for `certify`: an array, or a list with one array per class.
 
     Notes
     -----
-    A bin without rows of the last third gives the mean value of the second third. For two
-    classes, outputs are monotone in the score if g is. Values of g are cut into bins by
-    their first ten digits, so that rounding errors do not decide which of them are tied.
+    With ``split``, a bin without rows of the last third outputs the mean value of the second third.
+    For two classes, outputs are monotone in the score if g is. Values of g are binned by their
+    first ten digits, so that rounding errors do not decide which of them are tied.
 
     References
     ----------
@@ -125,7 +125,7 @@ class ScalingBinning(BinnedRecalibrator):
         return {"scaling": scaling, "inner_edges": inner, "values": rising}
 
     def _parts(self, problem: FitData) -> list[FitData]:
-        """The rows for curve, bins and means: all of them each time, or thirds at random."""
+        """Return the rows for curve, bins and means: all rows each time, or random thirds."""
         if not self.split:
             return [problem] * PARTS
         order = generator_of_state(self.random_state).permutation(problem.n)
@@ -137,11 +137,11 @@ class ScalingBinning(BinnedRecalibrator):
 
 
 def _edges(values: Pairs, n_bins: int) -> Floats:
-    """Inner edges of bins of equal mass, of values rounded to ten digits.
+    """Return inner edges of equal-mass bins of values that are rounded to ten digits.
 
-    Sums in another order, such as those of weights for repeated rows, change the last digits of a
-    curve, and with them which of its values are tied. An edge is the last number that is rounded
-    to the smaller value at its cut.
+    A different order of summation, such as weights instead of repeated rows, changes the last
+    digits of a curve, and could change which of its values are tied. An edge is the last number
+    that is rounded to the smaller value at its cut.
     """
     rounded = ((values.p.view(np.int64) + HALF) & -2 * HALF).view(np.float64)
     inner = EqualMass(n_bins).inner_edges(Pairs(rounded, values.y, values.w))

@@ -1,4 +1,4 @@
-"""A recalibrator for every group of rows, and one for all where a group is small or unknown."""
+"""One recalibrator per group of rows, and a shared one for small or unknown groups."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ ROUNDING = 1e-9  # of a log loss: two fits of the same rows may differ by so muc
 class GroupwiseCalibration(Recalibrator):
     """Recalibrate each group separately; fall back to a shared recalibrator.
 
-    A model can be calibrated on the whole and for no group, where errors cancel (`group_errors`
-    shows it). Rows of a group that was not seen, that had fewer than ``min_rows`` rows, or that is
-    missing (None or NaN), get the answer of the copy for all rows. So do those of a group whose
-    own copy has a larger log loss on its own rows than the one for all.
+    A model can be calibrated overall and miscalibrated in every group if the errors cancel
+    (`group_errors` shows this). The copy for all rows is used for groups that were not in the fit
+    data, had fewer than ``min_rows`` rows, or are missing (None or NaN). It is also used for a
+    group whose own copy has a larger log loss on the group's rows.
 
-    Each copy learns from the rows of its group alone: it needs as many rows *in each group* as the
-    recalibrator needs. Cost: two fits of n rows in all.
+    Each copy is fitted to the rows of its group alone, so *each group* needs as many rows as the
+    recalibrator needs. Cost: two fits of n rows in total.
 
     Parameters
     ----------
     recalibrator : Recalibrator
-        What is copied; it stays as it is.
+        The recalibrator to copy; it is not changed.
     min_rows : int
-        Groups with fewer rows, of whatever weight, share the copy for all rows. 100 is enough for
-        a method of one or two parameters; methods with bins want a few times more.
+        Groups with fewer rows, whatever their weights, use the copy for all rows. 100 is enough for
+        a method with one or two parameters; binning methods need several times more.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns. The first two also hold for the inner recalibrators.
@@ -59,12 +59,12 @@ class GroupwiseCalibration(Recalibrator):
 
     Notes
     -----
-    ``groups`` has one name or number for each row and goes to `fit`, `predict_proba`, `predict`,
-    `transform` and `score`; a `Forecasts` made with ``groups`` brings its own. Once fitted with
-    groups it asks for them: ``groups=[None] * n`` says that they are not known. In a pipeline with
-    metadata routing ask for them with ``set_fit_request(groups=True)``,
-    ``set_predict_proba_request(groups=True)`` and so on; scikit-learn's cross-validation passes
-    nothing on to predictions.
+    ``groups`` has one name or number per row and is an argument of `fit`, `predict_proba`,
+    `predict`, `transform` and `score`; a `Forecasts` made with ``groups`` contains them. After a
+    fit with groups they are required; pass ``groups=[None] * n`` if they are not known. In a
+    pipeline with metadata routing, request them with ``set_fit_request(groups=True)``,
+    ``set_predict_proba_request(groups=True)`` and so on; scikit-learn's cross-validation does not
+    pass metadata to predictions.
 
     Examples
     --------
@@ -319,7 +319,7 @@ class GroupwiseCalibration(Recalibrator):
         return scores, names
 
     def _unseen(self, names: list[Any]) -> str:
-        """Say how many rows are of a group that was not seen in `fit`; nothing if none are."""
+        """Return a note on how many rows are in groups that were not in `fit`, if any."""
         seen = {None, *(self.groups_ or []), *self.shared_groups_}
         rows = Counter(name for name in names if name not in seen)
         if not rows:
@@ -340,7 +340,7 @@ class GroupwiseCalibration(Recalibrator):
         return probs
 
     def _shared_out(self, n: int, names: list[Any] | None) -> list[tuple[Recalibrator, Ints]]:
-        """Every copy that is needed, with the numbers of the rows it answers."""
+        """Yield every copy that is needed, with the indexes of the rows it predicts."""
         if names is None or not self.groups_:
             return [(self.global_, np.arange(n))]
         place = {name: number for number, name in enumerate(self.groups_)}
@@ -352,7 +352,7 @@ class GroupwiseCalibration(Recalibrator):
 def _names_of(
     X: object, groups: object, n: int, kept: NDArray[np.bool_] | None = None
 ) -> list[Any] | None:
-    """Groups of the n rows that were read, as plain values, of which the missing ones are None."""
+    """Return groups of the n rows that were read as plain values; missing ones are None."""
     if isinstance(X, Forecasts):
         if groups is not None:
             raise InputError("groups", ("cannot be used if ", Argument("X"), " is a Forecasts"))

@@ -1,4 +1,4 @@
-"""A recalibrator of two classes used for many: class by class, or for the predicted class alone."""
+"""A binary recalibrator used for many classes: for each class, or for the predicted class only."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class OneVsRestCalibration(MarginalRecalibrator):
     recalibrator fitted to "is it class k?". With logits, each copy gets the log-odds of its class,
     :math:`z_k - \log\sum_{j\ne k} e^{z_j}`.
 
-    Use it to give a method of one shape for all classes, such as `TemperatureScaling`, a shape
-    for each. It needs enough rows *of every class*, and may change the predicted class. Dividing
-    by the sum undoes some of the calibration of single classes: `predict_marginals` has it as
-    fitted. If normalized rows have a larger log loss on the fit data than the original ones, those
-    are kept, and ``notes_`` says so. Cost: K fits of n rows.
+    Use it to fit each class separately with a method that treats all classes alike, such as
+    `TemperatureScaling`. It needs enough rows *of every class*, and may change the predicted class.
+    Dividing by the sum undoes some of the calibration of single classes; `predict_marginals`
+    returns the outputs before that. If normalized rows have a larger log loss on the fit data than
+    the original rows, the original rows are kept, and ``notes_`` says so. Cost: K fits of n rows.
 
     Parameters
     ----------
     recalibrator : Recalibrator
-        What is copied; it stays as it is.
+        The recalibrator to copy; it is not changed.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns. The first two also hold for the inner recalibrators.
@@ -42,7 +42,7 @@ class OneVsRestCalibration(MarginalRecalibrator):
     Attributes
     ----------
     maps_
-        ``{"recalibrator": copy}`` for every class; for two classes one, of the second.
+        ``{"recalibrator": copy}`` for every class; for two classes, only for the second.
 
     References
     ----------
@@ -72,7 +72,7 @@ class OneVsRestCalibration(MarginalRecalibrator):
         if self._is_worse(data):
             same = IdentityCalibration()._fitted_copy(data.one_vs_rest(0), OUTCOMES, induced=True)
             self.maps_ = [{"recalibrator": same} for _ in self.maps_]
-            self.notes_ = ["normalized rows were worse than the original ones, which were kept"]
+            self.notes_ = ["normalized rows were worse than the original rows, so those were kept"]
 
     def _fit_problem(self, data: FitData, number: int) -> dict[str, Any]:
         problem = data.one_vs_rest(number)
@@ -88,17 +88,18 @@ class TopLabelCalibration(Recalibrator):
     r"""Recalibrate only the top-label probability, as a binary problem.
 
     With t the largest probability of a row, :math:`t' = g(t)`, g a copy of the recalibrator fitted
-    to "was the prediction right?"; the others are multiplied by :math:`(1 - t')/(1 - t)`. With
-    logits, g gets the log-odds of the predicted class.
+    to "was the prediction right?"; the other probabilities are multiplied by :math:`(1 - t')/(1 -
+    t)`. With logits, g gets the log-odds of the predicted class.
 
-    Use it when only the confidence of the answer counts, and with few rows for many classes: all
-    rows fit one map. `predict` keeps the original class even where rescaling moved the largest
-    probability. Log loss changes by that of the binary problem, no more. Cost: one fit of n rows.
+    Use it if only the confidence of the predicted class matters, or with few rows for many classes,
+    because all rows fit one map. `predict` keeps the original class even if another class now has
+    the largest probability. The log loss changes by exactly the change in the binary problem. Cost:
+    one fit of n rows.
 
     Parameters
     ----------
     recalibrator : Recalibrator
-        What is copied; it stays as it is.
+        The recalibrator to copy; it is not changed.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns. The first two also hold for the inner recalibrators.

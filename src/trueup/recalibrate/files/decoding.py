@@ -1,4 +1,4 @@
-"""What `encoding` wrote, read back without trusting it, and accepted if `fit` can have made it."""
+"""Safe reading of files that `encoding` wrote; values that `fit` cannot produce are rejected."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ RECORD = {
 
 
 class UnreadableError(Exception):
-    """What is wrong with a file, as the end of a sentence that begins with its name."""
+    """Error in a file; the message continues a sentence that begins with the file's name."""
 
 
 class Decoder:
-    """Reads what an `Encoder` wrote; trusts nothing. Raises `UnreadableError`.
+    """Reader of what an `Encoder` wrote, which trusts nothing. Raises `UnreadableError`.
 
-    Nothing is allocated by the word of the file: an array is as large as its content in it.
+    Memory is allocated by the actual content of an array, not by the size that the file states.
     """
 
     def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
@@ -65,12 +65,12 @@ class Decoder:
         if not isinstance(form, dict):
             return form
         if len(form) != 1 or next(iter(form)) not in self.readers:
-            raise UnreadableError("holds a value of no known kind")
+            raise UnreadableError("holds a value of an unknown kind")
         ((kind, inside),) = form.items()
         return self.readers[kind](inside)
 
     def recalibrator(self, form: Any) -> Any:
-        """Return a recalibrator whose parameters its own checks accept."""
+        """Return a recalibrator whose parameters pass its own checks."""
         name, told, learned = _parts(form, "class", "parameters", "learned")
         kind = recalibrators().get(name) if isinstance(name, str) else None
         if kind is None:
@@ -85,7 +85,7 @@ class Decoder:
             made._check()
         for attribute, value in self._named(learned).items():
             if not is_learned(attribute) or hasattr(kind, attribute):
-                raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not learn")
+                raise UnreadableError(f"sets {_quoted(attribute)}, which {name} does not have")
             setattr(made, attribute, value)
         if learned:
             _check_restored(made)
@@ -99,7 +99,7 @@ class Decoder:
 
     def _float(self, form: Any) -> float:
         if form not in ("nan", "inf", "-inf"):
-            raise UnreadableError("holds a number of no known kind")
+            raise UnreadableError("holds a number of an unknown kind")
         return float(form)
 
     def _text(self, form: Any) -> NDArray[Any]:
@@ -127,7 +127,7 @@ class Decoder:
         source = next((key for key in ("values", "base64", "tensor") if key in form), "values")
         dtype, shape, data = _parts(form, "dtype", "shape", source)
         if order not in ("C", "F") or not isinstance(dtype, str) or not DTYPE.fullmatch(dtype):
-            raise UnreadableError("holds an array of no known type")
+            raise UnreadableError("holds an array of an unknown type")
         kind = np.dtype(dtype)
         reader = {"values": _from_values, "base64": _from_base64, "tensor": self._from_tensor}
         flat = reader[source](data, kind)
@@ -147,22 +147,22 @@ class Decoder:
         self.used.add(name)
         raw = np.ascontiguousarray(self.tensors[name])
         if raw.dtype != (np.dtype(np.uint8) if kind.kind == "U" else kind):
-            raise UnreadableError("holds an array of another type than it says")
+            raise UnreadableError("holds an array that does not have its stated type")
         return _from_bytes(raw.tobytes(), kind)
 
 
 def _from_values(values: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     wanted = {"b": bool, "i": int, "u": int, "f": float}.get(kind.kind)
     if not isinstance(values, list) or not all(type(value) is wanted for value in values):
-        raise UnreadableError("holds an array with values of another type than it says")
+        raise UnreadableError("holds an array whose values do not have its type")
     if wanted is int and values:
         limits = np.iinfo(kind)
         if min(values) < limits.min or max(values) > limits.max:
-            raise UnreadableError("holds an array with numbers beyond its type")
+            raise UnreadableError("holds an array with numbers outside the range of its type")
     with np.errstate(over="ignore"):
         array = np.array(values, kind)
     if array.tolist() != values:
-        raise UnreadableError("holds an array with numbers beyond its type")
+        raise UnreadableError("holds an array with numbers outside the range of its type")
     return array
 
 
@@ -170,12 +170,12 @@ def _from_base64(text: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     try:
         return _from_bytes(base64.b64decode(_checked(text, str, "base64"), validate=True), kind)
     except (binascii.Error, ValueError):
-        raise UnreadableError("holds an array in broken base64") from None
+        raise UnreadableError("holds an array in invalid base64") from None
 
 
 def _from_bytes(raw: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
     if len(raw) % kind.itemsize:
-        raise UnreadableError("holds an array that ends within a number")
+        raise UnreadableError("holds an array that ends in the middle of a number")
     return np.frombuffer(raw, kind)
 
 
@@ -187,19 +187,19 @@ def _shaped(flat: NDArray[Any], shape: Any, order: Literal["C", "F"] = "C") -> N
             return flat.reshape(lengths, order=order)
     except ValueError:  # no entries, in more rows and columns than can be counted
         pass
-    raise UnreadableError("holds an array of another size than its shape says")
+    raise UnreadableError("holds an array whose size does not match its shape")
 
 
 def _parts(form: Any, *names: str) -> tuple[Any, ...]:
-    """Return the entries of an object that must have these and no others."""
+    """Return the entries of an object that must have exactly these keys."""
     if not isinstance(form, dict) or set(form) != set(names):
-        raise UnreadableError(f"holds something other than {', '.join(names)} where these belong")
+        raise UnreadableError(f"must have exactly these entries: {', '.join(names)}")
     return tuple(form[name] for name in names)
 
 
 def _checked(value: Any, kind: type, what: str) -> Any:
     if not isinstance(value, kind):
-        raise UnreadableError(f"has a value of another type where {what} should be")
+        raise UnreadableError(f"has a value of the wrong type for {what}")
     return value
 
 
@@ -210,7 +210,7 @@ def _quoted(value: Any) -> str:
 
 @contextmanager
 def _blamed(what: str) -> Iterator[None]:
-    """Whatever a constructor or a check says of values from a file, the file is to blame."""
+    """Turn any error of a constructor or a check about values from a file into UnreadableError."""
     try:
         yield
     except UnreadableError:
@@ -221,7 +221,7 @@ def _blamed(what: str) -> Iterator[None]:
 
 
 def _check_restored(recalibrator: Any) -> None:
-    """Raise UnreadableError if a part of a fit is missing, or parts do not fit together."""
+    """Raise UnreadableError if a part of a fit is missing or inconsistent with other parts."""
     held = vars(recalibrator)
     for name in ("classes_", "n_features_in_", "notes_", "fit_"):
         if name not in held:
@@ -244,13 +244,13 @@ def _check_restored(recalibrator: Any) -> None:
 
 
 def _is_record(record: dict[str, Any], n_classes: int) -> bool:
-    """Return whether this is a record of `fit`; a part of another recalibrator may have none."""
+    """Return whether this is a record of `fit`; an inner recalibrator may have none."""
     good = all(isinstance(record.get(name), kind) for name, kind in RECORD.items())
     return good and record["n_classes"] == n_classes
 
 
 def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
-    """Scores from 0 to 1 must get probabilities: only a complete state gives them."""
+    """Check that scores from 0 to 1 get probabilities, which requires a complete state."""
     rows = _rows(n_classes)
     scores = Scores(rows[:, 1] if columns == 1 else rows, recalibrator.logits)
     try:
@@ -269,7 +269,7 @@ def _check_answers(recalibrator: Any, n_classes: int, columns: int) -> None:
 
 
 def _rows(n_classes: int) -> Floats:
-    """Rows in which one class, each of the first few in turn, has 0 … 1 and the others share."""
+    """Return rows in which one of the first classes has 0 … 1, and the others share the rest."""
     own = np.linspace(0, 1, ROWS_A_CLASS)
     blocks = []
     for number in range(min(n_classes, MOST_CLASSES)):

@@ -1,19 +1,19 @@
 """Parameters and fitted values of a recalibrator as JSON and back, without loss.
 
-null, true, numbers, strings and lists stand for themselves. Everything else is an object with one
-key that says what it is:
+null, true, numbers, strings and lists are written directly. Everything else is an object with one
+key, which names its type:
 
 ====================  =============================================================================
 ``float``             "nan", "inf" or "-inf"
 ``tuple``, ``dict``   a list; an object
 ``array``             ``dtype``, ``shape``, ``order`` ("F" if columns come first), and one of
                       ``values`` (in a row), ``base64`` (little-endian bytes), ``tensor`` (a number)
-``scalar``            a NumPy number, as the array of one
-``text``, ``objects`` arrays of strings, of anything plain: ``shape`` and ``items``
+``scalar``            a NumPy number, as an array with one entry
+``text``, ``objects`` arrays of strings or plain values: ``shape``, ``items``
 ``recalibrator``      ``class``, ``parameters`` and ``learned``
 ====================  =============================================================================
 
-A file can only name the public recalibrators: nothing is imported or called by its word.
+A file can name only the public recalibrators; nothing else that it names is imported or called.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ def recalibrators() -> dict[str, Any]:
 
 
 def is_recalibrator(value: object) -> bool:
-    """Whether a value is a recalibrator of this library, and of no class derived from one."""
+    """Return whether a value is a recalibrator of this library, not of a derived class."""
     return recalibrators().get(type(value).__name__) is type(value)
 
 
 class Encoder:
-    """Writes values as JSON; with ``beside``, arrays go into ``tensors`` instead."""
+    """Writer of values as JSON; with ``beside``, arrays go into ``tensors`` instead."""
 
     def __init__(self, *, beside: bool) -> None:
         self.beside = beside
         self.tensors: list[NDArray[Any]] = []
 
     def recalibrator(self, value: Any, depth: int = 0) -> dict[str, Any]:
-        """Return class, parameters and what was learned."""
+        """Return class, parameters and fitted values."""
         told = value.get_params(deep=False)
         learned = {name: item for name, item in vars(value).items() if is_learned(name)}
         return {
@@ -73,7 +73,7 @@ class Encoder:
         return {name: self.value(item, name, depth + 1) for name, item in values.items()}
 
     def value(self, value: Any, name: str, depth: int) -> Any:
-        """Return the JSON of one value; ``name`` is for the error."""
+        """Return the JSON of one value; ``name`` is for error messages."""
         if depth > DEEPEST:
             raise must_be(name, f"nested at most {DEEPEST} levels deep, to be saved", type(value))
         if isinstance(value, np.generic):
@@ -124,13 +124,13 @@ class Encoder:
 
 
 def text_width(items: list[str]) -> int:
-    """Characters of the longest string; 0 if an array of that width were mostly empty."""
+    """Return the length of the longest string; 0 if an array of that width were mostly empty."""
     width = max((len(item) for item in items), default=1) or 1
     written = sum(len(item) + 1 for item in items)
     return width if width * len(items) <= 4 * written else 0
 
 
 def is_learned(name: str) -> bool:
-    """Whether a name is one of a learned attribute: it ends in one underscore, as `fit_`."""
+    """Return whether a name is that of a fitted attribute, which ends in one underscore: `fit_`."""
     good = name.endswith("_") and not name.endswith("__") and not name.startswith("_")
     return good and name.isidentifier()

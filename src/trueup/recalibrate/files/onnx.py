@@ -1,4 +1,4 @@
-"""Scaling recalibrators as ONNX graphs, to run where Python does not."""
+"""Export of scaling recalibrators as ONNX graphs, for use without Python."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ OUTPUT = "probabilities"
 def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted scaling recalibrator as an ONNX graph.
 
-    For `TemperatureScaling`, `MMCEScaling`, `VectorScaling`, `MatrixScaling`,
+    It supports `TemperatureScaling`, `MMCEScaling`, `VectorScaling`, `MatrixScaling`,
     `DirichletCalibration`, `PlattScaling` and `BetaCalibration`. The graph takes float32 rows
-    (N, columns), named ``probs``, or ``logits`` if the recalibrator takes these, and gives float32
-    ``probabilities`` (N, K); in between it counts in float64. It agrees with `predict_proba` of
-    the same float32 rows to 1e-6, and does not check what it is given. The metadata hold the names
-    of the classes as JSON (``classes``) and the class of the recalibrator (``recalibrator``).
+    (N, columns), named ``probs``, or ``logits`` if the recalibrator takes logits, and outputs
+    float32 ``probabilities`` (N, K). It computes in float64. It agrees with `predict_proba` of the
+    same float32 rows to 1e-6, and does not check its input. The metadata hold the names of
+    the classes as JSON (``classes``) and the class of the recalibrator (``recalibrator``).
 
-    Needs the package onnx, the extra ``onnx`` of trueup. The file is written whole or not at all.
+    It needs the package onnx (the extra ``onnx`` of trueup). The file is written completely or not
+    at all.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
     try:
         import onnx
     except ImportError:
-        hint = "pip install trueup[onnx]"
+        hint = "pip install onnx"
         raise CapabilityError(f"ONNX export needs the package onnx. Hint: {hint}.") from None
     from sklearn.utils.validation import check_is_fitted
 
@@ -74,7 +75,7 @@ def to_onnx(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
 
 class Graph:
-    """Operators and constants of a graph that is being put together."""
+    """Operators and constants of a graph under construction."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
@@ -89,18 +90,18 @@ class Graph:
         return name
 
     def __call__(self, operator: str, *inputs: str, named: str = "", **attributes: Any) -> str:
-        """Add an operator and return the name of what it gives."""
+        """Add an operator and return the name of its output."""
         name = named or f"value_{len(self.nodes)}"
         node = self.onnx.helper.make_node(operator, list(inputs), [name], **attributes)
         self.nodes.append(node)
         return name
 
     def total(self, rows: str) -> str:
-        """(N, 1) sums of rows."""
+        """Return (N, 1) sums of rows."""
         return self("ReduceSum", rows, self.constant([1], np.int64), keepdims=1)
 
     def model(self, recalibrator: Any) -> Any:
-        """The whole model, from (N, columns) to (N, K)."""
+        """Return the whole model, from (N, columns) to (N, K)."""
         helper, kind = self.onnx.helper, self.onnx.TensorProto.FLOAT
         columns, classes = recalibrator.n_features_in_, recalibrator.classes_
         graph = helper.make_graph(
@@ -130,7 +131,7 @@ def _name(recalibrator: Any) -> str:
 
 
 def _scores(graph: Graph, recalibrator: Any) -> str:
-    """Rows as `read_scores` reads them, in float64."""
+    """Return rows in float64, as `read_scores` reads them."""
     rows = graph("Cast", _name(recalibrator), to=graph.onnx.TensorProto.DOUBLE)
     if recalibrator.logits or recalibrator.n_features_in_ == 1:
         return rows
@@ -141,7 +142,7 @@ def _scores(graph: Graph, recalibrator: Any) -> str:
 
 
 def _logits(graph: Graph, recalibrator: Any) -> str:
-    """(N, K) logits, or logarithms of probabilities; one logit z is (0, z)."""
+    """Return (N, K) logits or logarithms of probabilities; one logit z becomes (0, z)."""
     rows = _scores(graph, recalibrator)
     if recalibrator.n_features_in_ == 1:
         if recalibrator.logits:
@@ -153,13 +154,13 @@ def _logits(graph: Graph, recalibrator: Any) -> str:
 
 
 def _both(graph: Graph, second: str) -> str:
-    """(1 - p, p) of the second class, as p (-1, 1) + (1, 0)."""
+    """Return (1 − p, p) from p of the second class, as p (−1, 1) + (1, 0)."""
     signed = graph("Mul", second, graph.constant([[-1.0, 1.0]]))
     return graph("Add", signed, graph.constant([[1.0, 0.0]]))
 
 
 def _log_odds(graph: Graph, recalibrator: Any) -> str:
-    """(N, problems) log-odds of each class against the rest; of two classes, of the second."""
+    """Return (N, problems) log-odds of each class against the rest; for two, of the second only."""
     rows = _scores(graph, recalibrator)
     columns = recalibrator.n_features_in_
     if recalibrator.logits:
@@ -175,7 +176,7 @@ def _log_odds(graph: Graph, recalibrator: Any) -> str:
 
 
 def _log_sum_of_others(graph: Graph, rows: str, columns: int) -> str:
-    """Log Σ_{j≠k} e^{z_j} for every k.
+    """Return log Σ_{j≠k} e^{z_j} for every k.
 
     Subtracting e^{z_k} from the sum loses no precision except for the largest logit, for which the
     others are added separately.
@@ -218,7 +219,7 @@ def _affine(graph: Graph, recalibrator: Any, features: str) -> str:
 
 
 def _sigmoids(graph: Graph, recalibrator: Any, covariates: list[str]) -> str:
-    """σ(intercept + Σ slope · covariate) of each class, rows divided by their sum."""
+    """Return σ(intercept + Σ slope · covariate) of each class, with rows divided by their sum."""
     maps = recalibrator.maps_
     answer = graph.constant([[learned["intercept"] for learned in maps]])
     for number, covariate in enumerate(covariates):

@@ -6,12 +6,13 @@ that holds them and has the JSON in its metadata under "trueup". The JSON is an 
 - ``format``: "trueup recalibrator";
 - ``schema``: the version of this format, a whole number;
 - ``trueup``: the version of the library that wrote it;
-- ``recalibrator``: class, parameters and what was learned, as `encoding` says, ``fit_`` with the
-  fingerprint of the fit data and the losses among it;
-- ``sha256``: of the rest as JSON without spaces, in ASCII, followed by the arrays in their order.
+- ``recalibrator``: class, parameters and fitted values, in the form of `encoding`, including
+  ``fit_`` with the fingerprint of the fit data and the losses;
+- ``sha256``: the checksum of the rest as JSON without spaces, in ASCII, followed by the arrays in
+  order.
 
-Reading runs no code and imports nothing that a file names. The checksum finds accidents; a file
-made on purpose meets checks of every name, type and size, and what it holds must then give
+Reading runs no code and imports nothing that a file names. The checksum detects accidental damage.
+Against forged files, every name, type and size is checked, and the loaded recalibrator must return
 probabilities for a few rows of scores.
 """
 
@@ -46,10 +47,10 @@ NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
-    """Save a fitted recalibrator to a file, whole or not at all.
+    """Save a fitted recalibrator to a file, completely or not at all.
 
-    `set_output` and metadata requests are not part of it. What is written has been read back
-    first, so a file that was saved can be loaded.
+    `set_output` and metadata requests are not saved. The content is read back before it is written,
+    so a saved file can be loaded.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    load_recalibrator : Read it again.
+    load_recalibrator : Read the file.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def save(recalibrator: Any, path: str | os.PathLike[str]) -> None:
 
 @hinted
 def load_recalibrator(path: str | os.PathLike[str]) -> Any:
-    """Read a recalibrator that `save` wrote; it predicts the same, bit for bit.
+    """Read a recalibrator that `save` wrote; its predictions are bit-for-bit identical.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     InputError
-        If the file is damaged, made by a newer version, or no such file at all.
+        If the file is damaged, was written by a newer version, or is not a file of `save`.
 
     See Also
     --------
@@ -131,7 +132,7 @@ def load_recalibrator(path: str | os.PathLike[str]) -> Any:
 
 
 def _content(recalibrator: Any) -> bytes:
-    """The bytes of the file."""
+    """Return the bytes of the file."""
     beside = Encoder(beside=True)
     form = beside.recalibrator(recalibrator)
     if sum(tensor.nbytes for tensor in beside.tensors) <= MOST_INSIDE:
@@ -210,7 +211,7 @@ def _recalibrator_in(content: bytes) -> Any:
 
 
 def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """Return the JSON, and the arrays outside it."""
+    """Return the JSON, and the arrays stored outside it."""
     if not _is_container(content):
         return content, {}
     from safetensors import SafetensorError
@@ -219,19 +220,19 @@ def _split(content: bytes) -> tuple[bytes, dict[str, NDArray[Any]]]:
     try:
         tensors = safetensors(content)
     except (SafetensorError, KeyError, ValueError):
-        raise UnreadableError("is neither JSON nor whole safetensors") from None
+        raise UnreadableError("is neither JSON nor complete safetensors") from None
     end = 8 + int.from_bytes(content[:8], "little")
     about = _parsed(content[8:end]).get("__metadata__", {})
     return about.get("trueup", "").encode("utf-8", "surrogatepass"), tensors
 
 
 def _is_container(content: bytes) -> bool:
-    """Return whether it begins as safetensors do: a length in eight bytes; JSON has no zeros."""
+    """Return whether content begins like safetensors, with a length in eight bytes."""
     return b"\0" in content[:8]
 
 
 def _parsed(text: bytes) -> Any:
-    """JSON without what Python would let pass: repeated names, infinities, endless nesting."""
+    """Parse JSON strictly: no repeated keys, no infinities, limited nesting."""
     if len(text) > MOST_JSON:
         raise UnreadableError(TOO_LONG)
     if _nesting(text) > MOST_BRACKETS:
@@ -245,7 +246,7 @@ def _parsed(text: bytes) -> Any:
 
 
 def _nesting(text: bytes) -> int:
-    """Most brackets that are open at once, none of those in strings counted."""
+    """Return the maximum nesting depth of brackets, ignoring those in strings."""
     bare = text.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, NO_MARKS)
     marks = np.frombuffer(bare, np.uint8)
     quote = marks == ord('"')

@@ -35,10 +35,10 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     """A classifier with a recalibrator fitted on its held-out predictions.
 
     Use it as the last step of a `Pipeline`, where a recalibrator alone cannot follow a classifier.
-    A classifier is too confident on the rows it was trained on, and a recalibrator fitted to those
-    predictions learns the wrong map. `fit` therefore splits the rows into folds. A copy of the
-    classifier trained on the other folds predicts each fold, the recalibrator is fitted to these
-    out-of-fold predictions, and the classifier is then fitted to all rows.
+    A classifier is overconfident on the rows it was trained on, and a recalibrator fitted to those
+    predictions would be wrong. `fit` therefore splits the rows into folds. A copy of the classifier
+    trained on the other folds predicts each fold, the recalibrator is fitted to these out-of-fold
+    predictions, and the classifier is then fitted to all rows.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         stored predictions, and only the recalibrator is fitted.
     recalibrator : Recalibrator or None
         The recalibrator (default None: `AutoCalibration`, which chooses one by cross-validation).
-        It is given `predict_proba`, or `decision_function` with ``logits=True`` or if there is no
-        `predict_proba`.
+        Its input is `predict_proba`. With ``logits=True``, or if there is no `predict_proba`, it is
+        `decision_function`.
     cv : int, splitter, iterable of splits, "frozen" or "prefit"
         Number of stratified folds, or the splits, for cross-fitting (default 5). ``"frozen"`` or
         ``"prefit"``: the classifier is already fitted, and X and y are rows that it has *not*
@@ -56,9 +56,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         its fit when scikit-learn copies the model.
     ensemble : bool
         False: one classifier, fitted on all rows (the default). True: the mean of the classifiers
-        of all folds, each with a recalibrator fitted on its own fold. That is more stable for
-        classifiers that vary much, costs K times as much per prediction, and leaves fewer rows
-        for each recalibrator.
+        of all folds, each with a recalibrator fitted on its own fold. This is more stable for
+        classifiers with a high variance, costs K times as much per prediction, and leaves fewer
+        rows for each recalibrator.
     n_jobs : int or None
         Number of folds fitted in parallel, as in scikit-learn.
 
@@ -76,26 +76,27 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     See Also
     --------
     AutoCalibration : The default recalibrator.
-    trueup.load_recalibrator : Reads the file that `save` writes.
+    trueup.load_recalibrator : Reads a file that `save` wrote.
 
     Notes
     -----
-    A test fold of one row has one class alone, so `LeaveOneOut` and other splits with such a fold
-    raise an error, as in scikit-learn.
+    A test fold of one row contains only one class, so `LeaveOneOut` and other splits with such a
+    fold raise an error, as in scikit-learn.
 
-    If no other fold holds the class of a row, no copy that knows the class can predict the row.
-    Such rows fit the classifier but not the recalibrator, and a note gives their number. A copy
-    that does not know a class gives it the score 0; for logits, the logit of a probability of
-    1e-12. The recalibrator may raise that probability, so it need not be 0 in the end.
+    If no other fold contains the class of a row, no copy can predict that class for the row.
+    Such rows fit the classifier but not the recalibrator, and a note gives their number. If a copy
+    was trained without a class, its score for that class is 0, or, for logits, the logit of a
+    probability of 1e-12. The recalibrator may increase that probability, so the output need not be
+    0.
 
-    ``sample_weight`` goes to the recalibrator and to the classifier. A classifier that takes none
-    raises an error, unless metadata routing says that it wants none. ``groups`` go to the splitter
-    (such as `GroupKFold`) and to a recalibrator that takes them (`GroupwiseCalibration`, which
-    needs them in `predict_proba` too). All other parameters of `fit` go to the classifier, such as
-    ``eval_set``; with metadata routing, ask for them with ``set_fit_request`` of the classifier.
-    Parameters with one entry per row are cut with the rows.
+    ``sample_weight`` goes to the recalibrator and to the classifier. If the classifier takes no
+    weights, this raises an error, unless metadata routing excludes them. ``groups`` go to the
+    splitter (such as `GroupKFold`) and to a recalibrator that takes them (`GroupwiseCalibration`,
+    which needs them in `predict_proba` too). All other parameters of `fit` go to the classifier,
+    such as ``eval_set``; with metadata routing, request them with ``set_fit_request`` of the
+    classifier. Parameters with one entry per row are split with the rows.
 
-    With cross-fitting, the recalibrator learns from classifiers trained on slightly fewer rows.
+    With cross-fitting, the recalibrator is fitted to classifiers trained on slightly fewer rows.
     With 5 folds and few rows, it therefore corrects slightly too much.
 
     References
@@ -131,21 +132,21 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         groups: object = None,
         **fit_params: Any,
     ) -> Self:
-        """Fit the classifier and its recalibrator; a frozen classifier stays as it is.
+        """Fit the classifier and its recalibrator; a frozen classifier is not changed.
 
         Parameters
         ----------
         X : array-like
-            What the classifier takes.
+            Input of the classifier.
         y : array-like
-            Class of each row, of any names.
+            Class of each row; classes may have any names.
         sample_weight : array-like or None
             Weights of at least 0, or None.
         groups : array-like or None
             Group of each row, for a splitter or recalibrator that uses groups.
         **fit_params : dict
-            Passed on to the ``fit`` of the classifier. Values with one entry per row are cut with
-            the rows of a fold; all others, such as ``eval_set``, are passed on unchanged.
+            Passed on to the ``fit`` of the classifier. Values with one entry per row are split with
+            the rows; all others, such as ``eval_set``, are passed on unchanged.
 
         Returns
         -------
@@ -166,6 +167,9 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         labels = column_or_1d(as_numpy("y", y), warn=True)
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
+        if not self.is_frozen and len(np.unique(labels)) == 1:
+            got = Verbatim(f"one class, {labels[0]}")
+            raise must_be("y", "contain at least two classes", got)
         beside = Metadata.of(self, len(labels), sample_weight, groups, fit_params)
         self.notes_: list[str] = []
         if self.is_frozen:
@@ -184,7 +188,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         Parameters
         ----------
         X : array-like
-            What the classifier takes.
+            Input of the classifier.
         groups : array-like or None
             Group of each row, for a recalibrator that was fitted with groups.
 
@@ -204,12 +208,12 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
     def predict(self, X: Any, groups: object = None) -> NDArray[Any]:
-        """Return the predicted class of each row: of an ensemble, that of the mean.
+        """Return the predicted class of each row; for an ensemble, that of the mean probabilities.
 
         Parameters
         ----------
         X : array-like
-            What the classifier takes.
+            Input of the classifier.
         groups : array-like or None
             Group of each row, for a recalibrator that was fitted with groups.
 
@@ -234,14 +238,14 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted recalibrator to a file; the classifier is not part of it.
 
-        The classifier belongs to another library: keep it with skops or joblib, and bring both
-        together with `load`. The file is that of the recalibrator alone, so `load_recalibrator`
-        and the command ``trueup apply`` read it too.
+        The classifier belongs to another library: save it with skops or joblib, and combine the two
+        with `load`. The file contains only the recalibrator, so `load_recalibrator` and the command
+        ``trueup apply`` read it too.
 
         Parameters
         ----------
         path : str or path-like
-            File to write. It is written whole or not at all.
+            File to write. It is written completely or not at all.
 
         Raises
         ------
@@ -251,7 +255,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
         See Also
         --------
-        load : Read it again, together with the classifier.
+        load : Read the file, and combine it with the classifier.
         trueup.load_recalibrator : Read the recalibrator alone.
 
         Examples
@@ -272,20 +276,21 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], classifier: Any) -> Self:
-        """Join a saved recalibrator with its fitted classifier.
+        """Combine a saved recalibrator with its fitted classifier.
 
         Parameters
         ----------
         path : str or path-like
             File that `save` wrote.
         classifier : classifier or None
-            The fitted classifier the recalibrator belongs to, ``classifiers_[0]`` of the saved
-            model. None if the recalibrator was fitted to stored predictions.
+            The fitted classifier to which the recalibrator belongs: ``classifiers_[0]`` of the
+            saved model. None if the recalibrator was fitted to stored predictions.
 
         Returns
         -------
         CalibratedModel
-            Fitted model with ``cv="frozen"``; it predicts the same as the saved one, bit for bit.
+            Fitted model with ``cv="frozen"``; its predictions are bit-for-bit identical to those of
+            the saved model.
 
         Raises
         ------
@@ -338,25 +343,28 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             raise must_be("cv", 'a number of folds, a splitter or "frozen"', self.cv)
         check_options(self.chosen_recalibrator)
         check_flag("ensemble", self.ensemble)
+        if isinstance(self.classifier, Recalibrator) and self.recalibrator is None:
+            hint = "pass the classifier first, CalibratedModel(classifier, recalibrator)"
+            raise must_be("classifier", "a classifier of features", self.classifier, hint=hint)
         if self.classifier is not None:
             takes_logits(self.classifier, self.chosen_recalibrator)
 
     @property
     def chosen_recalibrator(self) -> Recalibrator:
-        """The recalibrator to fit: the one given, or `AutoCalibration`."""
+        """Return the recalibrator to fit: the one passed, or `AutoCalibration`."""
         given: Recalibrator = AutoCalibration() if self.recalibrator is None else self.recalibrator
         return given
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the classifier is left as it is."""
+        """Return whether the classifier is already fitted and must not be changed."""
         from sklearn.frozen import FrozenEstimator
 
         word = isinstance(self.cv, str)
         return word or self.classifier is None or isinstance(self.classifier, FrozenEstimator)
 
     def _fit_frozen(self, X: Any, labels: NDArray[Any], beside: Metadata) -> None:
-        """Fit the recalibrator to what the classifier says of rows that it has not seen."""
+        """Fit the recalibrator to the classifier's predictions for held-out rows."""
         if self.classifier is None:
             recalibrator = clone(self.chosen_recalibrator)
             recalibrator.fit(X, labels, **beside.for_recalibrator)
@@ -377,13 +385,13 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         unknown = sum(len(fold.left_out) for fold in folds)
         if unknown:
             self.notes_.append(
-                "the recalibrator was fitted without rows of a class that no other fold holds: "
+                "the recalibrator was fitted without rows of a class that no other fold contains: "
                 f"{unknown} of {len(labels)}"
             )
         parts = [fold for fold in folds if len(fold.rows)]
         if not parts:
             hint = "use fewer folds, or more rows of each class"
-            got = Verbatim("none whose class another fold holds")
+            got = Verbatim("no row whose class is also in another fold")
             raise must_be("y", "have rows to fit the recalibrator", got, hint=hint)
         scored = [(fold.scores, fold.rows) for fold in parts]
         if not self.ensemble:
@@ -402,13 +410,13 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
             self.classifiers_ = [clone(self.classifier).fit(X, labels, **beside.for_classifier)]
 
     def _recalibrator(self, logits: bool) -> Recalibrator:
-        """An unfitted copy that knows what it is given, and the names of the classes."""
+        """Return an unfitted recalibrator with the type of its input and the class names."""
         copy: Recalibrator = clone(self.chosen_recalibrator)
         copy.set_params(logits=logits, classes=self.classes_.tolist())
         return copy
 
     def get_metadata_routing(self) -> Any:
-        """Tell scikit-learn where metadata go; see Notes."""
+        """Return the metadata routing for scikit-learn; see Notes."""
         from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
         router = MetadataRouter(owner=self).add_self_request(self)

@@ -1,4 +1,4 @@
-"""What the parts of a model are given: weights and groups, scores, and folds of rows."""
+"""Inputs of the parts of a model: weights, groups, scores, and folds of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ByRow = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """Keyword arguments of the parts of a model: those of the classifier may be of any kind."""
+    """Keyword arguments of the parts of a model; those of the classifier may be of any kind."""
 
     for_classifier: ByRow
     for_splitter: ByRow
@@ -37,9 +37,9 @@ class Metadata:
     def of(
         cls, model: Any, n: int, sample_weight: object, groups: object, of_fit: dict[str, Any]
     ) -> Metadata:
-        """Check, and share out: as metadata routing says where it is on.
+        """Check arguments and assign them to the parts, by metadata routing if it is enabled.
 
-        ``of_fit`` has further parameters, for the ``fit`` of the classifier.
+        ``of_fit`` contains further parameters for the ``fit`` of the classifier.
         """
         if of_fit and model.is_frozen:
             name = next(iter(of_fit))
@@ -61,7 +61,7 @@ class Metadata:
 
 
 def at(rows: Ints, given: ByRow, n: int) -> ByRow:
-    """Arguments for some of n rows; what does not have an entry for each row stays whole."""
+    """Return arguments for some of n rows; those without one entry per row are left unchanged."""
     return {
         name: _safe_indexing(value, rows) if _is_by_row(value, n) else value
         for name, value in given.items()
@@ -69,7 +69,7 @@ def at(rows: Ints, given: ByRow, n: int) -> ByRow:
 
 
 def _is_by_row(value: Any, n: int) -> bool:
-    """Whether a value has an entry for each row, as scikit-learn sees it."""
+    """Return whether a value has one entry per row, by scikit-learn's rules."""
     if isinstance(value, (str, bytes, dict)):
         return False
     try:
@@ -105,9 +105,9 @@ def _splits(model: Any, given: ByRow) -> ByRow:
 
 
 def takes_logits(classifier: Any, recalibrator: Recalibrator) -> bool:
-    """Whether the recalibrator gets `decision_function` rather than `predict_proba`.
+    """Return whether the recalibrator gets `decision_function` instead of `predict_proba`.
 
-    What it asks for decides, and what the classifier has.
+    This depends on its option ``logits`` and on the methods of the classifier.
     """
     gives_logits = hasattr(classifier, "decision_function")
     if recalibrator.logits and not gives_logits:
@@ -122,9 +122,10 @@ def takes_logits(classifier: Any, recalibrator: Recalibrator) -> bool:
 
 
 def scores_of(classifier: Any, X: Any, classes: NDArray[Any], *, logits: bool) -> NDArray[Any]:
-    """Return (n, K) scores, or (n,) of the second of two, in the order of ``classes``.
+    """Return (n, K) scores, or (n,) of the second of two classes, in the order of ``classes``.
 
-    Classes that the classifier does not know get probability 0, or the logit of next to 0.
+    Classes that the classifier was not trained on get probability 0, or the logit of a probability
+    near 0.
     """
     answer = classifier.decision_function(X) if logits else classifier.predict_proba(X)
     values = as_numpy("X", answer)
@@ -147,9 +148,9 @@ def scores_of(classifier: Any, X: Any, classes: NDArray[Any], *, logits: bool) -
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Scores of the ``rows`` of a fold, and the classifier they come from.
+    """Return the scores of the ``rows`` of a fold, and the classifier that gave them.
 
-    Rows of a class that the classifier does not know are not among them, but in ``left_out``.
+    Rows of a class that the classifier was not trained on are in ``left_out`` instead.
     """
 
     classifier: Any
@@ -161,7 +162,7 @@ class Fold:
 def cross_fitted(
     model: Any, X: Any, labels: NDArray[Any], beside: Metadata, *, logits: bool
 ) -> list[Fold]:
-    """Fit a clone of the classifier on all folds but one, and let it score that one; for each."""
+    """For each fold, fit a clone of the classifier on the other folds and score this fold."""
     from sklearn.model_selection import check_cv
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -188,6 +189,6 @@ def _refuse_single_rows(tests: list[Ints]) -> None:
     """Raise InputError if a test fold is one row, as scikit-learn does for LeaveOneOut."""
     single = sum(np.size(test) == 1 for test in tests)
     if single:
-        rule = "must have at least two rows in every test fold, because one row has only one class"
+        rule = "have at least two rows in every test fold, because one row has only one class"
         got = Verbatim(f"{single} of {len(tests)} folds with one row")
         raise must_be("cv", rule, got, hint="use fewer folds, such as cv=5")

@@ -1,4 +1,4 @@
-"""Every named metric as a scorer of scikit-learn, for ``scoring=``."""
+"""Scorers of named metrics for scikit-learn's ``scoring=``."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ __all__ = ["SCORERS", "CalibrationScorer", "make_scorer"]
 
 @dataclass(eq=False, repr=False)
 class CalibrationScorer:
-    """What `make_scorer` makes: called by scikit-learn with a fitted classifier, X and y.
+    """Scorer made by `make_scorer`; scikit-learn calls it with a fitted classifier, X and y.
 
-    Returns the metric with its sign changed, because scikit-learn takes larger scores for better.
+    It returns the metric with its sign changed, because scikit-learn regards larger scores as
+    better.
     """
 
     metric: Callable[..., float]
@@ -44,7 +45,7 @@ class CalibrationScorer:
         return -float(self.metric(probs, labels, weights=sample_weight))
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Ask for ``sample_weight`` in scikit-learn's metadata routing, by this or another name."""
+        """Request ``sample_weight`` in scikit-learn's metadata routing, by this or another name."""
         from sklearn import get_config
 
         if not get_config()["enable_metadata_routing"]:
@@ -54,7 +55,7 @@ class CalibrationScorer:
         return self
 
     def get_metadata_routing(self) -> Any:
-        """Say to scikit-learn which metadata are asked for."""
+        """Return the metadata requests for scikit-learn."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -69,10 +70,10 @@ class CalibrationScorer:
 def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
     """Make a scorer of a named metric, or of an estimator, for scikit-learn's ``scoring=``.
 
-    For `cross_validate`, `GridSearchCV`, `permutation_importance` and whatever else takes a
-    callable. Class names are those of ``estimator.classes_``, also where a fold of y lacks some.
-    For a classifier with two classes, the probability of the second is scored, which is the binary
-    question; for more classes, the metric's default.
+    Use it in `cross_validate`, `GridSearchCV`, `permutation_importance` and other functions that
+    take a callable. Class names are those of ``estimator.classes_``, even if a fold of y lacks
+    some. For a classifier with two classes, the probability of the second class is scored; for more
+    classes, the metric's default lens is used.
 
     Parameters
     ----------
@@ -89,12 +90,12 @@ def make_scorer(metric: str | Metric, **options: Any) -> CalibrationScorer:
 
     Notes
     -----
-    Select models by a proper score (``"log_loss"``, ``"brier"``): errors of calibration alone are
-    0 for a model that always says the base rate, and plug-in ones rank by chance as well.
+    Select models by a proper score (``"log_loss"``, ``"brier"``): calibration errors are 0 for a
+    model that always predicts the base rate, and plug-in errors rank models partly by chance.
 
-    A string alone, as in ``scoring="ece"``, is looked up in a table of scikit-learn's that others
-    cannot add to: write ``scoring=make_scorer("ece")``, or
-    ``scoring={"ece": make_scorer("ece"), "log": "neg_log_loss"}``.
+    A string alone, as in ``scoring="ece"``, is looked up in a table of scikit-learn that other
+    libraries cannot extend: write ``scoring=make_scorer("ece")``, or ``scoring={"ece":
+    make_scorer("ece"), "log": "neg_log_loss"}``.
 
     ``sample_weight`` is passed on by metadata routing: ``make_scorer("ece").set_score_request(
     sample_weight=True)``.
@@ -128,7 +129,7 @@ SCORERS = MappingProxyType({name: make_scorer(name) for name in sorted(NAMED)})
 
 
 def _numbers(classes: Any, labels: Any) -> Ints:
-    """Numbers of the columns that labels name."""
+    """Return the column numbers of the labels."""
     if isinstance(classes, list):
         raise must_be("estimator", "a classifier of one label", Verbatim("one of several outputs"))
     place = {name: number for number, name in enumerate(np.asarray(classes).tolist())}

@@ -1,7 +1,7 @@
-"""A calibrated model on disk: its recalibrator in a file, its classifier where the user keeps it.
+"""Saving of a calibrated model: the recalibrator in a file, the classifier by the user.
 
-A classifier is code of another library. To write it down takes a pickle, or skops, which know that
-library; the file of a recalibrator runs no code when it is read, and stays that way.
+A classifier belongs to another library, so saving it needs pickle or skops. Reading the file of a
+recalibrator never runs code, so the file does not contain the classifier.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def save_recalibrator_of(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     if len(model.recalibrators_) > 1:
         number = len(model.recalibrators_)
-        got = Verbatim(f"{number} recalibrators, each of a classifier of its own")
+        got = Verbatim(f"{number} recalibrators, each with its own classifier")
         hint = "save every one of recalibrators_, and its classifier in classifiers_ with joblib"
-        raise must_be("ensemble", "False for a model to save", got, hint=hint)
+        raise must_be("ensemble", "False to save the model", got, hint=hint)
     save(model.recalibrators_[0], path)
 
 
 def stored_recalibrator(path: str | os.PathLike[str], classifier: Any) -> Recalibrator:
-    """Read the recalibrator of a fitted classifier; raise InputError if they do not belong."""
+    """Read the recalibrator of a fitted classifier; raise InputError if the two do not match."""
     recalibrator: Recalibrator = load_recalibrator(path)
     if classifier is None:
         return recalibrator
@@ -49,7 +49,7 @@ def stored_recalibrator(path: str | os.PathLike[str], classifier: Any) -> Recali
 
 
 def copy_features(of: Any, to: Any) -> None:
-    """Say of the features of a model what its classifier says of them."""
+    """Copy the classifier's information about features to the model."""
     for name in FEATURES:
         if hasattr(of, name):
             setattr(to, name, getattr(of, name))

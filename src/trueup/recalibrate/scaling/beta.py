@@ -1,4 +1,4 @@
-"""Beta calibration: log-odds that may bend differently at the two ends."""
+"""Beta calibration: a curve with different slopes at the two ends."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ class BetaCalibration(SigmoidRecalibrator):
     r"""Beta calibration: the correct map if the scores of each class are beta-distributed.
 
     :math:`q = \sigma(a \log p - b \log(1 - p) + c)`, :math:`a, b \ge 0`: two slopes, one for each
-    end of [0, 1], with probabilities cut at 1e-12. It has the identity, sigmoids and their
-    inverses in it. With three classes or more, one curve is fitted to each class against the
-    rest, and rows are divided by their sum.
+    end of [0, 1], with probabilities clipped at 1e-12. It includes the identity, sigmoids and their
+    inverses. With three classes or more, one curve is fitted to each class against the rest, and
+    rows are divided by their sum.
 
-    Use it for probabilities that are wrong in different manners near 0 and near 1, where
-    `PlattScaling` cannot follow, with some hundred rows of each outcome. Its answers are as many
-    as its scores, so its error cannot be certified. Cost: about fifteen passes over the rows of
-    each class.
+    Use it for probabilities that are wrong in different ways near 0 and near 1, which
+    `PlattScaling` cannot correct, with a few hundred rows of each outcome. It has as many outputs
+    as scores, so its error cannot be certified. Cost: about fifteen passes over the rows of each
+    class.
 
     Parameters
     ----------
     parameters : {"abm", "ab", "am"}
-        ``"abm"`` fits all three. ``"ab"`` holds the curve at 1/2 where p is 1/2, by
-        :math:`c = (a - b) \log 2`. ``"am"`` has :math:`a = b`: Platt scaling.
+        ``"abm"`` fits all three parameters. ``"ab"`` sets :math:`c = (a - b) \log 2`, so that the
+        curve is 1/2 at p = 1/2. ``"am"`` has :math:`a = b`: Platt scaling.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
-        classes in the order of the columns. For logits, p is the probability of each.
+        classes in the order of the columns. For logits, p is the corresponding probability.
 
     Attributes
     ----------
     coefficients_
-        a, b and c of every class in its row; of two classes one row, for the second.
+        a, b and c, one row per class; for two classes, one row for the second class.
     maps_
-        Slopes and intercept with the gradient of the mean loss there, for every class.
+        Slopes, intercept and the gradient of the mean loss, for every class.
 
     Notes
     -----
     A covariate whose slope comes out negative is dropped and the others are fitted again, as in the
-    paper. If both slopes are negative, the better of the two ways to drop one is taken. Because the
-    loss is convex, the result is the best fit of all without negative slopes. If no finite curve is
-    best (one class, or scores that order the labels perfectly), Platt's smoothed targets are
-    fitted, unless the scores as they are have a smaller loss. Log loss on the fit data never
-    increases: if normalized rows are worse than before, they are kept as they were. ``notes_``
-    reports each of these.
+    paper. If both slopes are negative, the better of the two ways to drop one is used. Because the
+    loss is convex, the result is the best fit without negative slopes. If no finite curve is best
+    (one class, or scores that order the labels perfectly), Platt's smoothed targets are fitted,
+    unless the original scores have a smaller loss. Log loss on the fit data never increases: if
+    normalized rows are worse than the original rows, the original rows are kept. ``notes_`` reports
+    each of these.
 
     References
     ----------
@@ -78,7 +78,7 @@ class BetaCalibration(SigmoidRecalibrator):
 
     @property
     def coefficients_(self) -> Floats:
-        """(classes, 3) parameters a, b and c; for two classes one row."""
+        """(classes, 3) parameters a, b and c; one row for two classes."""
         rows = []
         for learned in self.maps_:
             a, b = learned["slopes"][[0, -1]]

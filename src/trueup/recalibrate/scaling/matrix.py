@@ -1,4 +1,4 @@
-"""Matrix scaling and Dirichlet calibration: a fitted matrix mixes the logits of all classes."""
+"""Matrix scaling and Dirichlet calibration: a fitted matrix combines the logits of all classes."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ MOST_TO_SEARCH = 1e9  # (n + K) K²: with more, cross-validation takes longer th
 class MatrixScaling(Recalibrator):
     r"""Matrix scaling: multinomial logistic regression on the logits.
 
-    :math:`q = \operatorname{softmax}(W z + b)`, with :math:`W` of K × K numbers, z logits or
-    logarithms of probabilities cut at 1e-12. It minimizes mean log loss plus a penalty:
+    :math:`q = \operatorname{softmax}(W z + b)`, where :math:`W` is a K × K matrix, and z are logits
+    or logarithms of probabilities clipped at 1e-12. It minimizes the mean log loss plus a penalty:
 
-    * ``None``: nothing (Guo et al. 2017).
+    * ``None``: no penalty (Guo et al. 2017).
     * ``"odir"``: :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K}
-      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularization, which leaves
-      vector scaling without intercepts free. For two classes λ changes nothing, as the diagonal
-      can say all that a matrix says.
+      \sum_j b_j^2` (Kull et al. 2019): off-diagonal and intercept regularization, which does not
+      penalize the diagonal. For two classes λ has no effect, because a diagonal matrix can express
+      every map.
     * ``"l2"``: :math:`\lambda \frac{1}{K(K+1)} (\lVert W - I \rVert^2 + \lVert b \rVert^2)`:
-      towards no change at all, so that log loss cannot rise. (The paper's L2 pulls towards 0, and
-      with it a strong penalty makes forecasts worse than they were.)
+      shrinkage toward the identity, so that log loss cannot increase. (The paper's L2 penalty
+      shrinks toward 0, so a strong penalty makes forecasts worse than before.)
 
-    Use it for few classes that are mistaken for each other in a lasting manner, with ten rows or
-    more for each of its K² + K numbers; otherwise with ``penalty="odir"``, or use
-    `VectorScaling`. Without a penalty it follows chance: from a few dozen classes on, thousands
-    of rows can often be separated without a single error. Unlike temperature scaling it
-    depends on what all logits of a row have in common; `DirichletCalibration` does not.
+    Use it for a few classes that are systematically confused with each other, with ten rows or more
+    for each of its K² + K parameters; otherwise use ``penalty="odir"`` or `VectorScaling`. Without
+    a penalty it overfits: from a few dozen classes on, thousands of rows can often be separated
+    perfectly. Unlike temperature scaling and `DirichletCalibration`, it changes if a constant is
+    added to all logits of a row.
 
     Cost: about 100 to 500 products of n × K × K. 100 classes and 5,000 rows take one to five
     seconds on one core, 1,000 classes and 300 rows half a minute. Cross-validation takes about
-    fifteen times as long as one strength. A fit of more than 4·10¹² operations is stopped there,
+    fifteen times as long as a fit with given strengths. A fit is stopped after 4·10¹² operations,
     and ``notes_`` says so.
 
     Parameters
     ----------
     penalty : {"odir", "l2"} or None
-        ``None``, ``"odir"`` or ``"l2"``.
+        The penalty.
     strength : float or "auto"
-        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
+        λ, or ``"auto"`` for the power of ten with the lowest cross-validated log loss.
     intercept_strength : float or "auto"
         μ of ``"odir"``, or ``"auto"``.
     n_folds : int
-        Folds of the cross-validation.
+        Number of folds of the cross-validation.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -63,36 +63,38 @@ class MatrixScaling(Recalibrator):
     Attributes
     ----------
     coefficients_
-        (K, K) matrix W. Adding the same row to all its rows changes nothing; of all such, it is
-        the one with the smallest penalty; without one, its off-diagonal column sums are 0.
+        (K, K) matrix W. Adding the same row to all its rows changes no probability; among all
+        equivalent matrices, this one has the smallest penalty. Without a penalty, its off-diagonal
+        column sums are 0.
     intercept_
-        (K,) intercepts b, of sum 0.
+        (K,) intercepts b, whose sum is 0.
     lambda_, mu_
-        Strengths of the penalty; None where it has none.
+        Strengths of the penalty; None if the penalty has no such strength.
     cross_validation_
         ``lambda``, ``mu`` and ``log_loss`` of every pair of strengths that was tried.
     gradient_norm_
-        Norm of the gradient of mean log loss and penalty at the end: at most 1e-8, unless logits
-        are larger than 100,000.
+        Final norm of the gradient of mean log loss plus penalty: at most 1e-8, unless logits are
+        larger than 100,000.
     converged_
-        Whether it is that small.
+        Whether the gradient is that small.
 
     Notes
     -----
-    The fit starts from the best temperature and never climbs, so that log loss on the fit data
-    does not increase. If the rows can be separated without error, or a class has no rows, no finite
-    matrix is best. A ridge of 1e-4 on coefficients of logits of unit size then holds the matrix
-    near that temperature, and ``notes_`` says so. The same happens if only a huge matrix is best.
-    An optimum counts as finite if a ridge of 1e-10 would move no log-odds by more than 0.1. For up
-    to 20 classes, and in doubt up to 44, a descent with all second derivatives decides this.
-    Therefore neither the order of the rows nor rounding errors change the answer by more than about
-    1e-6. With more classes, nearly separable rows can still give another answer in another order.
+    The fit starts from the best temperature and never increases the objective, so log loss on the
+    fit data does not increase. If the rows can be separated without error, or a class has no rows,
+    no finite matrix is best. A ridge penalty of 1e-4 (for logits of unit size) then keeps the
+    matrix near the best temperature, and ``notes_`` says so. The same is done if only a huge matrix
+    is best. An optimum counts as finite if a ridge of 1e-10 would move no log-odds by more than
+    0.1. For up to 20 classes, and in doubtful cases up to 44, a descent with the full Hessian
+    decides this. Therefore neither the order of the rows nor rounding errors change the result by
+    more than about 1e-6. With more classes, the result for nearly separable rows can still depend
+    on their order.
 
-    Folds depend on the rows alone, equal rows staying together, so that whole weights and repeated
-    rows give the same answer.
+    Folds depend only on the rows, and equal rows stay together, so integer weights and repeated
+    rows give the same result.
 
-    A fit is bit-for-bit identical on any number of threads of trueup. BLAS is held to one thread
-    while fitting, but not while predicting, where its threads may change the last digits.
+    A fit is bit-for-bit identical on any number of threads of trueup. BLAS is limited to one thread
+    during fitting, but not during prediction, where its threads may change the last digits.
 
     References
     ----------
@@ -184,7 +186,7 @@ class MatrixScaling(Recalibrator):
         return search_strengths(affine, fold, self.penalty, strength, mu)
 
     def _features(self, scores: Scores) -> Floats:
-        """(n, K) features, in float64: the logits."""
+        """Return (n, K) features in float64: the logits."""
         return scores.logits().astype(np.float64)
 
     def _probs_of(self, scores: Scores) -> Floats:
@@ -198,29 +200,30 @@ class DirichletCalibration(MatrixScaling):
 
     :math:`q = \operatorname{softmax}(W \log p + b)`, minimizing mean log loss plus ODIR, the
     off-diagonal and intercept regularization
-    :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K} \sum_j b_j^2`, with λ
-    and μ of lowest cross-validated log loss. Where the forecasts of each class have a Dirichlet
-    distribution, the right map is of this form; beta calibration is its case of two classes.
+    :math:`\lambda \frac{1}{K(K-1)} \sum_{i \ne j} W_{ij}^2 + \mu \frac{1}{K} \sum_j b_j^2`, with
+    the λ and μ that have the lowest cross-validated log loss. If the forecasts for each class have
+    a Dirichlet distribution, the correct map has this form; beta calibration is the case of two
+    classes.
 
     Use it for three to a few dozen classes whose errors differ, with a thousand rows or more. It
-    recalibrates all classes together, which one-vs-rest methods do not. On probabilities it is
-    `MatrixScaling` with the same penalty (cut at 1e-12); on logits it takes their log-softmax, so
-    that what all logits of a row have in common does not matter.
+    recalibrates all classes together, which one-vs-rest methods do not. For probabilities (clipped
+    at 1e-12) it is `MatrixScaling` with the same penalty. For logits it uses their log-softmax, so
+    adding a constant to all logits of a row changes nothing.
 
-    Cost: that of `MatrixScaling` with ``"auto"``; ten classes and 5,000 rows take a second on one
-    core, 100 classes twenty. Above (n + K) K² = 10⁹, as with 1,000
-    classes, strengths must be given.
+    Cost: that of `MatrixScaling` with ``"auto"``: one second on one core for 5,000 rows of ten
+    classes, and twenty seconds for 100 classes. If (n + K) K² exceeds 10⁹, as with 1,000 classes,
+    pass the strengths.
 
     Parameters
     ----------
     penalty : {"odir", "l2"} or None
-        ``"odir"``, ``"l2"`` or ``None``, as in `MatrixScaling`.
+        The penalty, as in `MatrixScaling`.
     strength : float or "auto"
-        λ, or ``"auto"``: the power of ten of lowest cross-validated log loss.
+        λ, or ``"auto"`` for the power of ten with the lowest cross-validated log loss.
     intercept_strength : float or "auto"
         μ of ``"odir"``, or ``"auto"``.
     n_folds : int
-        Folds of the cross-validation.
+        Number of folds of the cross-validation.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -228,19 +231,20 @@ class DirichletCalibration(MatrixScaling):
     Attributes
     ----------
     coefficients_, intercept_
-        (K, K) matrix W and (K,) intercepts b; see `MatrixScaling` for which of all equal ones.
+        (K, K) matrix W and (K,) intercepts b; `MatrixScaling` describes which of all equivalent
+        ones.
     lambda_, mu_
-        Strengths of the penalty; None where it has none.
+        Strengths of the penalty; None if the penalty has no such strength.
     cross_validation_
         ``lambda``, ``mu`` and ``log_loss`` of every pair of strengths that was tried.
     gradient_norm_, converged_
-        Norm of the gradient of mean log loss and penalty at the end; whether it is at most 1e-8.
+        Final norm of the gradient of mean log loss plus penalty; whether it is at most 1e-8.
 
     Notes
     -----
-    As the diagonal is not penalized, there may be no finite optimum here either (a class without
-    rows, forecasts that are always right): then a ridge of 1e-4 is added, and ``notes_`` says so.
-    Log loss on the fit data does not rise.
+    Because the diagonal is not penalized, there may be no finite optimum (a class without rows, or
+    forecasts that are always right). A ridge penalty of 1e-4 is then added, and ``notes_`` says so.
+    Log loss on the fit data does not increase.
 
     References
     ----------

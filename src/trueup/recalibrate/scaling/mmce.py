@@ -1,4 +1,4 @@
-"""A temperature of small log loss and small kernel calibration error."""
+"""A temperature fitted to log loss and kernel calibration error."""
 
 from __future__ import annotations
 
@@ -35,16 +35,17 @@ class MMCEScaling(TemperatureScaling):
     on the fit data. MMCE is the maximum mean calibration error of the predicted class (`MMCE`,
     Laplacian kernel). Kumar, Sarawagi & Jain train networks with this sum; Luo et al. use it as a
     baseline of recalibration. Like `TemperatureScaling` it keeps the order of classes, needs a few
-    hundred rows and corrects only what is wrong everywhere alike; the answers mostly hardly
-    differ. Use it where the confidence of the predicted class matters more than the log loss.
+    hundred rows and corrects only a confidence that is too high or too low everywhere; the outputs
+    of both are usually very similar. Use it if the confidence of the predicted class matters more
+    than the log loss.
 
     Parameters
     ----------
     mmce_weight : float
-        λ ≥ 0. The default 1 is a choice of ours; Luo et al. do not say what they used. With 0 it
+        λ ≥ 0. The default 1 is trueup's choice; Luo et al. do not state theirs. With 0 it
         is `TemperatureScaling`.
     bandwidth : float
-        Of the kernel, by default the 0.4 of the paper.
+        Bandwidth of the kernel (default 0.4, as in the paper).
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -58,13 +59,13 @@ class MMCEScaling(TemperatureScaling):
 
     Notes
     -----
-    MMCE is biased upwards by about :math:`0.4\,n^{-1/2}`, whatever T. The sum is not convex in T.
+    MMCE is biased upward by about :math:`0.4\,n^{-1/2}`, whatever T is. The sum is not convex in T.
     The log loss is convex in 1/T, and MMCE is not negative. At the minimum of the sum, the log loss
     therefore exceeds its own minimum by at most λ times the MMCE at the best temperature by log
     loss. Values of T whose log loss is above that of T = 1 are excluded as well. The remaining
-    range is searched on a grid and then around its best point, fifty to eighty passes over the
-    logits in all. The best temperature by log loss alone is among the candidates. If there is none,
-    the notes and bounds are those of `TemperatureScaling`.
+    range is searched on a grid and then around its best point, with fifty to eighty passes over the
+    logits in total. The best temperature by log loss alone is among the candidates. If there is
+    none, the notes and bounds are those of `TemperatureScaling`.
 
     References
     ----------
@@ -116,7 +117,7 @@ class _Sum(NamedTuple):
 
 
 class _Search:
-    """Finds the least sum of both terms among inverse temperatures."""
+    """Search for the minimum of the sum of both terms over inverse temperatures."""
 
     def __init__(
         self, curve: LossCurve, right: NDArray[np.bool_], weight: float, mmce: MMCE
@@ -156,7 +157,7 @@ class _Search:
         return _Sum(loss + self.weight * mmce, inverse, loss, mmce)
 
     def edge(self, start: InverseTemperature, most: float, factor: float) -> float:
-        """Go up or down from the least log loss until it is above ``most``."""
+        """Move up or down from the minimum of the log loss until it is above ``most``."""
         inverse = start.best.inverse
         for _ in range(FURTHEST):
             inverse *= factor

@@ -17,25 +17,26 @@ from trueup.recalibrate.score_forms import Scores
 class PlattScaling(SigmoidRecalibrator):
     r"""Platt scaling: a slope and an intercept on the log-odds of each class.
 
-    :math:`q = \sigma(a z + b)`, :math:`a \ge 0`, where :math:`z = \log(p/(1-p))` of probabilities
-    (cut at 1e-12) and the log-odds :math:`z_k - \log\sum_{j \ne k} e^{z_j}` of logits. A single
-    column of logits may hold any score, such as the margin of a support vector machine. With
+    :math:`q = \sigma(a z + b)`, :math:`a \ge 0`, where z is :math:`\log(p/(1-p))` for probabilities
+    (clipped at 1e-12), and the log-odds :math:`z_k - \log\sum_{j \ne k} e^{z_j}` for logits. A
+    single column of logits may hold any score, such as the margin of a support vector machine. With
     three classes or more, one line is fitted to each class against the rest, and rows are divided
     by their sum.
 
-    Use it with few rows, a few dozen of each outcome, when probabilities are too extreme, not
-    extreme enough or too high everywhere: two parameters have little variance, and a bias
-    wherever the true curve is no line. It has as many outputs as scores, so its error cannot
-    be certified; see `ScalingBinning`. Cost: about ten passes over the rows of each class.
+    Use it with few rows (a few dozen of each outcome) if probabilities are too extreme, not extreme
+    enough or too high everywhere. Two parameters have little variance, but a bias if the true curve
+    is not a line. It has as many outputs as scores, so its error cannot be certified; see
+    `ScalingBinning`. Cost: about ten passes over the rows of each class.
 
     Parameters
     ----------
     target : {"labels", "platt"}
         ``"labels"`` fits the labels. ``"platt"`` fits :math:`(N_+ + 1)/(N_+ + 2)` for positive
-        ones and :math:`1/(N_- + 2)` for others, where N adds up the weights: some shrinkage.
+        labels and :math:`1/(N_- + 2)` for negative ones, where N is the total weight; this shrinks
+        the fit.
     loss : {"log", "squared"}
-        ``"log"``, which is convex, or ``"squared"``, for which the fit by log loss is the start:
-        the nearest valley, not the deepest for certain.
+        ``"log"``, which is convex, or ``"squared"``, for which the search starts at the fit by log
+        loss and may end in a local minimum.
     logits, normalize, classes : bool, bool, sequence or None
         Whether X holds logits; whether to divide rows of probabilities by their sum; names of the
         classes in the order of the columns.
@@ -43,17 +44,17 @@ class PlattScaling(SigmoidRecalibrator):
     Attributes
     ----------
     slope_, intercept_
-        a and b of every class; of two classes one of each, for the second.
+        a and b of every class; for two classes, those of the second class.
     maps_
-        Slope and intercept with the gradient of the mean loss there, for every class.
+        Slope, intercept and the gradient of the mean loss, for every class.
 
     Notes
     -----
-    Where larger scores go with fewer positives, the slope is held at 0: it never turns an order
-    round. Where no finite line is best (one class, or scores that order the labels perfectly),
-    smoothed targets are fitted, unless the scores as they are have a smaller loss. With
-    ``"labels"`` and ``"log"``, log loss on the fit data never rises: if normalized rows are worse
-    than before, they are kept as they were. ``notes_`` says each of these.
+    If larger scores have lower rates, the slope is 0; it never reverses the order of scores. If no
+    finite line is best (one class, or scores that order the labels perfectly), smoothed targets are
+    fitted, unless the original scores have a smaller loss. With ``"labels"`` and ``"log"``, log
+    loss on the fit data never increases: if normalized rows are worse than the original rows, the
+    original rows are kept. ``notes_`` reports each of these.
 
     References
     ----------
@@ -80,12 +81,12 @@ class PlattScaling(SigmoidRecalibrator):
 
     @property
     def slope_(self) -> Floats:
-        """Slope of every class; of two classes that of the second."""
+        """Slope of every class; for two classes, that of the second."""
         return np.array([learned["slopes"][0] for learned in self.maps_])
 
     @property
     def intercept_(self) -> Floats:
-        """Intercept of every class; of two classes that of the second."""
+        """Intercept of every class; for two classes, that of the second."""
         return np.array([learned["intercept"] for learned in self.maps_])
 
     def _check(self) -> None:

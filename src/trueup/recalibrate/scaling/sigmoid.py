@@ -1,4 +1,4 @@
-"""The base of Platt scaling and beta calibration: σ(intercept + Σ slope · covariate), fitted."""
+"""The base of Platt scaling and beta calibration: a fit of σ(intercept + Σ slope · covariate)."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ KEPT = "so the scores were kept: they fit better than Platt's smoothed labels wo
 SAME_SCORE = "all scores are the same, so the slope cannot be estimated and was left at 1"
 STRETCHED = "all scores are the same, so one slope was fitted to give them the mean outcome"
 BACKWARDS = "positive outcomes are not more frequent at higher scores, so the output is constant"
-WORSE = "rows of the fitted classes have a larger log loss than the original ones, which were kept"
+WORSE = "normalized rows have a larger log loss than the original rows, so those were kept"
 
 
 class SigmoidRecalibrator(OneVsRestRecalibrator):
-    """Probabilities σ(intercept + Σ slope · covariate), with slopes that are not negative.
+    """Recalibrator with σ(intercept + Σ slope · covariate), whose slopes are not negative.
 
-    A subclass gives the covariates of a problem in `_covariates`, each of which grows with the
-    score; slopes of 1 and an intercept of 0 must give the score back.
+    A subclass returns the covariates of a problem in `_covariates`. Each of them increases with the
+    score; slopes of 1 and an intercept of 0 must return the score.
     """
 
     monotone: ClassVar[bool] = True
@@ -49,7 +49,7 @@ class SigmoidRecalibrator(OneVsRestRecalibrator):
         raise NotImplementedError
 
     def _with_intercept(self) -> bool:
-        """Whether there is an intercept to fit."""
+        """Whether an intercept is fitted."""
         return True
 
     def _asked(self) -> tuple[bool, bool]:
@@ -90,10 +90,10 @@ class SigmoidRecalibrator(OneVsRestRecalibrator):
 
 @dataclass(frozen=True, eq=False)
 class SigmoidProblem:
-    """Covariates that grow with the score, one for each slope, and outcomes with weights.
+    """Covariates that increase with the score, one for each slope, and outcomes with weights.
 
-    Points are slopes with the intercept behind them, which stays 0 if there is none to fit. Slopes
-    of 1 and an intercept of 0 give ``log_odds``, those of the score.
+    Points are the slopes followed by the intercept, which stays 0 if it is not fitted. Slopes of 1
+    and an intercept of 0 give ``log_odds``, the log-odds of the score.
     """
 
     covariates: Floats
@@ -104,7 +104,7 @@ class SigmoidProblem:
 
     @cached_property
     def weight(self) -> Floats | None:
-        """Weights that sum to 1; None where all are the same."""
+        """Weights that sum to 1; None if all are equal."""
         return None if self.weights is None else np.asarray(self.weights / self.weights.sum())
 
     @property
@@ -113,7 +113,7 @@ class SigmoidProblem:
         return self.outcomes.astype(np.float64)
 
     def smoothed(self) -> Floats:
-        """(N₊ + 1)/(N₊ + 2) for positive outcomes and 1/(N₋ + 2) for others (Platt 1999)."""
+        """Return (N₊ + 1)/(N₊ + 2) for positive outcomes and 1/(N₋ + 2) for others (Platt 1999)."""
         weights = np.ones(len(self.outcomes)) if self.weights is None else self.weights
         positive, negative = weights[self.outcomes].sum(), weights[~self.outcomes].sum()
         high, low = (positive + 1) / (positive + 2), 1 / (negative + 2)
@@ -138,7 +138,7 @@ class SigmoidProblem:
         return float((self.weight * values).sum())
 
     def constant(self, targets: Floats) -> Floats:
-        """Return the best point with all slopes 0, whatever the loss."""
+        """Return the best point with all slopes 0, for either loss."""
         point = np.zeros(len(self.covariates) + 1)
         if self.has_intercept:
             means = self.mean(targets), self.mean(1 - targets)
@@ -160,7 +160,7 @@ class SigmoidProblem:
         return self.terms(targets, point, squared=squared).value
 
     def terms(self, targets: Floats, point: Floats, *, squared: bool) -> Terms:
-        """Minus the mean loss, with its derivatives by slopes and intercept."""
+        """Return minus the mean loss, with its derivatives with respect to slopes and intercept."""
         sums = engine.sigmoid.sigmoid_sums(self.covariates, targets, self.weight, point, squared)
         whole = -(len(targets) if self.weight is None else 1.0)
         return Terms(sums.loss / whole, sums.gradient / whole, sums.hessian / whole)
@@ -169,8 +169,8 @@ class SigmoidProblem:
 class SigmoidFit(NamedTuple):
     """Slopes followed by the intercept, and a note for the user or an empty string.
 
-    ``gradient`` is the largest derivative of the mean loss that was minimized, by any parameter
-    that was free.
+    ``gradient`` is the largest derivative of the minimized mean loss with respect to any free
+    parameter.
     """
 
     point: Floats
@@ -179,9 +179,9 @@ class SigmoidFit(NamedTuple):
 
 
 def fit_sigmoid(problem: SigmoidProblem, *, smooth: bool, squared: bool) -> SigmoidFit:
-    """Fit outcomes, or Platt's smoothed ones; these too where outcomes have no best fit.
+    """Fit outcomes, or Platt's smoothed outcomes if requested or if the others have no best fit.
 
-    ``squared`` asks for least squares instead of log loss.
+    ``squared`` selects least squares instead of log loss.
     """
     if np.ptp(problem.log_odds) == 0:
         return _shifted(problem, smooth)
@@ -218,9 +218,9 @@ def _identity(problem: SigmoidProblem) -> Floats:
 def _boundless(problem: SigmoidProblem) -> str:
     """Return why there is no finite optimum, or an empty string.
 
-    Every fit grows with the score, so that is so exactly where a threshold tells all outcomes
-    apart; without an intercept the threshold is 1/2. Scores that are but rounding errors on the
-    wrong side of it would have a finite fit, of a slope that says nothing.
+    Every fit increases with the score, so there is no optimum if and only if a threshold separates
+    the outcomes; without an intercept the threshold is 1/2. If scores are on the wrong side only by
+    rounding errors, the fit would be finite but meaningless.
     """
     positive, negative = problem.log_odds[problem.outcomes], problem.log_odds[~problem.outcomes]
     if problem.has_intercept and (len(positive) == 0 or len(negative) == 0):
@@ -233,7 +233,7 @@ def _boundless(problem: SigmoidProblem) -> str:
 
 
 def _shifted(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
-    """Slopes of 1, and the intercept that gives the one score the mean outcome."""
+    """Return slopes of 1, and the intercept that maps the only score to the mean outcome."""
     same = _identity(problem)
     if not problem.has_intercept:
         return _stretched(problem, smooth)
@@ -249,7 +249,7 @@ def _shifted(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
 
 
 def _stretched(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
-    """Without an intercept: the slope, not negative, that gives the one score the mean outcome."""
+    """Return, without an intercept, the slope ≥ 0 that maps the only score to the mean outcome."""
     same, score = _identity(problem), float(problem.log_odds[0])
     if score == 0:
         return SigmoidFit(same, 0.0, SAME_SCORE)
@@ -264,7 +264,7 @@ def _stretched(problem: SigmoidProblem, smooth: bool) -> SigmoidFit:
 
 
 def _best(problem: SigmoidProblem, targets: Floats, squared: bool) -> Floats:
-    """The best slopes ≥ 0 and intercept."""
+    """Return the best slopes ≥ 0 and intercept."""
     centre, spread = _standard(problem)
     covariates = (problem.covariates - centre[:, None]) / spread[:, None]
     scaled = replace(problem, covariates=covariates)
@@ -280,7 +280,7 @@ def _best(problem: SigmoidProblem, targets: Floats, squared: bool) -> Floats:
 
 
 def _standard(problem: SigmoidProblem) -> tuple[Floats, Floats]:
-    """Center and spread of covariates: so scaled, parameters hardly depend on each other."""
+    """Return center and scale of the covariates, which make parameters nearly uncorrelated."""
     each = problem.covariates
     centre = np.array([problem.mean(x) if problem.has_intercept else 0.0 for x in each])
     spread = np.array([math.sqrt(problem.mean(x * x)) for x in each - centre[:, None]])
@@ -288,7 +288,7 @@ def _standard(problem: SigmoidProblem) -> tuple[Floats, Floats]:
 
 
 def _by_log_loss(problem: SigmoidProblem, targets: Floats, start: Floats | None) -> Floats:
-    """Best by log loss, which is convex: covariates of negative slopes are left out in turn."""
+    """Minimize log loss, which is convex; covariates with negative slopes are dropped in turn."""
     level = problem.constant(targets)
     if (problem.terms(targets, level, squared=False).gradient[:-1] <= 0).all():
         return level
@@ -299,10 +299,9 @@ def _by_log_loss(problem: SigmoidProblem, targets: Floats, start: Floats | None)
 def _without_negative(
     problem: SigmoidProblem, targets: Floats, start: Floats, free: list[int]
 ) -> Floats:
-    """Best with all other slopes 0.
+    """Return the best fit with a single nonzero slope.
 
-    A covariate whose slope comes out negative has slope 0 in the best fit, if it is the only one;
-    of two, one has.
+    If only one slope is negative, it is 0 in the best fit; if both are, at least one of them is 0.
     """
     level = problem.constant(targets)
     if not free:
@@ -318,7 +317,7 @@ def _without_negative(
 
 
 def _by_squares(problem: SigmoidProblem, targets: Floats, start: Floats) -> Floats:
-    """Least squares from the fit by log loss, for squares have several valleys; never worse."""
+    """Minimize squared error from the fit by log loss, because it may have several minima."""
     level = problem.constant(targets)
     if not start[:-1].all():
         return level  # a valley of squares too
@@ -330,7 +329,7 @@ def _by_squares(problem: SigmoidProblem, targets: Floats, start: Floats) -> Floa
 def _climbed(
     problem: SigmoidProblem, targets: Floats, start: Floats, moving: list[int], *, squared: bool
 ) -> Floats:
-    """Climb, then take last steps in full: what is left of the value there is rounding."""
+    """Maximize, then take full Newton steps: only rounding of the value is left there."""
     point = np.zeros(len(start))
 
     def at(part: Floats) -> Terms:

@@ -1,4 +1,4 @@
-"""Temperature scaling: one number for all logits, whose inverse β has a convex log loss."""
+"""Temperature scaling: one number for all logits; the log loss is convex in its inverse β."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class TemperatureScaling(Recalibrator):
     r"""Temperature scaling: divide all logits by one temperature.
 
     :math:`\mathrm{softmax}(z/T)` with the T > 0 that minimizes log loss on the fit data; for
-    probabilities, z are their logarithms. The first thing to try on a neural network: one
-    parameter needs a few hundred rows and can hardly be overfitted. It keeps the order of classes
-    in every row, so accuracy stays what it was, and corrects only a confidence that is too high
-    or too low everywhere alike.
+    probabilities, z are their logarithms. Try it first on a neural network: a single parameter
+    needs a few hundred rows and hardly overfits. It keeps the order of classes in every row, so
+    accuracy does not change, and it corrects only a confidence that is too high or too low
+    everywhere.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class TemperatureScaling(Recalibrator):
     Attributes
     ----------
     temperature_
-        T. Above 1 the predictions were too confident.
+        T. If it is above 1, the predictions were overconfident.
     gradient_norm_
-        Size of the derivative of the mean log loss by log T, at T: at most 1e-10 unless `notes_`
-        says that there is no minimum.
+        Absolute derivative of the mean log loss with respect to log T, at T: at most 1e-10 unless
+        `notes_` says that there is no minimum.
 
     Notes
     -----
@@ -73,14 +73,14 @@ class TemperatureScaling(Recalibrator):
     passes over the logits. For a large matrix, a fit to some of the rows gives the starting point.
     There is no minimum
 
-    * where every prediction is right: T would go to 0. It stops where the mean log loss is
-      log((n+2)/(n+1)), as if one row more had been predicted wrong (Laplace's rule of
-      succession); or stays 1 if the loss is below that.
-    * where the logits of labels are no larger than those of other classes on average: T would go
-      to infinity. It stops where the logits of a row have a standard deviation of 0.001.
+    * if every prediction is right: T would go to 0. It is lowered until the mean log loss is
+      log((n+2)/(n+1)), the loss by Laplace's rule of succession, or stays 1 if the loss is below
+      that.
+    * if the logits of labels are on average not larger than those of other classes: T would go to
+      infinity. It is raised until the logits of a row have a standard deviation of 0.001.
 
-    Answers are float64 whatever the input, so that rows sum to 1 to 1e-12. `predict` goes by the
-    scores as given: rounding can make two probabilities equal whose scores are not.
+    Outputs are float64 for any input, so that rows sum to 1 to 1e-12. `predict` uses the original
+    scores, because rounding can make probabilities equal whose scores differ.
 
     References
     ----------
@@ -117,7 +117,7 @@ class TemperatureScaling(Recalibrator):
 
 
 class Point(NamedTuple):
-    """The mean log loss at one β, its derivatives by β, and whether every prediction is right."""
+    """The mean log loss at one β, its derivatives, and whether every prediction is right."""
 
     inverse: float
     loss: float
@@ -127,12 +127,12 @@ class Point(NamedTuple):
 
     @property
     def gradient(self) -> float:
-        """Size of the derivative by log β, which has no unit."""
+        """Absolute derivative with respect to log β, which has no unit."""
         return abs(self.inverse * self.slope)
 
 
 class InverseTemperature(NamedTuple):
-    """Where the search ended, what it started from, and a note if that is not a minimum."""
+    """The end of the search, its starting point, and a note if it is not a minimum."""
 
     best: Point
     before: float  # mean log loss at β = 1
@@ -147,19 +147,19 @@ class LossCurve:
 
     @classmethod
     def of(cls, data: FitData) -> LossCurve:
-        """The curve of all rows."""
+        """Return the curve of all rows."""
         return cls(data.scores.logits(), data.labels, data.weights)
 
     def at(self, inverse: float) -> Point:
-        """Loss and derivatives at one β."""
+        """Return loss and derivatives at one β."""
         return self.point(self.rows(inverse), inverse)
 
     def rows(self, inverse: float) -> Tempered:
-        """What each row adds up to at one β."""
+        """Return the sums over the classes of each row at one β."""
         return engine.softmax.temper(self.logits, self.labels, inverse)
 
     def point(self, rows: Tempered, inverse: float) -> Point:
-        """Loss and derivatives from the sums of rows."""
+        """Return loss and derivatives from the sums of rows."""
         mean = rows.first / rows.total
         return Point(
             inverse,
@@ -177,12 +177,12 @@ class LossCurve:
 
     @cached_property
     def total_weight(self) -> float:
-        """Σw, the number of rows without weights."""
+        """Σw, or the number of rows without weights."""
         return float(len(self.labels) if self.weights is None else np.sum(self.weights))
 
     @cached_property
     def spread(self) -> float:
-        """Standard deviation of the logits of a row, in the mean square over rows."""
+        """Standard deviation of the logits of a row, as root mean square over rows."""
         variance = np.concatenate(
             [
                 np.var(self.logits[rows], axis=1, dtype=np.float64)
@@ -193,16 +193,16 @@ class LossCurve:
 
     @cached_property
     def largest(self) -> float:
-        """The largest logit by absolute value."""
+        """Largest absolute value of a logit."""
         return max(float(self.logits.max()), -float(self.logits.min()))
 
     @property
     def least(self) -> float:
-        """The smallest β that is looked at; never more than 1."""
+        """Smallest β that is considered; at most 1."""
         return LEAST_SPREAD / max(LEAST_SPREAD, self.spread)
 
     def some(self) -> LossCurve | None:
-        """The curve of a few evenly spaced rows; None where all rows are few enough."""
+        """Return the curve of some evenly spaced rows; None if there are few rows."""
         step = self.logits.size // STARTING_ENTRIES
         if step < 2:
             return None
@@ -211,7 +211,7 @@ class LossCurve:
 
 
 def fit_inverse_temperature(curve: LossCurve) -> InverseTemperature:
-    """Find the β > 0 with the lowest mean log loss, or the bound that stands for none."""
+    """Find the β > 0 with the lowest mean log loss, or the bound if there is no minimum."""
     one = curve.at(1.0)
     if one.all_right:
         return _without_errors(curve, one)
@@ -222,7 +222,7 @@ def fit_inverse_temperature(curve: LossCurve) -> InverseTemperature:
 
 
 def _start(curve: LossCurve, one: Point) -> tuple[Point, float]:
-    """A point near the minimum, found on some of the rows, and the bend of the curve there."""
+    """Return a point near the minimum from some of the rows, and the third derivative there."""
     few = curve.some()
     if few is None or (first := few.at(1.0)).all_right:
         return one, 0.0
@@ -231,9 +231,9 @@ def _start(curve: LossCurve, one: Point) -> tuple[Point, float]:
 
 
 def _descend(curve: LossCurve, here: Point, bend: float) -> tuple[Point, float]:
-    """Newton's method, held between a point where the loss falls and one where it rises.
+    """Run Newton's method between a point where the loss decreases and one where it increases.
 
-    ``bend`` is the third derivative as far as it is known. Returns the point and the bend there.
+    ``bend`` is an estimate of the third derivative. Return the point and its third derivative.
     """
     low, high = 0.0, math.inf
     for _ in range(MOST_STEPS):
@@ -253,7 +253,7 @@ def _descend(curve: LossCurve, here: Point, bend: float) -> tuple[Point, float]:
 
 
 def _step(here: Point, bend: float) -> float:
-    """To where the slope is 0, if it is a parabola of that curvature and bend."""
+    """Return the step to slope 0, using curvature and third derivative."""
     if here.curvature <= 0:
         return -math.copysign(math.inf, here.slope)
     newton = here.slope / here.curvature
@@ -262,7 +262,7 @@ def _step(here: Point, bend: float) -> float:
 
 
 def _further(curve: LossCurve, here: Point, inverse: float) -> float:
-    """Return the next point: as proposed, unless it is far away or below the bound."""
+    """Return the next point: the proposed one, unless it is too far away or below the bound."""
     if inverse > here.inverse * LARGEST_FACTOR:
         return min(inverse, max(here.inverse * LARGEST_FACTOR, 1 / curve.spread))
     if inverse < here.inverse / LARGEST_FACTOR:  # only then is the bound worth a pass
@@ -272,7 +272,7 @@ def _further(curve: LossCurve, here: Point, inverse: float) -> float:
 
 
 def _without_errors(curve: LossCurve, one: Point) -> InverseTemperature:
-    """Return the fit if no prediction is wrong; the rule of succession gives its loss."""
+    """Return the fit if every prediction is right; the rule of succession gives its loss."""
     from scipy.optimize import brentq
 
     ties = curve.rows(ALL_BUT_INFINITE).total

@@ -42,9 +42,9 @@ class VectorScaling(Recalibrator):
     r"""Vector scaling: a slope and an intercept per class logit.
 
     :math:`\mathrm{softmax}(w \circ z + b)` with the w and b that minimize log loss on the fit data;
-    for probabilities, z are their logarithms. Use it where some classes are predicted too often or
-    too confidently and others not: 2K parameters need about fifty rows per class. It can change
-    which class is the most probable.
+    for probabilities, z are their logarithms. Use it if some classes are predicted too often or too
+    confidently and others are not. Its 2K parameters need about fifty rows per class. It can change
+    the predicted class.
 
     Parameters
     ----------
@@ -57,21 +57,21 @@ class VectorScaling(Recalibrator):
     Attributes
     ----------
     coefficients_, intercept_
-        w and b, (K,); b sums to 0.
+        w and b, shape (K,); b sums to 0.
     gradient_norm_
-        Norm of the gradient of what was minimized, by w and b, for each row.
+        Norm of the gradient of the minimized mean loss with respect to w and b.
 
     Notes
     -----
     The loss is convex: Newton's method starts at the best temperature and solves for each step
-    by conjugate gradients, with every class's own second derivatives as preconditioner. A step
-    costs a few passes over the logits; no matrix of second derivatives is ever built.
+    by conjugate gradients, with each class's own second derivatives as preconditioner. A step costs
+    a few passes over the logits; the Hessian is never built.
 
     No optimal w and b exist if a class is not among the labels, or if classes are perfectly
-    separated. Then a pull towards the best temperature is added,
-    :math:`\frac{0.1}{2n} \sum_k (T w_k - 1)^2 + b_k^2` with n the total weight (and no T above
-    the largest logit), as a normal prior of standard deviation 3.2 would: no probability goes to
-    0, and `notes_` says so.
+    separated. Then a penalty toward the best temperature is added,
+    :math:`\frac{0.1}{2n} \sum_k (T w_k - 1)^2 + b_k^2` where n is the total weight, and T is at
+    most the largest logit. It corresponds to a normal prior with standard deviation 3.2. No
+    probability goes to 0, and `notes_` says so.
 
     References
     ----------
@@ -125,7 +125,7 @@ class VectorScaling(Recalibrator):
 
 
 def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Minimum:
-    """Minimize with the penalty that was asked for, from the better of identity and temperature."""
+    """Minimize with the requested penalty, from the better of identity and temperature."""
     penalty = Penalty(amount, amount, 1.0)
     same, warm = _scaled(curve, 1.0), _scaled(curve, start.best.inverse)
     better = start.best.loss + penalty.value(warm) < start.before
@@ -133,7 +133,7 @@ def _penalised(curve: LossCurve, start: InverseTemperature, amount: float) -> Mi
 
 
 def _free(curve: LossCurve, start: InverseTemperature) -> tuple[Minimum, str]:
-    """Minimize the log loss; with a pull, and a note, where it has no minimum."""
+    """Minimize the log loss, with an added penalty and a note if it has no minimum."""
     warm = _scaled(curve, start.best.inverse)
     why = _no_minimum(curve)
     if not why:
@@ -155,7 +155,7 @@ def _minimise(curve: LossCurve, penalty: Penalty, begin: Floats) -> Minimum:
 
 
 def _all_right(curve: LossCurve, point: Floats) -> bool:
-    """Return whether every row is classified correctly: larger weights are then always better."""
+    """Return whether every row is classified correctly: larger weights are then better."""
     shift, weights = point
     for rows in row_blocks(*curve.logits.shape):
         line = curve.logits[rows] * weights + shift
@@ -168,13 +168,13 @@ def _all_right(curve: LossCurve, point: Floats) -> bool:
 
 
 def _scaled(curve: LossCurve, inverse: float) -> Floats:
-    """(2, K): no shift, and the same factor for all."""
+    """Return (2, K) parameters: no shift, and the same factor for all classes."""
     columns = curve.logits.shape[1]
     return np.stack([np.zeros(columns), np.full(columns, inverse)])
 
 
 def _no_minimum(curve: LossCurve) -> str:
-    """Return a proof in words that the log loss has no minimum, or an empty string."""
+    """Return the reason why the log loss has no minimum, or an empty string."""
     columns = curve.logits.shape[1]
     count = np.bincount(curve.labels, minlength=columns)
     if missing := int((count == 0).sum()):
@@ -185,7 +185,7 @@ def _no_minimum(curve: LossCurve) -> str:
 
 
 def _separated(logits: NDArray[Any], labels: Ints) -> NDArray[np.bool_]:
-    """Whether the logits of each class are all above, or all below, in the rows of that class."""
+    """Return whether the logits of each class are all above, or all below, in its own rows."""
     columns = logits.shape[1]
     ends = np.full((4, columns), np.inf)  # least and −largest: of rows of the class, of the others
     for rows in row_blocks(*logits.shape):
@@ -204,18 +204,18 @@ def _separated(logits: NDArray[Any], labels: Ints) -> NDArray[np.bool_]:
 
 
 class Penalty(NamedTuple):
-    """shift·Σb² + scale·Σ(w − target)², added to the mean log loss."""
+    """Penalty shift·Σb² + scale·Σ(w − target)², added to the mean log loss."""
 
     shift: float
     scale: float
     target: float
 
     def value(self, point: Floats) -> float:
-        """Its value at (b, w)."""
+        """Return its value at (b, w)."""
         return float(np.sum(self.amount * self._away(point) ** 2))
 
     def gradient(self, point: Floats) -> Floats:
-        """Its derivatives by (b, w)."""
+        """Return its derivatives with respect to (b, w)."""
         return np.asarray(2 * self.amount * self._away(point))
 
     @property
@@ -243,17 +243,21 @@ class Here(NamedTuple):
         return math.sqrt(_dot(self.gradient, self.gradient))
 
     def solve(self, right: Floats) -> Floats:
-        """Solve for every class by its own second derivatives."""
+        """Solve for every class with its own second derivatives."""
         h0, h1, h2, size = self.blocks
         return np.stack(
             [(h2 * right[0] - h1 * right[1]) / size, (h0 * right[1] - h1 * right[0]) / size]
         )
 
     def moved(self, step: Floats) -> float:
-        """Root of the mean square by which a step moves the logits of the class it moves most."""
+        """Return the largest root-mean-square change of a class's logits by a step."""
         h0, h1, h2, _ = self.blocks
-        square = h0 * step[0] ** 2 + 2 * h1 * step[0] * step[1] + h2 * step[1] ** 2
-        return math.sqrt(max(0.0, float(np.max(square / h0))))
+        # Squares of an enormous step would overflow; a power of 2 leaves every digit as it is.
+        power = math.frexp(float(np.abs(step).max()))[1]
+        shift, scale = np.ldexp(step, -power)
+        square = h0 * shift**2 + 2 * h1 * shift * scale + h2 * scale**2
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(math.sqrt(max(0.0, float(np.max(square / h0)))), power))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +268,7 @@ class ScalingObjective:
     penalty: Penalty
 
     def at(self, point: Floats) -> Here:
-        """Value and derivatives at (b, w)."""
+        """Return value and derivatives at (b, w)."""
         rows, total = self.curve, self.curve.total_weight
         sums = engine.softmax.scaled_sums(
             rows.logits, rows.labels, rows.weights, point[1], point[0]
@@ -276,7 +280,7 @@ class ScalingObjective:
         return Here(point, loss, value, gradient, blocks, sums.log_total)
 
     def product(self, here: Here, direction: Floats) -> Floats:
-        """Second derivatives times a direction."""
+        """Return the Hessian times a direction."""
         shift, scale = here.point
         product = engine.softmax.scaled_product(
             self.curve.logits, self.curve.weights, here.log_total, scale, shift, direction
@@ -284,7 +288,7 @@ class ScalingObjective:
         return product / self.curve.total_weight + 2 * self.penalty.amount * direction
 
     def _blocks(self, h0: Floats, h1: Floats, h2: Floats) -> Floats:
-        """Second derivatives of each class with the penalty, and their determinants."""
+        """Return second derivatives of each class with the penalty, and their determinants."""
         h0, h2 = _lifted(h0), _lifted(h2)
         shift, scale = 2 * self.penalty.shift, 2 * self.penalty.scale
         size = h0 * h2 - h1 * h1 + (shift * h2 + scale * h0 + shift * scale)
@@ -292,7 +296,7 @@ class ScalingObjective:
 
 
 class Minimum(NamedTuple):
-    """Where the descent ended: at a minimum, on the way to infinity, or nowhere in particular."""
+    """The end of the descent: at a minimum, on the way to infinity, or elsewhere."""
 
     here: Here
     converged: bool
@@ -300,7 +304,7 @@ class Minimum(NamedTuple):
 
 
 def _descend(objective: ScalingObjective, start: Floats, tolerance: float) -> Minimum:
-    """Descend until the gradient is small and steps no longer move the logits."""
+    """Descend until the gradient is small and steps no longer change the logits."""
     here, patience = objective.at(start), PATIENCE
     for _ in range(MOST_STEPS):
         if here.norm <= tolerance:
@@ -317,7 +321,7 @@ def _descend(objective: ScalingObjective, start: Floats, tolerance: float) -> Mi
 
 
 def _next(objective: ScalingObjective, here: Here, tolerance: float) -> Here | None:
-    """A step downhill; None where there is none."""
+    """Return a step that decreases the value; None if there is none."""
     step = _direction(objective, here, tolerance)
     share = min(1.0, LONGEST_MOVE / max(here.moved(step), 1e-300))
     promise = -_dot(here.gradient, step)
@@ -332,7 +336,7 @@ def _next(objective: ScalingObjective, here: Here, tolerance: float) -> Here | N
 
 
 def _direction(objective: ScalingObjective, here: Here, tolerance: float) -> Floats:
-    """Newton's step, the more exact the nearer the minimum is, but no more than is needed."""
+    """Return Newton's step, with an accuracy that increases near the minimum."""
     step, residual = np.zeros_like(here.gradient), -here.gradient
     solved = here.solve(residual)
     path, square = solved, _dot(residual, solved)
@@ -353,7 +357,7 @@ def _direction(objective: ScalingObjective, here: Here, tolerance: float) -> Flo
 
 
 def _lifted(diagonal: Floats) -> Floats:
-    """A diagonal away from 0, so that every block has an inverse."""
+    """Keep a diagonal away from 0, so that every block has an inverse."""
     least = LEAST_CURVATURE * float(diagonal.max())
     return np.maximum(diagonal * (1 + LIFT), least if least > 0 else 1.0)
 

@@ -1,8 +1,8 @@
-"""A Beta distribution of scores by maximum likelihood, with scores that read 0 or 1 censored.
+"""A maximum-likelihood Beta distribution of scores, in which scores of 0 or 1 are censored.
 
-The density of a Beta is 0 or infinite at 0 and 1, yet half the scores of a network may read
-exactly 1. All that such a score says is that its complement lies below half a rounding step, so
-its likelihood is the probability of that. Clipping instead moves the answer with the clip.
+The density of a Beta distribution is 0 or infinite at 0 and 1, but half the scores of a network may
+be exactly 1. Such a score only shows that its complement is below half a rounding step, so its
+likelihood is the probability of that. With clipping, the result would depend on the clip.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ScoreSums:
-    """All that the likelihood needs to know of the scores."""
+    """Sufficient statistics of the scores for the likelihood."""
 
     inside: float  # weight of the scores that read neither 0 nor 1
     log_score: float  # their Σ w log c
@@ -36,17 +36,18 @@ class ScoreSums:
 
 
 def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
-    """Return the sums over scores, which must be more than one point."""
+    """Return the sums over scores; raise InputError if all are equal."""
     at_0, at_1 = reads_0(score, rounding), reads_1(score, rounding)
     inside = ~(at_0 | at_1)
     c, w = score[inside], weight[inside]
     if len(c) == 0:
         ends = "0 and 1" if at_0.any() and at_1.any() else "1" if at_1.any() else "0"
-        got = Verbatim(f"only scores that read exactly {ends}")
-        raise must_be("scores", "hold one strictly between 0 and 1, to fit a Beta", got)
+        got = Verbatim(f"only scores that are exactly {ends}")
+        rule = "contain one strictly between 0 and 1, to fit a Beta distribution"
+        raise must_be("scores", rule, got)
     if len(c) == len(score) and c.min() == c.max():
         got = Verbatim(f"only {c[0]:g}")
-        raise must_be("scores", "hold two different values, to fit a Beta", got)
+        raise must_be("scores", "contain two distinct values, to fit a Beta distribution", got)
     return ScoreSums(
         float(w.sum()),
         float((w * np.log(c)).sum()),
@@ -68,9 +69,10 @@ def reads_1(score: Floats, rounding: Rounding) -> Flags:
 
 
 def fit_beta(sums: ScoreSums, mean: float, variance: float) -> Maximum:
-    """Return the shapes (alpha, beta) of the largest likelihood.
+    """Return the shapes (alpha, beta) with the largest likelihood.
 
-    ``mean`` and ``variance`` of the scores give one of the starts. The climb is in log shapes.
+    ``mean`` and ``variance`` of the scores give one of the starting points. The search is in log
+    shapes.
     """
 
     def in_logs(log_shapes: Floats) -> Terms:
@@ -88,13 +90,13 @@ def fit_beta(sums: ScoreSums, mean: float, variance: float) -> Maximum:
     best = max(ends, key=lambda end: end.terms.value)
     if np.abs(best.point).max() > LOG_MOST:
         got = Verbatim("scores that are nearly all the same, or nearly all 0 or 1")
-        raise must_be("scores", "spread out, to fit a Beta", got)
+        raise must_be("scores", "spread out, to fit a Beta distribution", got)
     shapes = np.exp(best.point)
     return Maximum(shapes, log_likelihood(sums, *shapes), best.converged)
 
 
 def log_likelihood(sums: ScoreSums, alpha: float, beta: float) -> Terms:
-    """Censored log-likelihood of Beta(alpha, beta) with its derivatives in the shapes."""
+    """Return the censored log-likelihood of Beta(alpha, beta) and its derivatives in the shapes."""
     from scipy.special import betaln, digamma, polygamma
 
     m = sums.inside
@@ -116,7 +118,7 @@ def log_likelihood(sums: ScoreSums, alpha: float, beta: float) -> Terms:
 
 
 def log_tail(a: float, b: float, log_x: float) -> Terms:
-    """Logarithm of I_x(a, b), the share of Beta(a, b) below x, with derivatives in (a, b).
+    """Return the logarithm of I_x(a, b) = P(Beta(a, b) < x), with derivatives in (a, b).
 
     I_x = x^a (1 − x)^b / (a B(a, b)) · Σ_k Π_{j<k} x (a + b + j)/(a + 1 + j): all terms are
     positive, so nothing cancels, and in logarithms nothing underflows.

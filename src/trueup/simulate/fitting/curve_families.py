@@ -1,9 +1,9 @@
 """Calibration curves by maximum likelihood: the twelve families of Roelofs et al., App. A.
 
 A family is a link, a transform of the score and which of b0 and b1 are free; P(Y = 1) is
-link⁻¹(b0 + b1·transform(c)). A row whose score reads 0 or 1 has an infinite transform. Given the
-fitted Beta, such a score lies anywhere between that end and half a rounding step, and its
-P(Y = 1) is the curve averaged over that. Under a log or logflip link b0 + b1·t stays below 0 at
+link⁻¹(b0 + b1·transform(c)). A row whose score is exactly 0 or 1 has an infinite transform. Such a
+score lies within half a rounding step of that end, and its P(Y = 1) is the curve averaged over this
+interval with the fitted Beta distribution. With a log or logflip link, b0 + b1·t is below 0 at
 every score of the data.
 """
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from trueup._typing import Floats
 from trueup.estimators.logistic_fit import both_sides
 from trueup.newton import Maximum, Terms, climb
+from trueup.notebook import named_values
 from trueup.simulate.fitting.beta import reads_0, reads_1
 from trueup.simulate.fitting.rounding import Rounding
 from trueup.simulate.worlds.calibration_curves import Curve
@@ -34,7 +35,7 @@ LOG_TINY = math.log(np.finfo(np.float64).tiny)
 
 
 class End(NamedTuple):
-    """Rows that read 0 or 1: where they may be, with shares, and how many were right or wrong."""
+    """Rows with scores of 0 or 1: their possible scores with weights, and counts of outcomes."""
 
     rows: NDArray[np.bool_]  # whether each row of the data is one of them
     log_score: Floats
@@ -56,13 +57,13 @@ class Outcomes:
 
     @cached_property
     def rate(self) -> float:
-        """Share of positives among all rows."""
+        """Fraction of positives among all rows."""
         right = float(self.weight @ self.label) + sum(end.right for end in self.ends)
         return right / (float(self.weight.sum()) + sum(e.right + e.wrong for e in self.ends))
 
 
 class Family(NamedTuple):
-    """A link, a transform and the parameters that are free; the others are 0."""
+    """A link, a transform and the free parameters; the others are 0."""
 
     link: str
     transform: str
@@ -70,7 +71,7 @@ class Family(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name Roelofs et al. give it."""
+        """The name of the family in Roelofs et al."""
         return f"{self.link}_{self.transform}_{self.free}"
 
 
@@ -90,9 +91,13 @@ class FamilyFit(NamedTuple):
     b0_error: float
     b1_error: float
 
+    def __repr__(self) -> str:
+        """Print its values with few digits."""
+        return named_values(self)
+
 
 def fit_family(family: Family, outcomes: Outcomes) -> FamilyFit:
-    """Return the parameters of the largest likelihood, and the AIC."""
+    """Return the maximum-likelihood parameters and the AIC."""
     problem = _Problem(family, outcomes)
     if family.free == "b0_b1":
         b0, b1, best, errors = _both(problem)
@@ -110,7 +115,7 @@ def fit_family(family: Family, outcomes: Outcomes) -> FamilyFit:
 
 
 def _both(problem: _Problem) -> tuple[float, float, Maximum, tuple[float, float]]:
-    """Both parameters: inside what the link allows or, where the data push out, on its edge."""
+    """Fit both parameters: inside the range that the link allows, or on its edge if necessary."""
     inside = [problem.climb(np.array([problem.start(), 0.0]))]
     if problem.outcomes.ends:  # the likelihood of an end is not concave
         slope = problem.start_slope()
@@ -142,12 +147,12 @@ class _Problem:
         self.highest = max(float(x.max()) for x in every)
 
     def start(self) -> float:
-        """The constant that gives the rate of positives."""
+        """Return the constant that gives the rate of positives."""
         right, wrong = math.log(self.outcomes.rate), math.log1p(-self.outcomes.rate)
         return {"logit": right - wrong, "log": right, "logflip": wrong}[self.family.link]
 
     def start_slope(self) -> float:
-        """A slope that gives about the rate of positives, with the sign the link asks for."""
+        """Return a slope for about the rate of positives, with the sign that the link requires."""
         if self.family.link == "logit":
             return 0.0
         mean = float(np.mean(np.concatenate([self.t, *self.end_t])))
@@ -161,7 +166,7 @@ class _Problem:
         constant: bool = True,
         slope: bool = True,
     ) -> Maximum:
-        """Maximize over a constant, a slope or both, or over the slopes that touch the limit."""
+        """Maximize over a constant, a slope or both, or over slopes at the limit."""
         origin, offset = (0.0, 0.0) if touching is None else (touching, -EDGE)
 
         def design(t: Floats) -> Floats:
@@ -210,7 +215,7 @@ def _transformed(transform: str, data: Outcomes | End) -> Floats:
 
 
 def _logit_rows(eta: Floats, y: Floats, w: Floats) -> tuple[float, Floats, Floats]:
-    """Log-likelihood of rows under a logit link, and its derivatives in eta for each row."""
+    """Return the log-likelihood of rows with a logit link, and its derivatives in eta."""
     small = np.exp(-np.abs(eta))
     p = np.where(eta >= 0, 1.0, small) / (1 + small)
     value = (w * (y * eta - np.maximum(eta, 0) - np.log1p(small))).sum()
@@ -218,7 +223,7 @@ def _logit_rows(eta: Floats, y: Floats, w: Floats) -> tuple[float, Floats, Float
 
 
 def _log_rows(eta: Floats, y: Floats, w: Floats) -> tuple[float, Floats, Floats]:
-    """Log-likelihood of rows under a log link, and its derivatives in eta for each row."""
+    """Return the log-likelihood of rows with a log link, and its derivatives in eta."""
     eta = np.minimum(eta, -LEAST)
     wrong = (1 - y) * w
     with np.errstate(over="ignore"):
@@ -235,7 +240,7 @@ ROWS: dict[str, Callable[[Floats, Floats, Floats], tuple[float, Floats, Floats]]
 
 
 def _curve(link: str, eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """P(Y = 1), P(Y = 0), and the first and second derivative of the former in eta."""
+    """Return P(Y = 1), P(Y = 0), and the first two derivatives of the former in eta."""
     if link == "logit":
         p, q = both_sides(eta)
         return p, q, p * q, p * q * (q - p)
@@ -268,7 +273,7 @@ def outcomes_of(
 
 
 def rate_of_rows(curve: Curve, score: Floats, outcomes: Outcomes) -> Floats:
-    """P(Y = 1) of each row by a curve; averaged over where a row at an end may be."""
+    """Return P(Y = 1) of each row by a curve; rows at an end get its average there."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = curve(score, 1 - score)
     for end in outcomes.ends:
@@ -277,9 +282,10 @@ def rate_of_rows(curve: Curve, score: Floats, outcomes: Outcomes) -> Floats:
 
 
 def _spread(a: float, b: float, log_x: float) -> tuple[Floats, Floats, Floats]:
-    """Log(t) and log(1 − t) of points t below x, and shares: quadrature over Beta(a, b) given < x.
+    """Return quadrature points t below x as log(t) and log(1 − t), with weights under Beta(a, b).
 
-    With v = (t/x)^a uniform, what is left of the density is (1 − t)^(b − 1), which is smooth.
+    If v = (t/x)^a is uniform, the remaining factor of the density is (1 − t)^(b − 1), which is
+    smooth.
     """
     at, width = np.polynomial.legendre.leggauss(NODES)
     log_t = log_x + np.log((at + 1) / 2) / a

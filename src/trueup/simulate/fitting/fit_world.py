@@ -1,4 +1,4 @@
-"""A world like your data: a Beta for the scores and the calibration curve of the best AIC."""
+"""A world like your data: Beta scores and the calibration curve with the best AIC."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def fit(scores: object, correct: object = None, *, logits: bool = False) -> Fitt
     weight = np.ones(len(score)) if pairs.w is None else pairs.w / pairs.w.mean()
     if label.min() == label.max() and label[0] in (0, 1):
         got = Verbatim("only right ones" if label[0] else "only wrong ones")
-        raise must_be("correct", "hold both right and wrong outcomes, to fit a curve", got)
+        raise must_be("correct", "contain both right and wrong outcomes, to fit a curve", got)
     exact = forecasts.log_probs_exact
     rounding = FLOAT64 if exact else rounding_of(pairs.p, forecasts.tiny)
 

@@ -1,4 +1,4 @@
-"""How well a simulated model fits the data, measured and graded.
+"""Measures and grades of how well a simulated model fits the data.
 
 Scores: the largest difference of the fitted and the empirical distribution function, over the
 scores that equal neither 0 nor 1. Sampling noise gives about 1.36/√n, so a fit is graded *well* up
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueup._typing import Floats
+from trueup.notebook import named_values
 from trueup.simulate.fitting.rounding import Rounding
 
 SCORE_LIMITS = (0.03, 0.08)
@@ -28,11 +29,15 @@ MOST_BINS = 15
 
 
 class Quality(NamedTuple):
-    """A distance between fit and data, what chance explains of it, and its grade."""
+    """A distance between fit and data, the distance expected by chance, and its grade."""
 
     distance: float
     chance: float
     grade: str
+
+    def __repr__(self) -> str:
+        """Print its values with few digits."""
+        return named_values(self)
 
 
 def scores_quality(
@@ -43,7 +48,7 @@ def scores_quality(
     alpha: float,
     beta: float,
 ) -> Quality:
-    """Compare distribution functions at the ends of the rounding cells of inner scores."""
+    """Compare distribution functions at the ends of the rounding cells of scores inside (0, 1)."""
     from scipy.special import betainc
 
     value, index = np.unique(score, return_inverse=True)
@@ -55,7 +60,7 @@ def scores_quality(
     c, d, half = value[kept], 1 - value[kept], rounding.half_step(value[kept])
 
     def fitted(shift: Floats) -> Floats:
-        """Share up to c + shift; by the complement near 1, where c + shift would be rounded."""
+        """Return P(score ≤ c + shift), from the complement near 1 to avoid rounding."""
         low = betainc(alpha, beta, np.clip(c + shift, 0, 1))
         high = 1 - betainc(beta, alpha, np.clip(d - shift, 0, 1))
         return np.asarray(np.where(c < 0.5, low, high))
@@ -68,7 +73,7 @@ def scores_quality(
 
 
 def curve_quality(score: Floats, label: Floats, weight: Floats, truth: Floats) -> Quality:
-    """Compare shares of positives with the curve, bin by bin; equal scores share a bin."""
+    """Compare fractions of positives with the curve in each bin; equal scores share a bin."""
     order = np.argsort(score, kind="stable")
     rank = np.searchsorted(score[order], score, side="left")
     n_bins = min(MOST_BINS, max(1, len(score) // 20))

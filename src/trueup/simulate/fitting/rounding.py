@@ -1,7 +1,7 @@
-"""How coarsely scores were rounded: what a score that reads exactly 0 or 1 can have been.
+"""The rounding of scores, which limits the original value of scores of exactly 0 or 1.
 
 Softmax in float32 gives exactly 1 for every complement below 2⁻²⁵, and a table printed to two
-decimals for every complement below 0.005. The values show it even after a change of type.
+decimals for every complement below 0.005. The values show the rounding even after a change of type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOG_2 = math.log(2)
 
 
 class Rounding(NamedTuple):
-    """A grid of numbers: scores below half its first step read 0, above half its last one 1."""
+    """A grid of numbers; scores within half a step of 0 or 1 are rounded to 0 or 1."""
 
     name: str
     log_step_at_0: float  # logarithm of half the smallest positive number
@@ -30,21 +30,21 @@ class Rounding(NamedTuple):
 
     @property
     def step_at_1(self) -> float:
-        """The largest complement of a score that reads 1."""
+        """The largest complement of a score that is rounded to 1."""
         return math.exp(self.log_step_at_1)
 
     @property
     def even(self) -> bool:
-        """Whether steps are the same everywhere, as of decimals, and not finer near 0."""
+        """Whether steps are constant, as for decimals, and not finer near 0."""
         return self.log_step_at_0 == self.log_step_at_1
 
     @property
     def words(self) -> str:
-        """How a score reads: "in float32", "to 2 decimals"."""
+        """Description of the rounding, such as "in float32" or "to 2 decimals"."""
         return f"{'to' if self.even else 'in'} {self.name}"
 
     def half_step(self, score: Floats) -> Floats:
-        """Return how far at most a score lies from what it was rounded from."""
+        """Return the largest possible distance of a score from its original value."""
         return self.step_at_1 * (np.ones_like(score) if self.even else score)
 
 
@@ -67,8 +67,9 @@ BFLOAT16 = _binary("bfloat16", 7, -126)
 def rounding_of(scores: NDArray[Any], tiny: float) -> Rounding:
     """Return the coarsest grid that holds all scores.
 
-    At least that of the type they came in, whose smallest normal number is ``tiny``. Decimals
-    count only if much coarser than the floats: finer ones hold any score.
+    It is at least as coarse as the original type, whose smallest normal number is ``tiny``.
+    Decimals are considered only if they are much coarser than the floats, because fine decimals can
+    represent any score.
     """
     floats = _floats_of(scores, tiny)
     for places in range(1, MOST_DECIMALS + 1):
@@ -90,7 +91,7 @@ def _floats_of(scores: NDArray[Any], tiny: float) -> Rounding:
 
 
 def _all_kept(scores: NDArray[Any], rounded: Callable[[NDArray[Any]], NDArray[Any]]) -> bool:
-    """Whether rounding changes no score; the first few nearly always show that it does."""
+    """Return whether rounding changes no score; the first few usually decide."""
     parts = (scores[:100], scores)
     return all(np.array_equal(rounded(part).astype(part.dtype), part) for part in parts)
 
@@ -100,5 +101,5 @@ def _to_places(scores: NDArray[Any], places: int) -> NDArray[Any]:
 
 
 def _as_bfloat16(scores: NDArray[Any]) -> NDArray[Any]:
-    """Cut to the upper half of float32."""
+    """Truncate to the upper half of float32 (bfloat16)."""
     return (scores.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)

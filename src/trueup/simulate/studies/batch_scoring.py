@@ -1,4 +1,4 @@
-"""Scores of many datasets at once: in one kernel call if bins are fixed, else one by one."""
+"""Measures of many datasets: in one kernel call if bins are fixed, else one by one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TINY = float(np.finfo(np.float64).tiny)
 def draw_sets(
     world: Any, n_datasets: int, n: int, rng: np.random.Generator
 ) -> Iterator[Forecasts] | DataSets:
-    """Draw datasets as arrays, or one after another if the world cannot draw many."""
+    """Draw datasets as arrays, or one by one if the world cannot draw many."""
     if not hasattr(world, "sample_many"):
         return (world.sample(n, rng) for _ in range(n_datasets))
     probs, labels = world.sample_many(n_datasets, n, rng)
@@ -44,7 +44,7 @@ def draw_sets(
 
 
 def score_sets(sets: Iterator[Forecasts] | DataSets, measures: Mapping[str, Measure]) -> Numbers:
-    """Return the numbers of every measure for every dataset; all use the same draws."""
+    """Return the numbers of every measure for every dataset; all measures use the same draws."""
     if not isinstance(sets, DataSets):
         return _one_by_one(((f, *_arrays(f)) for f in sets), measures)
     sets = DataSets(sets.probs.view(), sets.labels.view())
@@ -106,13 +106,13 @@ def _one_by_one(
 
 
 def _takes_forecasts(measure: Any) -> bool:
-    """Whether a measure is one of trueup's, which take checked data as it is."""
+    """Return whether a measure belongs to trueup and takes checked data."""
     inner = measure.func if isinstance(measure, partial) else measure
     return known_estimator(getattr(inner, "__self__", inner)) is not None
 
 
 def _numbers_of(name: str, answer: Any) -> dict[str, float]:
-    """A number under its measure's name, or those of a mapping or record as ``name.key``."""
+    """Yield a number under its measure's name, or the entries of a mapping as ``name.key``."""
     if _is_number(answer):
         return {name: float(answer)}
     found: dict[str, Any] = {}
@@ -124,10 +124,8 @@ def _numbers_of(name: str, answer: Any) -> dict[str, float]:
         every = {field.name: getattr(answer, field.name) for field in fields(answer)}
         found = {key: value for key, value in every.items() if _is_number(value)}
     if not found or not all(map(_is_number, found.values())):
-        rule = (
-            f"functions that return a number, or a mapping or record of numbers, as {name!r} must"
-        )
-        raise must_be("measures", rule, answer)
+        rule = "functions that return a number, or a mapping or record of numbers"
+        raise must_be("measures", rule, answer, hint=f"check the function {name!r}")
     return {f"{name}.{key}": float(value) for key, value in found.items()}
 
 
@@ -138,7 +136,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are_plain(sets: DataSets) -> bool:
-    """Whether the sets are scores in [0, 1] with labels 0 and 1, checked here for all of them."""
+    """Return whether all sets are scores in [0, 1] with labels 0 and 1."""
     probs, labels = sets
     return (
         probs.ndim == 2

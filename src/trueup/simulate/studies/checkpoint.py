@@ -1,8 +1,8 @@
 """A file of finished batches, from which an interrupted study continues.
 
-JSON lines: a header with the settings, then one record per batch, each with a checksum of the
-header and itself, each on the disk before the next is begun. A line that was being written when
-the power failed is ignored. Any other damage, or other settings, raises an error.
+The format is JSON lines: a header with the settings, then one record per batch, each with a
+checksum of the header and itself. Each record is on the disk before the next batch starts. An
+incomplete last line is ignored. Any other damage, or other settings, raises an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANOTHER = "give another path, or delete it to start again"
 
 
 class BatchKey(NamedTuple):
-    """Which batch of a study: the world's name, the rows of a dataset, the batch's number."""
+    """Key of a batch in a study: the world's name, the rows of a dataset, the batch's number."""
 
     world: str
     n: int
@@ -35,7 +35,7 @@ class BatchKey(NamedTuple):
 
 
 class Checkpoint:
-    """Finished batches of one study, read at the start and added to as they come."""
+    """Finished batches of one study, read at the start and appended when they finish."""
 
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
@@ -58,7 +58,7 @@ class Checkpoint:
         os.close(self._file)
 
     def _read(self) -> int:
-        """Read all whole lines and return where they end; nothing is read of another study."""
+        """Read all complete lines and return where they end; raise an error for another study."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -77,7 +77,7 @@ class Checkpoint:
         return end
 
     def _open(self, end: int) -> None:
-        """Open the file to go on at ``end``, with the header if there is nothing before."""
+        """Open the file to continue at ``end``; write the header first if the file is empty."""
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         try:
             self._file = os.open(self.path, flags, 0o644)
@@ -90,9 +90,12 @@ class Checkpoint:
 
     def _write(self, line: bytes) -> None:
         rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
-        os.fsync(self._file)
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as problem:  # a full disk has no name
+            raise OSError(problem.errno, problem.strerror, str(self.path)) from problem
 
     def _check_header(self, line: bytes) -> None:
         if line == self._header:
@@ -131,7 +134,7 @@ def _line(value: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """The object a line holds; an empty one where it holds none."""
+    """Return the object in a line, or an empty one if there is none."""
     try:
         value = json.loads(line)
     except ValueError:
@@ -140,7 +143,7 @@ def _loaded(line: bytes) -> dict[str, Any]:
 
 
 def _packed(numbers: Numbers) -> dict[str, str]:
-    """Arrays as text that comes back bit by bit."""
+    """Encode arrays as text without loss."""
     return {
         name: base64.b64encode(column.astype("<f8").tobytes()).decode()
         for name, column in numbers.items()

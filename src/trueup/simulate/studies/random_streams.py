@@ -1,7 +1,7 @@
 """Batches of datasets, each with its own stream of random numbers.
 
-A stream is chosen by the seed, by what the world is, by n and by the number of the batch, so that
-neither the other configurations of a study nor the order of the work can change a draw.
+A stream depends on the seed, the world, n and the number of the batch, so that neither the other
+configurations of a study nor the order of the work can change a draw.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST = 2000  # characters of an identity that are written out
 
 
 def batches(n: int, n_datasets: int) -> list[Chunk]:
-    """Cut ``n_datasets`` datasets of ``n`` rows into batches whose size depends on n alone."""
+    """Split ``n_datasets`` datasets of ``n`` rows into batches whose size depends on n alone."""
     return steps(n_datasets, min(BATCH_SETS, max(1, BATCH_ROWS // n)))
 
 
@@ -36,16 +36,16 @@ def stream(seed: int, world: str, n: int, batch: int) -> np.random.Generator:
 
 
 def world_identity(world: object) -> str:
-    """Say what a world draws from: worlds that draw alike are one, whatever else they say."""
+    """Return the identity of a world: worlds with the same distribution have the same identity."""
     if isinstance(world, World) and type(world).sample_many is World.sample_many:
         return identity(("World", world.scores, world.curve))
     return identity(world)
 
 
 def identity(value: object) -> str:
-    """Describe a value the same way in every run: as its repr, but in full and without addresses.
+    """Describe a value by a complete repr without addresses, the same in every run.
 
-    A function is known by its name alone.
+    A function is described by its name alone.
     """
     text = _described(value)
     if len(text) <= LONGEST:

@@ -1,4 +1,4 @@
-"""One engine for every simulation study: worlds × measures × n, over many datasets."""
+"""Simulation studies of worlds × measures × n, over many datasets."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def study(
     """Compare estimators on simulated datasets with a known true error.
 
     The rows depend only on the arguments: not on the number of workers, the order of the work,
-    interruptions, or what else is studied. All measures use the same datasets.
+    interruptions, or the other parts of the study. All measures use the same datasets.
 
     Parameters
     ----------
@@ -181,11 +181,11 @@ def _sizes_of(n: Any) -> list[int]:
 
 
 def _resumable_seed(rng: Any, path: Any) -> int:
-    """Return the seed itself, or one drawn from what was given."""
+    """Return the seed, or draw one from the generator."""
     if is_whole(rng, 0):
         return int(rng)
     if path is not None:
-        raise must_be("rng", "a whole number where a path is given, to resume with", rng)
+        raise must_be("rng", "a whole number if a path is given, to resume the study", rng)
     return seed_of(rng)
 
 
@@ -205,7 +205,7 @@ def _settings_of(
 
 
 def _all_scored(score: Any, todo: list[BatchKey]) -> dict[BatchKey, Numbers]:
-    """Score batches on threads; the first failure, or an interrupt, stops all of them."""
+    """Compute batches on threads; the first failure, or an interrupt, stops all of them."""
     stopped = threading.Event()
 
     def work(first: int, last: int) -> list[Numbers]:
@@ -246,7 +246,7 @@ def _collected(
 
 
 def _names(parts: list[Numbers], measures: Mapping[str, Measure]) -> list[str]:
-    """Names of the numbers of a cell, in the order of the measures."""
+    """Return the names of the numbers of a configuration, in the order of the measures."""
     names = list(parts[0])
     if any(list(part) != names for part in parts):
         rule = "functions that return numbers of the same names for every dataset"

@@ -1,4 +1,4 @@
-"""What a study found: tidy rows, one for each number of each cell."""
+"""Results of a study: tidy rows, one for each number of each configuration."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from trueup._typing import Floats
 from trueup.notebook import FieldsShown
+from trueup.readable import rounded_digits
 from trueup.tables.base import Library, frame_of
 
 SHOWN = 40
@@ -189,9 +190,12 @@ class Study(FieldsShown):
         """Print the rows as a person would read them."""
         worlds = {row.world for row in self.rows}
         many = f"{len(self.rows)} row{'s' * (len(self.rows) != 1)}"
-        of = f" of {worlds.pop()}" if len(worlds) == 1 else ""
+        of = f" of {rounded_digits(worlds.pop())}" if len(worlds) == 1 else ""
         lines = [f"Study{of}, {many}:"]
-        lines += [_printed(row, "" if of else f"{row.world}, ") for row in self.rows[:SHOWN]]
+        lines += [
+            _printed(row, "" if of else f"{rounded_digits(row.world)}, ")
+            for row in self.rows[:SHOWN]
+        ]
         if len(self.rows) > SHOWN:
             lines.append(f"  … and {len(self.rows) - SHOWN} more")
         return "\n".join(lines)

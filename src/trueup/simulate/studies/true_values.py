@@ -1,4 +1,4 @@
-"""What a measure should have said: the truth of a world, where it is known."""
+"""The true values of measures in a world, if they are known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_truth(truth: Any, names: Collection[str] | None = None) -> None:
 
 
 def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str, float]:
-    """Return what ``truth`` says of each measure, else the true error in its norm, else NaN."""
+    """Return the true value of each measure by ``truth``, else its true error, else NaN."""
     true_error = cache(world.true_error)  # an integral is worked out once for all that share it
     found = {}
     for name, measure in measures.items():
@@ -50,7 +50,7 @@ def truths_of(world: Any, measures: Mapping[str, Any], truth: Truth) -> dict[str
 
 
 def _true_error(world: Any, estimator: Any, true_error: Callable[..., Any]) -> float:
-    """The world's true error through the estimator's lens; NaN where the world cannot tell."""
+    """Return the world's true error for the estimator's lens, or NaN if it is unknown."""
     lens, norm = estimator.own_lens, estimator.own_norm
     if not _draws_matrices(world):
         return float(true_error(norm)) if lens in (None, Binary()) else math.nan

@@ -21,7 +21,9 @@ class Curve(Specification):
         raise NotImplementedError
 
     def alternatives(self) -> tuple[Curve, ...]:
-        """Return the equally likely curves that this one stands for: itself, unless it is noisy.
+        """Return the equally likely curves of which this one is a mixture.
+
+        They are the curve itself, unless it is noisy.
 
         Returns
         -------
@@ -190,10 +192,10 @@ class Glm(Curve):
 
 @dataclass(frozen=True, repr=False)
 class Noisy(Curve):
-    """Another curve plus or minus ``size``, by a fair coin for every score.
+    """Another curve plus or minus ``size``, each with probability 0.5 for every score.
 
-    See Kumar et al. 2019, App. E (B). The coin is a function of the score (of its complement above
-    1/2, which is not rounded), so that the same score always has the same true probability.
+    See Kumar et al. 2019, App. E (B). The sign is a function of the score (above 1/2, of its
+    complement, which is not rounded), so the same score always has the same true probability.
 
     Parameters
     ----------
@@ -296,7 +298,7 @@ def _expit(z: Floats) -> Floats:
 
 
 def _coin(score: Floats) -> Floats:
-    """A fair coin for each score: one bit of its mixed-up float64 pattern (splitmix64)."""
+    """Return a random-looking bit for each score, from its mixed float64 bits (splitmix64)."""
     z = np.ascontiguousarray(score, np.float64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

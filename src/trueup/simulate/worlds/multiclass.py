@@ -1,4 +1,4 @@
-"""Worlds of several classes: tables of predictions with their true outcomes, and Dirichlet."""
+"""Multiclass worlds: tables of predictions with true distributions, and Dirichlet predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAME = 1e-12  # induced predictions closer than this are one prediction
 
 
 class ClassesWorld(Specification):
-    """A world of several classes; one writes `_draw`, predictions with their true distributions."""
+    """Base class of multiclass worlds; `_draw` returns predictions with true distributions."""
 
     def sample(self, n: int, rng: Seed) -> Forecasts:
         """Draw one dataset of ``n`` rows.
@@ -82,7 +82,7 @@ class ClassesWorld(Specification):
 class TableWorld(ClassesWorld):
     """A simulated model with finitely many predictions and their true distributions.
 
-    The true error is a finite sum, and exact for every lens.
+    The true error is a finite sum, which is exact for every lens.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class DirichletWorld(ClassesWorld):
 
 
 def _pairs_truth(pairs: Pairs, norm: float) -> float:
-    """Averaged p-th power over distinct scores of weighted pairs."""
+    """Return the averaged p-th power over distinct scores of weighted pairs."""
     if len(pairs) == 0:
         return 0.0
     w = np.ones(len(pairs)) if pairs.w is None else pairs.w
@@ -290,7 +290,7 @@ def _pairs_truth(pairs: Pairs, norm: float) -> float:
 
 
 def _simplex_truth(cells: Cells, distance: Distance, norm: float) -> float:
-    """Averaged p-th power over distinct points of a simplex."""
+    """Return the averaged p-th power over distinct points of a simplex."""
     points = np.round(cells.rows(cells.kept) / SAME) * SAME
     _, index = np.unique(points, axis=0, return_inverse=True)
     index = index.reshape(-1)

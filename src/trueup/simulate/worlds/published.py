@@ -1,8 +1,8 @@
-"""Worlds of the literature, by name.
+"""Worlds from the literature, by name.
 
-Roelofs et al. print the parameters of their Table 2 to two digits, so that the simulated column
-of their Table 3 cannot be reached from it, while their Figure 4 can. Where the table is garbled
-or contradicts itself, the world says so in ``approximate``.
+Roelofs et al. print the parameters of their Table 2 to two digits, so the simulated column of their
+Table 3 cannot be reproduced from it; their Figure 4 can. If the table is illegible or
+contradictory, ``approximate`` says so.
 """
 
 from __future__ import annotations

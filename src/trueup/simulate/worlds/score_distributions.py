@@ -1,8 +1,8 @@
-"""Where scores come from: distributions on [0, 1] that are exact near 0 and near 1.
+"""Distributions of scores on [0, 1] that are exact near 0 and near 1.
 
-A score c is always handed on together with its complement 1 − c. The scores of a confident
-network lie so close to 1 that c alone has lost them: a fifth of the float64 draws of
-Beta(2.78, 0.048) are exactly 1, while their complements are not exactly 0.
+A score c is always passed together with its complement 1 − c. The scores of a confident network are
+so close to 1 that c alone loses information: a fifth of the float64 draws of Beta(2.78, 0.048) are
+exactly 1, while their complements are not exactly 0.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Beta(ScoreDistribution):
                 raise must_be(name, "a positive number", getattr(self, name))
 
     def sample(self, shape: Shape, rng: np.random.Generator) -> Drawn:
-        """Draw independent scores; those concentrated at an end keep all their digits."""
+        """Draw independent scores; those near an end keep their precision."""
         if self.beta <= 1 <= self.alpha and _rate(self.beta, self.alpha) > 0.5:
             complement = _crowded_draw(self.beta, self.alpha, shape, rng)
             return Drawn(1 - complement, complement)
@@ -291,7 +291,7 @@ class LogisticMixture(ScoreDistribution):
         return integral(at, np.clip(inner, first, last))
 
     def _position(self, at: Drawn) -> Floats:
-        """The x that has each score."""
+        """Return the x of each score."""
         with np.errstate(divide="ignore"):
             return np.asarray((np.log(at.score) - np.log(at.complement) - self.b0) / self.b1)
 
@@ -367,12 +367,12 @@ class Empirical(Points):
     """
 
     def __repr__(self) -> str:
-        """Say how many scores there are, not which."""
+        """Show how many scores there are, not their values."""
         return f"Empirical({len(self.scores)} scores)"
 
 
 def integral(function: Callable[[float], float], cuts: Floats) -> float:
-    """Integrate between the cuts, one after the other, to ten digits of each part."""
+    """Integrate between successive cuts, to ten digits for each part."""
     from scipy.integrate import IntegrationWarning, quad
 
     with warnings.catch_warnings():
@@ -389,17 +389,17 @@ def _drawn(score: float) -> Drawn:
 
 
 def _rate(low: float, high: float) -> float:
-    """Share of the proposals that `_crowded_draw` accepts."""
+    """Return the fraction of the proposals that `_crowded_draw` accepts."""
     from scipy.special import gammaln
 
     return float(np.exp(gammaln(1 + low) + gammaln(high) - gammaln(low + high)))
 
 
 def _crowded_draw(low: float, high: float, size: Shape, rng: np.random.Generator) -> Floats:
-    """Beta(low, high) with low ≤ 1 ≤ high, which crowds at 0, by rejection.
+    """Draw Beta(low, high) with low ≤ 1 ≤ high, concentrated near 0, by rejection.
 
-    U^(1/low) has the density of x^(low − 1); it is kept with probability (1 − x)^(high − 1),
-    which is at least 1 − max(1, high − 1)·x: most are kept without taking a power.
+    U^(1/low) has the density of x^(low − 1); it is accepted with probability (1 − x)^(high − 1),
+    which is at least 1 − max(1, high − 1)·x, so most draws are accepted without computing a power.
     """
     drawn = _powers_of_uniforms(low, size, rng)
     flat = drawn.reshape(-1)
@@ -415,14 +415,14 @@ def _crowded_draw(low: float, high: float, size: Shape, rng: np.random.Generator
 
 
 def _powers_of_uniforms(power: float, size: Shape, rng: np.random.Generator) -> Floats:
-    """U^(1/power), by exponentials: small ones keep all their digits."""
+    """Return U^(1/power) from exponential draws, so that small values keep their precision."""
     drawn = rng.standard_exponential(size)
     drawn *= -1 / power
     return np.exp(drawn, out=drawn)
 
 
 def _log_gamma_draw(shape_parameter: float, size: Shape, rng: np.random.Generator) -> Floats:
-    """Logarithm of gamma draws, which do not underflow: Gamma(a) = Gamma(a + 1)·U^(1/a)."""
+    """Return logarithms of gamma draws without underflow: Gamma(a) = Gamma(a + 1)·U^(1/a)."""
     if shape_parameter >= 1:
         return np.log(rng.standard_gamma(shape_parameter, size))
     return np.log(rng.standard_gamma(shape_parameter + 1, size)) - (
@@ -431,14 +431,14 @@ def _log_gamma_draw(shape_parameter: float, size: Shape, rng: np.random.Generato
 
 
 def _mixture_share(x: Floats) -> Floats:
-    """Share of the half-and-half mixture of two unit normals at −1 and 1 that lies below x."""
+    """Return the CDF at x of the equal mixture of two unit normals at −1 and 1."""
     from scipy.special import ndtr
 
     return np.asarray(0.5 * ndtr(x + 1) + 0.5 * ndtr(x - 1))
 
 
 def _mixture_quantile(share: Floats) -> Floats:
-    """Where the mixture has that share below, by bisection between the quantiles of its parts."""
+    """Return quantiles of the mixture, by bisection between the quantiles of its parts."""
     from scipy.special import ndtri
 
     low, high = ndtri(share) - 1.0, ndtri(share) + 1.0

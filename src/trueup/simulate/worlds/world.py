@@ -1,4 +1,4 @@
-"""Worlds where the truth is known: a score distribution with a calibration curve."""
+"""Worlds with known truth: a score distribution with a calibration curve."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class World(Specification):
         return World(self.scores, Identity())
 
     def _average(self, function: Any, low: float = 0.0, high: float = 1.0) -> float:
-        """Average a function of score, complement and truth, split where it may have a kink."""
+        """Return the mean of a function of score, complement and truth, split at possible kinks."""
 
         def along(curve: Curve) -> float:
             breaks = self._kinks(curve)
@@ -200,7 +200,7 @@ class World(Specification):
         return math.fsum(along(curve) for curve in curves) / len(curves)
 
     def _curves(self) -> tuple[Curve, ...]:
-        """The curves to average over: of finitely many scores each has tossed its coin."""
+        """Curves to average over; for finitely many scores, the signs are already drawn."""
         return (self.curve,) if isinstance(self.scores, Points) else self.curve.alternatives()
 
     def _kinks(self, curve: Curve) -> Drawn:
@@ -218,7 +218,7 @@ class World(Specification):
         return Drawn(np.append(score, jumps), np.append(complement, 1 - jumps))
 
     def _largest_gap(self) -> float:
-        """Largest |c − T(c)|: exact for points, over a fine grid in logit(c) otherwise."""
+        """Return the largest |c − T(c)|: exact for points, else over a fine grid in logit(c)."""
         if isinstance(self.scores, Points):
             score = np.array(self.scores.scores)
             return float(np.abs(score - self.curve(score, 1 - score)).max())
@@ -237,6 +237,6 @@ LOGITS = np.concatenate(
 
 
 def _gap(curve: Curve, z: Floats) -> Floats:
-    """C − T(c) at each logit of c."""
+    """Return c − T(c) at each logit of c."""
     score, complement = both_sides(z)
     return np.asarray(score - curve(score, complement))

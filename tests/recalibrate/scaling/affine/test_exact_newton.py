@@ -72,6 +72,51 @@ def test_neither_the_order_of_rows_nor_the_engine_changes_the_answer(model):
         assert one.notes_ == other.notes_ == slow.notes_
 
 
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (
+            [
+                [3187, 2856, 1477, 2480],
+                [2002, 3258, 1886, 2854],
+                [2155, 2984, 2189, 2672],
+                [2327, 3065, 2139, 2468],
+            ],
+            [3, 1, 3, 2],
+        ),
+        (
+            [
+                [135, 128, 139, 128, 121, 120, 112, 118],
+                [126, 116, 127, 125, 140, 118, 134, 114],
+                [135, 130, 130, 123, 118, 120, 115, 129],
+                [127, 110, 130, 130, 112, 127, 126, 138],
+                [125, 127, 117, 126, 130, 122, 134, 119],
+                [127, 115, 130, 124, 109, 111, 140, 145],
+                [133, 117, 122, 125, 129, 115, 126, 133],
+                [134, 123, 123, 120, 136, 123, 124, 116],
+                [127, 115, 135, 142, 116, 128, 128, 109],
+                [125, 124, 124, 118, 115, 144, 118, 132],
+                [135, 135, 120, 128, 111, 126, 125, 119],
+                [123, 131, 127, 129, 117, 120, 126, 126],
+            ],
+            [2, 4, 0, 7, 6, 7, 0, 4, 3, 5, 0, 1],
+        ),
+    ],
+    ids=["4 rows", "12 rows"],
+)
+def test_few_rows_have_one_cross_validated_strength(rows, labels):
+    # Without exact fits in the cross-validation, these rows in reverse differ by 0.27 and 6e-4.
+    probs, labels = np.array(rows) / np.sum(rows, axis=1, keepdims=True), np.array(labels)
+    model = DirichletCalibration(classes=range(len(probs[0])))
+    one = clone(model).fit(probs, labels)
+    other = clone(model).fit(probs[::-1], labels[::-1])
+    with using("reference"):
+        slow = clone(model).fit(probs, labels)
+    for again in (other, slow):
+        assert (again.lambda_, again.mu_) == (one.lambda_, one.mu_)
+        assert again.predict_proba(probs) == pytest.approx(one.predict_proba(probs), abs=1e-6)
+
+
 def test_more_classes_than_are_always_checked_have_one_answer_too():
     # Without the exact descent these differ by 0.13.
     probs, labels = rounded_rows(16, k=21)

@@ -1,8 +1,8 @@
-"""Newton's method with the whole second derivative: an optimum to the last digits, or none.
+"""Newton's method with the full Hessian: an accurate optimum, or proof that there is none.
 
-The descent of `trust_region` stops at a small gradient. Where classes are nearly separable a small
-gradient leaves the answer open: rounding errors, and with them the order of the rows, would decide.
-With few classes a matrix of all second derivatives is small, and settles it.
+The descent of `trust_region` stops at a small gradient. If classes are nearly separable, a small
+gradient does not determine the result: it would depend on rounding errors, and therefore on the
+order of the rows. With few classes the full Hessian is small and determines it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROUNDING = 1e-14  # of the value, relative
 
 
 class Settled(NamedTuple):
-    """A point, its probabilities and gradient, and how far the last step led, in log-odds."""
+    """A point, its probabilities and gradient, and the last step's largest change of log-odds."""
 
     point: Floats
     here: Here
@@ -37,14 +37,14 @@ class Settled(NamedTuple):
 
 
 def is_affordable(objective: AffineObjective, products: int, *, in_doubt: bool = False) -> bool:
-    """Whether a whole descent costs at most this many products with the second derivative."""
+    """Return whether a full descent costs at most this many products with the Hessian."""
     numbers = objective.penalty.amount.size
     most = MOST_IN_DOUBT if in_doubt else MOST_NUMBERS
     return numbers <= most and products >= MOST_STEPS * numbers / 4
 
 
 def is_exact(objective: AffineObjective, here: Here) -> bool:
-    """Whether the penalty alone shows that an optimum is near; a settled point stays as it is."""
+    """Return whether the penalty alone shows that an optimum is near."""
     least = float(objective.penalty.amount.min())
     longest = float(np.sqrt(np.einsum("ij,ij->i", objective.x, objective.x).max()))
     return longest * float(np.linalg.norm(here.gradient)) <= least * EXACT
@@ -56,7 +56,7 @@ def settle(
     steps: int = MOST_STEPS,
     shortest: float = SHORTEST,
 ) -> Settled:
-    """Descend until a step moves no log-odds of any row; a point at the optimum stays as it is."""
+    """Descend until a step changes no log-odds of any row; a point at the optimum is unchanged."""
     here = objective.at(point)
     for number in range(steps):
         step = -_Curvature.of(objective, here).solve(here.gradient)
@@ -80,12 +80,13 @@ def settle(
 def finite_optimum(
     free: AffineObjective, target: Floats, held: Floats, found: Floats
 ) -> Settled | None:
-    """Return the optimum of an objective that may have none, or None if it is not finite.
+    """Return the optimum of an objective, or None if there is no finite optimum.
 
-    An optimum counts as finite if a ridge of `LEAST` towards ``target`` would move no log-odds of
-    any row by more than `PULLED`. That is a property of the optimum, which is unique: it depends
-    neither on the way there nor on rounding errors. ``found`` is a guess that may save the way
-    along ever weaker ridges, each of which has an optimum; ``held`` is a guess of the first.
+    An optimum counts as finite if a ridge penalty of `LEAST` toward ``target`` would change no
+    log-odds of any row by more than `PULLED`. This is a property of the optimum, which is unique;
+    it depends neither on the path of the search nor on rounding errors. ``found`` is a guess that
+    may replace the sequence of weaker and weaker penalties; ``held`` is a guess of the optimum with
+    the first penalty.
     """
     optimum = _if_finite(free, target, settle(free, found, FEW_STEPS))
     if optimum is not None:
@@ -110,10 +111,10 @@ def _with(objective: AffineObjective, penalty: Penalty) -> AffineObjective:
 
 
 class _Curvature(NamedTuple):
-    """The second derivative, with a ridge of at least `LEAST`: K (K + 1) rows and columns.
+    """Return the Hessian with a ridge of at least `LEAST`: K (K + 1) rows and columns.
 
-    It holds only the upper half of the symmetric matrix. The ridge is not the invariant one of
-    `Penalty`: steps differ by an addition to all classes, which changes no probability.
+    It contains only the upper half of the symmetric matrix. The ridge is not the invariant one of
+    `Penalty`; steps differ by a constant for all classes, which changes no probability.
     """
 
     upper: Floats
@@ -137,7 +138,7 @@ class _Curvature(NamedTuple):
         return cls(matrix)
 
     def solve(self, gradient: Floats) -> Floats:
-        """The inverse of the matrix times a gradient."""
+        """Return the inverse of the matrix times a gradient."""
         from scipy.linalg import cho_factor, cho_solve
 
         flat = gradient.reshape(-1)

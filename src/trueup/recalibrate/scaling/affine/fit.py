@@ -1,4 +1,4 @@
-"""Fit softmax(Wz + b): a start that is never worse than before, and an answer in every case."""
+"""Fit of softmax(Wz + b) that never increases the log loss and always returns a result."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ TOLERANCE = 1e-8
 RIDGE = 1e-4
 SLIGHT_RIDGE = 1e-6
 LARGEST_START = 8.0  # of 1/T, for logits of unit size
+FEW_ROWS = 30  # for each class
+EXACT_WORK = 4e9  # of exact steps in a fit that is only compared
 WORK = 4e12  # multiplications and additions of a fit: a minute or two
 ROUGH = 1e-4  # gradient, for logits of unit size: the ridge has done what it is needed for
 STILL = 0.1  # the last step to a true optimum moves no log-odds by more
@@ -32,7 +34,7 @@ STILL = 0.1  # the last step to a true optimum moves no log-odds by more
 
 @dataclass(frozen=True, eq=False)
 class AffineData:
-    """Features divided by their size and joined by a column of ones, classes, weights of sum 1."""
+    """Features divided by their size, with a column of ones; classes; weights that sum to 1."""
 
     x: Floats
     labels: Ints
@@ -42,7 +44,7 @@ class AffineData:
 
     @classmethod
     def of(cls, features: Floats, data: FitData) -> AffineData:
-        """Scale (n, K) features to unit size, which keeps any logits away from overflow."""
+        """Scale (n, K) features to unit size, which prevents overflow for any logits."""
         weight = data.weight() / data.weight().sum()
         spread = features - features.mean(axis=1, keepdims=True)
         size = math.sqrt(float(weight @ np.mean(spread * spread, axis=1)))
@@ -56,31 +58,31 @@ class AffineData:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, which is that of the features."""
+        """Number of classes, which equals that of the features."""
         return int(self.x.shape[1]) - 1
 
     def take(self, rows: Ints) -> AffineData:
-        """Some of the rows, in the units and with the start of all."""
+        """Return some of the rows, with the scale and the starting point of all rows."""
         weight = self.weight[rows]
         return AffineData(
             self.x[rows], self.labels[rows], weight / weight.sum(), self.size, self.start
         )
 
     def diagonal(self, value: float) -> Floats:
-        """(K, K + 1): ``value`` times the identity, and intercepts of 0."""
+        """Return (K, K + 1) parameters: ``value`` times the identity, and intercepts of 0."""
         return np.eye(self.n_classes, self.n_classes + 1) * value
 
     def norm(self, gradient: Floats) -> float:
-        """Norm of a gradient in the units of the features as they were given."""
+        """Return the norm of a gradient in the units of the original features."""
         own = np.linalg.norm(gradient[:, :-1]) * self.size
         return float(np.hypot(own, np.linalg.norm(gradient[:, -1])))
 
     def tolerance(self) -> float:
-        """Norm of the gradient to reach; more only for logits so large that rounding forbids it."""
+        """The gradient norm to reach; larger only if the rounding of large logits requires it."""
         return max(TOLERANCE, 1e-13 * self.size * float(np.abs(self.x).max()))
 
     def products(self, work: float) -> int:
-        """How many products with the second derivative an amount of work is."""
+        """Return the number of products with the Hessian in an amount of work."""
         rows, columns = self.x.shape  # and the preconditioner costs as many rows as columns
         return max(20, int(work / (4 * (rows + columns) * columns * self.n_classes)))
 
@@ -91,7 +93,7 @@ class AffineData:
 
 
 class AffineFit(NamedTuple):
-    """Coefficients and intercepts of the features as given, and how they were reached."""
+    """Coefficients and intercepts for the original features, and information on the fit."""
 
     coefficients: Floats
     intercept: Floats
@@ -101,10 +103,10 @@ class AffineFit(NamedTuple):
 
 
 def penalty_amount(data: AffineData, kind: str | None, off_diagonal: float, mu: float) -> Floats:
-    """(K, K + 1) amounts for θ in units of scaled features, from λ and μ.
+    """Return (K, K + 1) penalty factors of θ in units of scaled features, from λ and μ.
 
-    ``"odir"``: λ/(K(K − 1)) off the diagonal, 0 on it, μ/K for intercepts. ``"l2"``: λ/(K(K + 1))
-    for all.
+    For ``"odir"`` they are λ/(K(K − 1)) off the diagonal, 0 on it, and μ/K for intercepts. For
+    ``"l2"`` all are λ/(K(K + 1)).
     """
     k = data.n_classes
     amount = np.zeros((k, k + 1))
@@ -119,7 +121,7 @@ def penalty_amount(data: AffineData, kind: str | None, off_diagonal: float, mu: 
 
 
 def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -> AffineFit:
-    """Minimize log loss and penalty; see `MatrixScaling` for what is done where no optimum is."""
+    """Minimize log loss and penalty; see `MatrixScaling` for fits without an optimum."""
     amount = penalty_amount(data, kind, strength, mu)
     limits = Limits(data.tolerance(), data.products(WORK))
     notes: list[str] = []
@@ -141,15 +143,21 @@ def fit_affine(data: AffineData, kind: str | None, strength: float, mu: float) -
 def fit_roughly(
     data: AffineData, amount: Floats, target: float, begin: Floats, limits: Limits
 ) -> Floats:
-    """θ of a fit whose only use is to be compared with others; a ridge keeps it finite."""
-    penalty = Penalty(amount + SLIGHT_RIDGE, data.diagonal(target))
-    return minimise(_objective(data, penalty), begin, data.norm, limits).point
+    """Return θ of a fit that is only compared with others; a ridge keeps it finite."""
+    objective = _objective(data, Penalty(amount + SLIGHT_RIDGE, data.diagonal(target)))
+    point = minimise(objective, begin, data.norm, limits).point
+    # Few rows are often nearly separable: then a small gradient leaves open where the fit ends, and
+    # rounding errors would decide which strength is best.
+    few = len(data.x) <= FEW_ROWS * data.n_classes
+    if few and is_affordable(objective, data.products(EXACT_WORK)):
+        return settle(objective, point).point
+    return point
 
 
 def _with_ridge_if_needed(
     data: AffineData, amount: Floats, limits: Limits, notes: list[str]
 ) -> Minimum:
-    """Fit without a ridge if that has a finite optimum; a slight one leads the way there."""
+    """Fit without a ridge if that has a finite optimum, starting from a fit with a weak ridge."""
     start = data.diagonal(data.start)
     rough = ROUGH * max(1.0, data.size)
 
@@ -173,8 +181,8 @@ def _with_ridge_if_needed(
             return best
         reason = "some classes are perfectly separated"
     notes.append(
-        f"{reason}, so no finite optimum exists, or only a huge one; a ridge of {RIDGE:g} "
-        "(for logits of unit size) was added, and a stronger penalty is more cautious"
+        f"{reason}, so no finite optimum exists, or only a huge one; a ridge penalty of {RIDGE:g} "
+        "(for logits of unit size) was added; set a stronger penalty for smaller coefficients"
     )
     ridged = _objective(data, Penalty(amount + RIDGE, start))
     begin = min(start, begin, key=lambda point: ridged.at(point).value)
@@ -184,14 +192,14 @@ def _with_ridge_if_needed(
 def _settled_minimum(
     data: AffineData, objective: AffineObjective, best: Minimum, limits: Limits
 ) -> Minimum:
-    """Take the last digits of an optimum that exists, if they are affordable."""
+    """Compute the optimum to full precision if that is affordable."""
     if is_exact(objective, best.here) or not is_affordable(objective, limits.products):
         return best
     return _moved_to(data, best, settle(objective, best.point), limits)
 
 
 def _moved_to(data: AffineData, best: Minimum, optimum: Settled, limits: Limits) -> Minimum:
-    """Return where the descent ended, moved to the optimum."""
+    """Return the end of the descent, moved to the optimum."""
     norm = data.norm(optimum.here.gradient)
     norms = [*best.norms, norm]
     return best._replace(
@@ -200,14 +208,14 @@ def _moved_to(data: AffineData, best: Minimum, optimum: Settled, limits: Limits)
 
 
 def _falls_by_e(norms: list[float]) -> bool:
-    """Whether three Newton steps divided the gradient by e each, as on the way to infinity."""
+    """Return whether three Newton steps divided the gradient by e each, as without an optimum."""
     last = np.array(norms[-4:])
     ratios = last[1:] / last[:-1]
     return len(last) == 4 and bool((np.abs(ratios - 1 / math.e) < 0.02).all())
 
 
 def _keeps_moving(data: AffineData, objective: AffineObjective, best: Minimum) -> bool:
-    """Whether steps go on although the gradient is small, as they never do at an optimum."""
+    """Return whether steps stay large although the gradient is small, as without an optimum."""
     if not best.converged or objective.moved(best.last) <= STILL:
         return False
     after = minimise(objective, best.point, data.norm, Limits(0.0, MOST_IN_STEP, 2))
@@ -215,7 +223,7 @@ def _keeps_moving(data: AffineData, objective: AffineObjective, best: Minimum) -
 
 
 def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> str:
-    """Return a proof in words that no finite optimum exists, or an empty string."""
+    """Return the reason why no finite optimum exists, or an empty string."""
     if amount.any():
         return ""
     present = np.bincount(data.labels, minlength=data.n_classes) > 0
@@ -232,10 +240,10 @@ def _why_unbounded(data: AffineData, amount: Floats, held: Minimum | None) -> st
 
 
 def _settled(point: Floats, penalty: Penalty) -> Floats:
-    """Return, of all θ with the same probabilities, the one with the smallest penalty.
+    """Return, among all θ with the same probabilities, the one with the smallest penalty.
 
-    Where nothing is penalized, that whose off-diagonal entries of each column sum to 0, and whose
-    intercepts sum to 0: the limit of ODIR, and the identity is its own.
+    Without a penalty, the off-diagonal entries of each column sum to 0, and the intercepts sum to
+    0. This is the limit of ODIR, and it keeps the identity.
     """
     k = len(point)
     limit = np.ones_like(point)
@@ -250,7 +258,7 @@ def _objective(data: AffineData, penalty: Penalty) -> AffineObjective:
 
 
 def _start(features: Floats, labels: Ints, weight: Floats, identity: float) -> float:
-    """1/T of the best temperature for scaled features, in a range that holds the identity."""
+    """Return 1/T of the best temperature for scaled features; the identity is allowed."""
     from scipy.optimize import brentq
 
     held = [np.ascontiguousarray(features)]

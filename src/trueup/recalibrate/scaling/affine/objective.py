@@ -1,4 +1,4 @@
-"""Penalized log loss of softmax(Wz + b), its derivatives, and rough inverses of the second."""
+"""Penalized log loss of softmax(Wz + b), its derivatives, and approximate inverse Hessians."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FEWEST_ROWS = 256  # of a chunk: smaller products of matrices waste their overhe
 
 @dataclass(frozen=True, eq=False)
 class Penalty:
-    """Σ a_kj (θ_kj − t_kj)² over coefficients and intercepts, made invariant.
+    """Invariant penalty Σ a_kj (θ_kj − t_kj)² on coefficients and intercepts.
 
-    Adding the same number to a whole column of θ changes no probability. The penalty is the
-    least over all such additions, so that it does not depend on them either; `settled` makes the
-    addition. ``amount`` a and ``target`` t are (K, d).
+    Adding the same number to a whole column of θ changes no probability. The penalty is the minimum
+    over all such additions, so it does not depend on them either; `settled` makes the addition.
+    ``amount`` is a, and ``target`` is t; both are (K, d).
     """
 
     amount: Floats
@@ -39,7 +39,7 @@ class Penalty:
 
     @cached_property
     def _share(self) -> Floats:
-        """a_kj / Σ_k a_kj: what each class has of the best addition; 0 where all are free."""
+        """Weight of each class in the best addition: a_kj / Σ_k a_kj, or 0 if all are free."""
         total = self.amount.sum(axis=0)
         return np.asarray(self.amount / np.where(total > 0, total, 1))
 
@@ -51,7 +51,7 @@ class Penalty:
         return float((self.amount * self._least(point - self.target) ** 2).sum())
 
     def slope(self, direction: Floats) -> Floats:
-        """Half the second derivative times ``direction``; of θ − t, half the gradient."""
+        """Return half the Hessian times ``direction``; for θ − t this is half the gradient."""
         return np.asarray(self.amount * self._least(direction))
 
     def settled(self, point: Floats) -> Floats:
@@ -72,7 +72,7 @@ class AffineObjective:
     """Mean log loss of softmax(θx) plus a penalty, over (K, d) matrices θ.
 
     Rows ``x`` are (n, d), with a last column of ones; ``weight`` sums to 1. Rows are summed in
-    chunks that depend on their number alone.
+    chunks that depend only on their number.
     """
 
     x: Floats
@@ -86,7 +86,7 @@ class AffineObjective:
         return cut(len(self.x), max(FEWEST_ROWS, 2 * self.x.shape[1]))
 
     def at(self, point: Floats) -> Here:
-        """Value, gradient and the probabilities that products need."""
+        """Return value, gradient and the probabilities for Hessian products."""
         probs = np.empty((len(self.x), len(point)))
 
         def one(first: int, last: int) -> tuple[float, Floats]:
@@ -110,7 +110,7 @@ class AffineObjective:
         return Here(loss, added([part[1] for part in parts]) + slope, probs)
 
     def product(self, probs: Floats, direction: Floats) -> Floats:
-        """Second derivative where the rows have ``probs``, times a direction."""
+        """Return the Hessian for rows with ``probs``, times a direction."""
 
         def one(first: int, last: int) -> Floats:
             x, p = self.x[first:last], probs[first:last]
@@ -123,7 +123,7 @@ class AffineObjective:
         return added(run(one, self._chunks)) + 2 * self.penalty.slope(direction)
 
     def moved(self, direction: Floats) -> float:
-        """Largest change of any log-odds between two classes that a step makes in any row."""
+        """Return the largest change of any log-odds in any row that a step makes."""
 
         def one(first: int, last: int) -> float:
             return float(np.ptp(self.x[first:last] @ direction.T, axis=1).max())
@@ -131,10 +131,10 @@ class AffineObjective:
         return max(run(one, self._chunks))
 
     def preconditioner(self, probs: Floats) -> Solve:
-        """Roughly the inverse of the second derivative where the rows have ``probs``.
+        """Return an approximate inverse of the Hessian for rows with ``probs``.
 
-        What two classes have to do with each other is left out. Each class has its own matrix, as
-        long as the K inverse matrices fit into memory; with more classes all share one.
+        Second derivatives between two classes are ignored. Each class has its own matrix if the K
+        inverse matrices fit into memory; otherwise all classes share one.
         """
         k, d = self.penalty.amount.shape
         half = self.x * np.sqrt(self.weight)[:, None]
@@ -176,7 +176,7 @@ def _by_class(of: AffineObjective, probs: Floats, gram: Floats) -> Solve:
 
 
 def _inverse(block: Floats, exact: bool) -> Floats:
-    """Inverse of a symmetric matrix without directions of no curvature; or quickly, kept finite."""
+    """Return a symmetric matrix's inverse on directions with curvature, or a fast finite one."""
     diagonal = np.arange(len(block))
     mean = max(float(block[diagonal, diagonal].mean()), np.finfo(float).tiny)
     if exact:
@@ -195,7 +195,7 @@ def _inverse(block: Floats, exact: bool) -> Floats:
 
 
 def _shared(of: AffineObjective, probs: Floats, gram: Floats) -> Solve:
-    """Inverses of one matrix of all rows, times the mean curvature of each class."""
+    """Inverses from one matrix of all rows, times the mean curvature of each class."""
     amount = of.penalty.amount
     k = len(amount)
     curvature = of.weight @ (probs * (1 - probs))
@@ -220,7 +220,7 @@ def _shared(of: AffineObjective, probs: Floats, gram: Floats) -> Solve:
 
 
 def _with_less(solve: Solve, column: Ints, less: Floats) -> Solve:
-    """Inverses with ``less`` taken from one diagonal entry of the matrix of each class.
+    """Inverses after ``less`` is subtracted from one diagonal entry of the matrix of each class.
 
     The entry is that of a ``column``; the inverse changes by rank one (Sherman & Morrison 1950).
     """

@@ -1,4 +1,4 @@
-"""The strengths of the penalty with the lowest cross-validated log loss."""
+"""Search for the penalty strengths with the lowest cross-validated log loss."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Strengths(NamedTuple):
 
 
 def folds_of(features: Floats, labels: Ints, n_folds: int) -> Ints:
-    """Return the fold of each row: classes spread evenly, equal rows together.
+    """Return the fold of each row: classes are spread evenly, and equal rows stay together.
 
-    Rows of a class are dealt out in increasing order. The fold of a row therefore depends on
-    nothing but the rows, in any order, and a row of weight 2 is two equal rows.
+    Rows of a class are sorted and then assigned in turn. Folds therefore do not depend on the order
+    of the rows, and a row of weight 2 is equivalent to two equal rows.
     """
     bits = np.ascontiguousarray(features + 0.0).view(np.uint64)  # −0 is 0
     # Big-endian bits with negative numbers turned round are in the order of the numbers.
@@ -50,11 +50,11 @@ def search_strengths(
     strength: float | None,
     mu: float | None,
 ) -> Strengths:
-    """Find the best powers of ten for those strengths that are None.
+    """Find the best powers of ten for strengths that are None.
 
-    Both are made weaker together until that no longer helps; then one power of ten at a time in
-    either is tried from the best pair, until no neighbor is better. With a single fold nothing
-    can be compared, and the strongest pair is returned.
+    Both strengths are decreased together until that no longer helps. From the best pair, changes of
+    either strength by one power of ten are then tried until no neighbor is better. With a single
+    fold there is nothing to compare, and the strongest pair is returned.
     """
     ladders = _ladders(data, kind, strength, mu)
     if fold.max() == 0:
@@ -80,7 +80,7 @@ def search_strengths(
 def _ladders(
     data: AffineData, kind: str, strength: float | None, mu: float | None
 ) -> tuple[list[float], list[float]]:
-    """Return the candidates of λ and μ: as given, or powers of ten down from a weight of 1."""
+    """Return candidates of λ and μ: those passed, or powers of ten from a weight of 1 down."""
 
     def ladder(given: float | None, unit: float) -> list[float]:
         top = math.ceil(math.log10(unit))
@@ -93,7 +93,7 @@ def _ladders(
 
 
 class _Table:
-    """Cross-validated log loss of pairs of strengths, each computed when it is asked for."""
+    """Cross-validated log loss of pairs of strengths, each computed on request."""
 
     def __init__(
         self, data: AffineData, fold: Ints, kind: str, ladders: tuple[list[float], list[float]]
@@ -109,14 +109,14 @@ class _Table:
         self._losses: dict[tuple[int, int], float] = {}
 
     def is_better(self, place: tuple[int, int], than: tuple[int, int]) -> bool:
-        """Whether a place on the ladders exists and beats another, clearly if it is weaker."""
+        """Return whether a pair exists and is better than another, clearly so if it is weaker."""
         if any(not 0 <= i < len(self._ladders[side]) for side, i in enumerate(place)):
             return False
         ahead = self.loss(than) - self.loss(place)
         return ahead > BETTER * (1 + self.loss(than))
 
     def loss(self, place: tuple[int, int]) -> float:
-        """Mean log loss of rows under fits that did not see them."""
+        """Return the mean log loss of held-out rows."""
         if place not in self._losses:
             points = self._fits(place)
             loss = math.fsum(
@@ -129,7 +129,7 @@ class _Table:
         return self._losses[place]
 
     def rows(self) -> list[dict[str, float]]:
-        """What was tried, the strongest first."""
+        """Return the pairs that were tried, the strongest first."""
         return [
             {"lambda": self._ladders[0][i], "mu": self._ladders[1][j], "log_loss": loss}
             for (i, j), loss in sorted(self._losses.items())
