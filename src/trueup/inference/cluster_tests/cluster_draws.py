@@ -43,7 +43,7 @@ LENIENT = 2.0
 """How much larger than that of labels the p-value of signs may be: see `SharedDraws.lenience`."""
 
 WEAK = 6.0
-"""Design effect up to which labels were nearly right for all forms of dependence that were tried."""
+"""Design effect up to which labels were nearly right for all dependence that was tried."""
 
 SOME_CLUSTERS = 30
 """With more clusters, signs are more nearly right and count more."""
