@@ -47,7 +47,7 @@ def cluster_signs(
 ) -> CalibrationTestResult:
     """Test by cluster signs: asymptotic in the number of clusters, and rough with few of them.
 
-    With fewer than 100 clusters, labels are drawn too, and the p-values are combined: see
+    If `few_clusters` says so, labels are drawn too, and the p-values are combined: see
     `cluster_draws`. The statistics of drawn labels are divided by their scale under signs. It is Σ
     R²/n over clusters and 15 cells of scores, with R the sum of residuals, raised to the power with
     which the statistic grows if all residuals are multiplied by a factor.

@@ -133,11 +133,12 @@ def calibration_test(
     ``clusters``. Rows of a cluster share what the predictions do not explain, and p-values that
     ignore this are too small. Cluster signs need many clusters, especially if scores are near 0 or
     1. With fewer than 100 clusters both methods also draw labels from the predictions, with an
-    estimated dependence within clusters. The result is then the larger of two numbers: the p-value
-    of the drawn labels, and two thirds of the p-value of the signs (with fewer than 10 clusters,
-    the whole p-value of the signs). With fewer than 10 clusters ``notes`` say ``rough``: k clusters
-    have 2^(k − 1) different patterns of signs, so p-values are at least 2^(1 − k).
-    docs/cluster-tests.md has the false-positive rates.
+    estimated dependence within clusters. With more clusters they do so if fewer than about 50 have
+    most of the variance of the labels. The result is then the larger of two numbers: the p-value of
+    the drawn labels, and the p-value of the signs divided by a number from 1 to 3. This number is
+    smaller the more the rows of a cluster share and the more clusters there are. With fewer than 10
+    clusters it is 1, and ``notes`` say ``rough``: k clusters have 2^(k − 1) different patterns of
+    signs, so p-values are at least 2^(1 − k). docs/cluster-tests.md has the false-positive rates.
 
     Examples
     --------

@@ -75,7 +75,7 @@ class ClusterColumns:
     def pools(self, seed: int, n_resamples: int) -> list[Floats]:
         """Return the statistics of the data, then of the draws, (1 + draws, columns, 6).
 
-        The first pool has draws of signs; the second, for few clusters, has draws of labels.
+        The first pool has draws of signs; the second, if `few_clusters` says so, of labels.
         """
         keys = keys_of(seed, 4 * n_resamples)
         pools = [self._of_signs(keys[:n_resamples])]
