@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.codec import plain
+from trueup.codec import plain, stored_names
 from trueup.errors import printable
-from trueup.readable import rounded_digits, short_number
+from trueup.readable import minus, rounded_digits, short_number
 
 ROWS_SHOWN = 20
 LONGEST = 400
@@ -81,7 +81,7 @@ class FieldsShown:
         dict
             The fields by name.
         """
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in stored_names(self)}
 
     def _repr_html_(self) -> str:
         """Show the line or text, and every field, in a notebook."""
@@ -157,7 +157,7 @@ def _cell(value: Any) -> str:
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:
         value = value.item()
     if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else str(value)
+        return minus(f"{value:.4g}" if math.isfinite(value) else str(value))
     if isinstance(value, Mapping):
         return _short(", ".join(f"{_key(key)}: {_cell(item)}" for key, item in value.items()))
     if isinstance(value, tuple | list):

@@ -38,11 +38,11 @@ def amount(value: float) -> str:
 def minus(text: str) -> str:
     """Return a number with a minus sign instead of a hyphen, and without a negative zero.
 
-    >>> minus("-0.12"), minus("-0.00")
-    ('−0.12', '0.00')
+    >>> minus("-0.12"), minus("-0.00"), minus("-1.2e-05")
+    ('−0.12', '0.00', '−1.2e-05')
     """
     negative = text.startswith("-") and text.strip("-0.") != ""
-    return text.replace("-", "−" if negative else "")
+    return f"{'−' if negative else ''}{text.removeprefix('-')}"
 
 
 def percent(confidence_level: float) -> str:
@@ -134,12 +134,12 @@ def rounded_digits(text: str) -> str:
 def cell(value: Any) -> str:
     """Return a value of a table: four decimals, and more for a small number that is not 0.
 
-    >>> cell(0.12345), cell(0.0), cell(0.000012), cell("a")
-    ('0.1235', '0', '1.2e-05', 'a')
+    >>> cell(-0.12345), cell(0.0), cell(0.000012), cell("a")
+    ('−0.1235', '0', '1.2e-05', 'a')
     """
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
     if number == 0:
         return "0"
-    return f"{number:.1e}" if abs(number) < 5e-5 else f"{number:.4f}"
+    return minus(f"{number:.1e}" if abs(number) < 5e-5 else f"{number:.4f}")

@@ -41,9 +41,12 @@ def test_five_models_and_four_tasks_of_a_folder(run, tmp_path) -> None:
     text = result.stdout
     assert "All 20 groups" in text
     table = open_table("groups.csv")
-    assert list(table.names) == ["file", *NUMBERS]
+    assert list(table.names) == ["file", "part_1", "part_2", *NUMBERS]
     names = table.column("file").tolist()
     assert sorted(names) == sorted(f"{model}_{task}" for model, task in PARTS)
+    parts = table.columns(["part_1", "part_2"])
+    assert list(map("_".join, zip(*parts.values(), strict=True))) == names
+    assert set(parts["part_2"]) == set(TASKS)
     assert names.index("llama-8b_qa") < names.index("llama-70b_boolq")
     numbers = table.columns(NUMBERS)
     size = {f"{model}_{task}": 40 + seed for seed, (model, task) in enumerate(PARTS)}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trueup as tu
-from trueup.evaluation.text import QUESTIONS, score_rows
+from trueup.evaluation.text import QUESTIONS, clinical_rows, group_rows, score_rows
 
 
 def test_text_begins_with_the_verdict_and_stays_narrow(each) -> None:
@@ -99,3 +99,31 @@ def test_classes_without_a_row_are_noted() -> None:
     names = list("abcdefghi")
     named = tu.evaluate(probs, np.array(names)[labels % 2], classes=names, **QUICK)
     assert named.notes == ("no row has the labels c, d, e, f, g and 2 more",)
+
+
+def of_groups(many: int) -> tu.Evaluation:
+    rng = np.random.default_rng(0)
+    p = rng.random(20 * many)
+    groups = np.repeat([f"g{k}" for k in range(many)], 20)
+    return tu.evaluate(p, rng.random(len(p)) < p, groups=groups, metrics=[], **QUICK)
+
+
+def test_as_many_groups_get_a_sentence_as_a_table_has() -> None:
+    found = of_groups(33)
+    _, rows = group_rows(found)
+    assert len(rows) == 32
+    assert rows[-1] == ("… and 2 more groups",)
+    _, rows = group_rows(of_groups(12))
+    assert len(rows) == 12
+    assert rows[-1][0].startswith("Among 1,000 rows of group g11, ")
+
+
+def test_clinical_measures_have_three_decimals_and_no_minus_zero() -> None:
+    """Five pairs of predictions that add up to their outcomes: calibrated in the large."""
+    result = tu.evaluate(np.tile([0.3, 0.7], 50), np.arange(100) % 2, metrics=[], **QUICK)
+    table = result.clinical
+    table.data["in_the_large"][:] = -1e-9
+    (row,) = clinical_rows(result)[1]
+    assert re.fullmatch(r"0\.000 \[−\d\.\d{3}, \d\.\d{3}\]", row[3])
+    assert re.fullmatch(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]", row[2])
+    assert not re.search(r"-\d\.\d", str(result))

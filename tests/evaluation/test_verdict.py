@@ -56,7 +56,7 @@ def test_direction_of_confidences(power, words) -> None:
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
     assert found.verdict.startswith("The probabilities are miscalibrated (p ≤ 0.01, 1,500 rows).")
     assert f"The model is {words}confident" in found.answers["magnitude"]
-    assert "3 of 3 classes are miscalibrated" in found.answers["location"]
+    assert "3 of 3 classes are shown to be miscalibrated" in found.answers["location"]
 
 
 def test_one_score_only() -> None:
@@ -143,7 +143,10 @@ def test_one_bad_class_is_found_where_the_top_label_is_right() -> None:
     found = tu.evaluate(g, y, metrics=["marginal_error_debiased"], **FAST)
     assert found.answers["calibrated"].startswith("The probabilities are miscalibrated (p = 0.0")
     assert "The class-wise error is 0.1" in found.answers["magnitude"]
-    assert "2 of 3 classes are miscalibrated (smallest Holm-adjusted p" in found.answers["location"]
+    assert (
+        "2 of 3 classes are shown to be miscalibrated (smallest Holm-adjusted p"
+        in found.answers["location"]
+    )
 
 
 def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
@@ -154,11 +157,11 @@ def test_a_bad_group_is_named_where_the_whole_is_right() -> None:
     assert found.status == "tests disagree"
     assert re.fullmatch(
         r"The tests disagree: the omnibus test shows no evidence of miscalibration \(p = 0\.\d+, "
-        r"2,000 rows\), but groups (left and right|right and left) are miscalibrated "
+        r"2,000 rows\), but groups (left and right|right and left) are shown to be miscalibrated "
         r"\(smallest Holm-adjusted p = 0\.0\d+\)\.",
         found.answers["calibrated"],
     )
-    assert "2 of 3 groups are miscalibrated: group " in found.answers["location"]
+    assert "2 of 3 groups are shown to be miscalibrated: group " in found.answers["location"]
     assert "possibly miscalibrated" in found.answers["recommendation"]
     assert "more rows" not in str(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -165,4 +166,59 @@ def test_samples_of_lm_eval_are_named(make_file: Make) -> None:
     row = {"doc": {}, "target": "0", "arguments": [["a", "b"]], "resps": [], "filtered_resps": []}
     path = make_file("s.jsonl", f"{json.dumps(row)}\n" * 3)
     with pytest.raises(tu.InputError, match="Hint: samples of lm-eval hold log-likelihoods: write"):
+        read(path)
+
+
+LOGITS = np.array([[2.0, -1.5, 0.0], [-0.5, 3.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"outputs": LOGITS, "targets": np.array([0, 1])}, "outputs as logits, label targets"),
+        ({"outputs": LOGITS, "k": np.array([0, 1])}, "outputs as logits, label k"),
+        (
+            {"id": np.arange(2), "y": np.array([0, 1]), "outputs": LOGITS, "w": np.array([0.5, 2])},
+            "outputs as logits, label y (w not used)",
+        ),
+        ({"head": LOGITS[:, 0], "k": np.array([0, 1])}, "head as logits, label k"),
+    ],
+)
+def test_logits_are_guessed_by_their_values(
+    tmp_path: Path, arrays: dict[str, np.ndarray], said: str
+) -> None:
+    np.savez(tmp_path / "z.npz", **arrays)
+    assert read_forecasts(tmp_path / "z.npz", logits=True).text == f"using column {said}"
+
+
+def test_blocks_of_columns_are_guessed_to_be_logits(make_file: Make) -> None:
+    block = make_file("z.csv", "out_1,out_0,k\n-2.5,0.5,0\n3.5,-1.0,1\n")
+    assert read_forecasts(block, logits=True).names.probs == ("out_0", "out_1")
+    named = make_file("n.csv", "cat,dog,y\n-2.5,0.5,dog\n3.5,-1.0,cat\n")
+    assert read_forecasts(named, logits=True).names.probs == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a_0,a_1,b_0,b_1,y\n-1.5,2,3.5,4.5,0\n2,1.5,0.5,7,1\n", "any of: a_0, a_1; b_0, b_1"),
+        (
+            "a_0,a_1,b_0,b_1,y\n-1.5,2,3.5,4.5,0\n2,1.5,0.5,7,1\n",
+            "one, for example probs='a_0,a_1'",
+        ),
+        ("age,crp,y\n61,2.5,1\n60,-0.5,0\n", "choose them, for example probs='crp'"),
+        ("s_0,s_1,y\n0.5,0.5,1\n0.2,0.8,0\n", "choose them, for example probs='s_0,s_1'"),
+        ("name,size,y\na,7,1\nb,9,0\n", "choose them, for example probs='size'"),
+        ("s_0,s_1,k,j\n-1.5,0.5,1,0\n0.2,3,0,1\n", "no column name looks like labels"),
+        ("y\n1\n0\n", "name the columns of the predictions with `probs`"),
+    ],
+)
+def test_hints_about_logits_name_real_columns(make_file: Make, text: str, message: str) -> None:
+    with pytest.raises(tu.InputError, match=re.escape(message)):
+        read(make_file("p.csv", text), logits=True)
+
+
+def test_hints_about_probabilities_name_real_columns(make_file: Make) -> None:
+    path = make_file("p.csv", "name,size,a,y\na,7,-3.5,1\nb,9,4.5,0\n")
+    with pytest.raises(tu.InputError, match="Hint: choose them, for example probs='a'"):
         read(path)

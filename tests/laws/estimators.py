@@ -84,6 +84,16 @@ COMPOSED = [
         tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), distance="squared"),
         symmetric=False,
     ),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(4)),
+        additive=True,
+        binary=False,
+    ),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(3), distance="squared"),
+        additive=True,
+        binary=False,
+    ),
     Entry(tu.BinnedError(tu.lens.TopK(1), TREE, norm=2)),
     Entry(tu.BinnedError(tu.lens.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),
     Entry(tu.SweepError(norm=math.inf)),

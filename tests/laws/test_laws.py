@@ -28,7 +28,7 @@ kinds = st.sampled_from(KINDS)
 
 
 SLOW = (
-    *("Tree", "Grid", "width", "skce", "gaussian", "Canonical", "TopK"),
+    *("Tree", "Grid", "Triangles", "width", "skce", "gaussian", "Canonical", "TopK"),
     *("CurveError", "ici", "e50", "e90"),
 )
 

@@ -120,12 +120,14 @@ def _looks_numeric(cell: object) -> bool:
 def number(value: float | None) -> str:
     """Return a number to four decimals; a small one as a power of ten, a missing one as a dash.
 
-    >>> number(0.12345), number(0.00001234), number(None), number(0)
-    ('0.1235', '1.2e-05', '–', '0.0000')
+    >>> number(-0.12345), number(0.00001234), number(None), number(0)
+    ('−0.1235', '1.2e-05', '–', '0.0000')
     """
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}"
+    from trueup.readable import minus  # which loads NumPy
+
+    return minus(f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}")
 
 
 def span(low: float | None, high: float | None) -> str:

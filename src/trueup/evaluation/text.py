@@ -15,17 +15,15 @@ from trueup.evaluation.verdict.wording import percent
 from trueup.forecasts.group_names import grid_of, have_order
 from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
-from trueup.readable import pvalue_cell
+from trueup.readable import minus, pvalue_cell
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
 Rows = tuple[Sequence[str], list[Sequence[str]]]
 """Names of columns, and rows of text."""
 WIDTH = 88
-MOST_GROUPS = 10
-"""Groups of which a sentence tells natural frequencies."""
 MOST_IN_TABLE = 31
-"""Groups that are printed in a table: the days of a month."""
+"""Groups that are printed, in a table or as sentences: the days of a month."""
 QUESTIONS = {
     "calibrated": "Is it calibrated?",
     "magnitude": "How large is the error, and in which direction?",
@@ -140,7 +138,7 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
         (
             finding.metric,
             finding.lens,
-            f"{finding.value:.4f}",
+            _fixed(finding.value),
             _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
@@ -177,8 +175,8 @@ def clinical_rows(evaluation: _Evaluation) -> Rows:
         cells = []
         for name in measures.values():
             value, low, high = (float(row[f"{name}{end}"]) for end in ("", "_low", "_high"))
-            ends = f" {_ends(low, high, 2)}" if math.isfinite(low + high) else ""
-            cells.append(f"{value:.3f}{ends}" if math.isfinite(value) else "")
+            ends = f" {_ends(low, high, 3)}" if math.isfinite(low + high) else ""
+            cells.append(f"{_fixed(value, 3)}{ends}" if math.isfinite(value) else "")
         joint = float(row["joint_pvalue"])
         tested = pvalue_cell(joint) if math.isfinite(joint) else ""
         rows.append((str(row["group"]), f"{int(row['n']):,}", *cells, tested))
@@ -195,16 +193,15 @@ def group_table_rows(evaluation: _Evaluation) -> Rows:
     table, rows = found.table, list[Sequence[str]]()
     for k in groups_shown(table):
         each = {name: table[name][k] for name in table}
-        gap = f"{each['gap']:+.4f}"
-        low, high = f"{each['gap_low']:+.4f}", f"{each['gap_high']:+.4f}"
+        gap, low, high = (minus(f"{each[name]:+.4f}") for name in ("gap", "gap_low", "gap_high"))
         rows.append(
             (
                 str(each["group"]),
                 f"{int(each['n']):,}",
                 f"{each['mean_score']:.4f}",
                 f"{each['mean_label']:.4f}",
-                gap.replace("-", "−"),
-                f"[{low}, {high}]".replace("-", "−"),
+                gap,
+                f"[{low}, {high}]",
                 pvalue_cell(each["gap_pvalue"], 2),
                 f"{each['ece']:.4f}",
                 pvalue_cell(each["adjusted_pvalue"], 2),
@@ -248,9 +245,9 @@ def groups_shown(table: ResultTable) -> list[int]:
 def group_rows(evaluation: _Evaluation) -> Rows:
     """Return natural frequencies of groups, each as a sentence."""
     found = [each.text for each in evaluation.frequencies if each.rows.startswith(OF_GROUP)]
-    shown: list[Sequence[str]] = [(each,) for each in found[:MOST_GROUPS]]
-    if len(found) > MOST_GROUPS:
-        shown.append((f"… and {len(found) - MOST_GROUPS:,} more groups",))
+    shown: list[Sequence[str]] = [(each,) for each in found[:MOST_IN_TABLE]]
+    if len(found) > MOST_IN_TABLE:
+        shown.append((f"… and {len(found) - MOST_IN_TABLE:,} more groups",))
     return ("among rows of each group",), shown
 
 
@@ -264,7 +261,7 @@ def score_rows(evaluation: _Evaluation) -> Rows:
         terms = ["", "", ""]
         if parts is not None:
             found = (parts.miscalibration, parts.discrimination, parts.uncertainty)
-            terms = [f"{round(term, 4) + 0.0:.4f}" for term in found]  # no minus zero
+            terms = [_fixed(term) for term in found]
         high = f"{ends.high:.4f}" if math.isfinite(ends.high) else "∞"
         cut = ends.notes.get("clipped", 0)  # rows of an infinite loss
         zeros = f"{cut:,} zero probabilit{'y' if cut == 1 else 'ies'} clipped"
@@ -309,7 +306,11 @@ def model_rows(evaluation: _Evaluation) -> Rows:
 
 
 def _ends(low: float, high: float, digits: int = 4) -> str:
-    return f"[{low:.{digits}f}, {high:.{digits}f}]"
+    return f"[{_fixed(low, digits)}, {_fixed(high, digits)}]"
+
+
+def _fixed(value: float, digits: int = 4) -> str:
+    return minus(f"{value:.{digits}f}")
 
 
 def _level(evaluation: _Evaluation) -> str:

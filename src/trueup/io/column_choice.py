@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from trueup.errors import Argument, Text, Verbatim, must_be, printable
+from numpy.typing import NDArray
+
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be, printable
 from trueup.io import column_guesses
 from trueup.io.column_patterns import ColumnNames, pick, pick_one, twice
 from trueup.io.file_errors import listed, refusal, spanned
+from trueup.io.number_columns import holds_numbers
 from trueup.io.table import Table
 
 
@@ -181,7 +185,7 @@ class _Guess:
         if not probs and label is None and need_labels:
             pair = self._whatever_the_names()
             if pair is not None:
-                return (pair[0],), pair[1]
+                return pair
         stem = self._stem(probs, label, need_labels)
         here = [name for name in self.names if column_guesses.parted(name)[0] == stem]
         if label is None and need_labels:
@@ -216,13 +220,21 @@ class _Guess:
             hint=("choose one, for example ", Argument("probs", example)),
         )
 
-    def _whatever_the_names(self) -> tuple[str, str] | None:
-        if self.table is None or len(self.names) != 2 or self.logits:
+    def _whatever_the_names(self) -> tuple[tuple[str, ...], str] | None:
+        if self.table is None or len(self.names) < 2:
             return None
         by_name = column_guesses.named(self.names, column_guesses.LABELS)
-        if len(by_name) == 1 and column_guesses.prob_sets(self.names, self.logits):
+        sets = column_guesses.prob_sets(self.names, self.logits)
+        if self.logits:
+            found = not by_name and not sets
+            return column_guesses.logits_and_label(self._sample(self.names)) if found else None
+        if len(self.names) != 2 or (len(by_name) == 1 and sets):
             return None
-        return column_guesses.two_columns(self.table.sample(self.names))
+        pair = column_guesses.two_columns(self.table.sample(self.names))
+        return None if pair is None else ((pair[0],), pair[1])
+
+    def _sample(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return self.table.sample(names) if self.table is not None and names else {}
 
     def _label(self, names: list[str]) -> str:
         found = column_guesses.named(names, column_guesses.LABELS) or self._outcomes(names)
@@ -286,10 +298,7 @@ class _Guess:
         if len(sets) == 1:
             return sets[0]
         if len(sets) > 1:
-            told = "; ".join(spanned(columns) for columns in sets[:6])
-            first = ",".join(sets[0]) if len(sets[0]) <= 3 else f"{sets[0][0]},{sets[0][1]},…"
-            hint = ("choose one, for example ", Argument("probs", first))
-            raise refusal(self.shown, f"predictions may be in any of: {told}", hint=hint)
+            raise self._any_of(sets)
         if not self.logits:
             raw = column_guesses.prob_sets(names, logits=True)
             if raw:
@@ -298,30 +307,65 @@ class _Guess:
                 raise refusal(self.shown, told, hint=if_logits)
         return self._by_values(names, label)
 
+    def _any_of(self, sets: list[tuple[str, ...]]) -> InputError:
+        told = "; ".join(spanned(columns) for columns in sets[:6])
+        hint = ("choose one, for example ", _example(sets[0]))
+        return refusal(self.shown, f"predictions may be in any of: {told}", hint=hint)
+
     def _by_values(self, names: list[str], label: str | None) -> tuple[str, ...]:
         told = f"no column name looks like a prediction; columns: {listed(self.names)}"
-        example = "p_*"
-        if self.table is not None and label is not None and not self.logits:
+        if self.table is not None and label is not None:
             classes = column_guesses.columns_of_classes(names, self.table.column(label))
             if classes:
                 return classes
-            if len(names) == 1 and len(self.names) == 2:
+            if len(names) == 1 and len(self.names) == 2 and not self.logits:
                 return (names[0],)
-        if self.table is not None and not self.logits:
-            likely = list(column_guesses.with_scores(self.table.sample(names)))
-            if likely:
-                told = (
-                    "no column name looks like a prediction; columns with values between 0 and 1: "
-                    f"{listed(likely)}"
-                )
-                example = likely[0]
-        hint: Text = ("choose them, for example ", Argument("probs", example))
-        if set(self.names) >= column_guesses.OF_HARNESS and example == "p_*":
+        sample = self._sample(names)
+        likely: list[str] = []
+        if self.logits:
+            found = column_guesses.logit_blocks(sample)
+            if len(found) > 1:
+                raise self._any_of(found)
+            # One column of numbers among others may be anything.
+            several = found and (len(found[0]) > 1 or sample[found[0][0]].ndim == 2)
+            if several or (found and len(self.names) <= 2):
+                return found[0]
+        else:
+            likely = list(column_guesses.with_scores(sample))
+        if likely:
+            told = (
+                "no column name looks like a prediction; columns with values between 0 and 1: "
+                f"{listed(likely)}"
+            )
+        candidate = self._candidate(names, sample, likely)
+        hint: Text = ("name the columns of the predictions with ", Argument("probs"))
+        if candidate:
+            hint = ("choose them, for example ", _example(candidate))
+        if set(self.names) >= column_guesses.OF_HARNESS and not likely:
             hint = (
                 "samples of lm-eval hold log-likelihoods: write the probability of the answer, and "
                 "whether it is right, into two columns"
             )
         raise refusal(self.shown, told, hint=hint)
+
+    def _candidate(
+        self, names: list[str], sample: dict[str, NDArray[Any]], likely: list[str]
+    ) -> tuple[str, ...]:
+        """Return columns of the file that may hold predictions: numbers, if there are any."""
+        if likely:
+            return (likely[0],)
+        decimals = column_guesses.blocks(sample)
+        if decimals:
+            return decimals[0]
+        free = [x for x in names if x not in column_guesses.named(names, column_guesses.LABELS)]
+        numbers = [name for name in free if name in sample and holds_numbers(sample[name])]
+        return tuple([*numbers, *free][:1])
+
+
+def _example(columns: Sequence[str]) -> Argument:
+    """Write columns as an option that chooses them: all of a few, else the first two."""
+    few = ",".join(columns) if len(columns) <= 3 else f"{columns[0]},{columns[1]},…"
+    return Argument("probs", few)
 
 
 def _sentence(

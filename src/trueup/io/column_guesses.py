@@ -58,6 +58,7 @@ BEFORE_NAMES = "p prob probs proba probability y_prob y_proba pred_prob pred_pro
 BEFORE_NUMBERS = "class score scores conf"
 LOGITS_BEFORE = "logit logits z"
 STEM = "__"
+LAST_NUMBER = re.compile(r"\d+$")
 
 
 def plain(name: str) -> str:
@@ -203,6 +204,45 @@ def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
             column.ndim == 2 and column.shape[1] > 1 and _inside(column)
         ):
             yield name
+
+
+def blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
+    """Columns of decimal numbers: each matrix, and columns whose names differ in the last number.
+
+    >>> x = np.array([0.5, -2.0])
+    >>> blocks({"out_0": x, "out_1": x, "z": np.array([[0.5, 2.0]]), "id": np.arange(2), "y": x})
+    [('out_0', 'out_1'), ('z',)]
+    """
+    taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
+    found: dict[tuple[int, str], list[str]] = {}
+    for name, column in sample.items():
+        if plain(parted(name)[1]) not in taken and _is_decimal(column):
+            stem = name if column.ndim == 2 else LAST_NUMBER.sub("0", name)
+            found.setdefault((column.ndim, stem), []).append(name)
+    return [tuple(ordered(names)) for names in found.values()]
+
+
+def logit_blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
+    """Return the blocks of columns that are not all fractions, which would be probabilities."""
+    return [names for names in blocks(sample) if not all(_inside(sample[name]) for name in names)]
+
+
+def logits_and_label(sample: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], str] | None:
+    """(logits, labels) of a table with nothing else, whatever they are called."""
+    found = logit_blocks(sample)
+    others = [name for name in sample if not found or name not in found[0]]
+    if len(found) != 1 or len(others) != 1:
+        return None
+    label = sample[others[0]]
+    return None if label.ndim != 1 or _is_decimal(label) else (found[0], others[0])
+
+
+def _is_decimal(column: NDArray[Any]) -> bool:
+    """Whether a column is a matrix of floats, or floats that are not all whole numbers."""
+    if column.dtype.kind != "f" or column.ndim == 2:
+        return column.dtype.kind == "f" and column.shape[1] > 1
+    present = column[np.isfinite(column)]
+    return bool(np.any(present != np.floor(present)))
 
 
 def _kind(column: NDArray[Any], name: str = "") -> str:

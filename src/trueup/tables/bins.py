@@ -13,6 +13,7 @@ from trueup._typing import Floats, Ints
 from trueup.engines.types import Sums
 from trueup.errors import Verbatim, must_be
 from trueup.notebook import text_table
+from trueup.readable import minus
 from trueup.tables.base import Table
 
 
@@ -215,7 +216,7 @@ class BinTable(Table):
             left = "[" if b == 0 else "("
             interval = f"{left}{self.edges[b]:.4f}, {self.edges[b + 1]:.4f}]"
             means = [f"{self.mean_score[b]:.4f}", f"{self.mean_label[b]:.4f}"]
-            numbers = [*means, f"{self.gap[b]:+.4f}"] if count else ["-"] * 3
+            numbers = [*means, minus(f"{self.gap[b]:+.4f}")] if count else ["-"] * 3
             cells.append([interval, str(count), *numbers])
         names = ("bin", "rows", "mean score", "mean label", "gap")
         return "\n".join([*lines, *text_table(names, cells, [True] * len(names))])

@@ -147,12 +147,25 @@ def test_logits(run, files) -> None:
     assert (files / "same.csv").read_text() == (files / "p.csv").read_text()
 
 
+def test_a_matrix_of_logits_of_any_name_is_found(run, files) -> None:
+    rng = np.random.default_rng(0)
+    arrays = {"outputs": rng.normal(size=(90, 3)), "targets": np.arange(90) % 3}
+    write_table("z.npz", arrays)
+    said = run("fit", "z.npz", "--logits", "--method", "temperature", "-o", "z.json").stderr
+    assert "using column outputs as logits, label targets." in said
+    assert "using column outputs." in run("apply", "z.json", "z.npz", "-o", "fixed.csv").stderr
+    write_table("two.npz", {**arrays, "hidden": rng.normal(size=(90, 8))})
+    told = run("apply", "z.json", "two.npz", code=2).stderr
+    assert "predictions may be in any of: outputs; hidden. Hint: the recalibrator was" in told
+    assert "name their columns, for example --probs outputs; for probabilities" in told
+
+
 def test_logits_and_probabilities_are_not_mixed_up(run, files) -> None:
     rng = np.random.default_rng(0)
     write_table("z.npz", {"logits": rng.normal(size=(90, 3)), "y": np.arange(90) % 3})
     run("fit", "z.npz", "--logits", "--method", "temperature", "-o", "z.json")
     told = run("apply", "z.json", "wrong.csv", code=2).stderr
-    assert "Hint: the recalibrator was fitted on logits: name their columns with --probs;" in told
+    assert "was fitted on logits: name their columns, for example --probs p; for prob" in told
     run("fit", "wrong.csv", "--method", "platt", "-o", "p.json")
     told = run("apply", "p.json", "z.npz", "--probs", "logits", "--logits", code=2).stderr
     assert "this recalibrator was fitted on probabilities. Hint: fit one with trueup fit" in told
@@ -194,7 +207,7 @@ def test_an_error_of_0_is_below_the_end_of_its_interval(run, files) -> None:
         (["fit", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to as well"),
         (["apply", "c.json", "wrong.csv", "-o", "./c.json"], "is read, so it cannot be written"),
         (["evaluate", "wrong.csv", "-o", "wrong.csv"], "is read, so it cannot be written to"),
-        (["fit", "wrong.csv", "-o", "c.json", "--logits"], "for example --probs 'p_*'"),
+        (["fit", "wrong.csv", "-o", "c.json", "--logits"], "for example --probs p."),
         (["apply", "c.json", "twice.csv"], "2 columns called 'a'"),
         (["fit", "three.csv", "-o", "none/c.json"], "There is no directory"),
     ],

@@ -265,7 +265,8 @@ ANY_PART = re.sub(r"\?P<\w+>", "?:", PART)
 
 @template(
     Q,
-    r"(?P<k>\d+) of (?P<m>\d+) (?P<kind>classes|groups) (?P<verb>is|are) miscalibrated"
+    r"(?P<k>\d+) of (?P<m>\d+) (?P<kind>classes|groups) (?P<verb>is|are) shown to be "
+    r"miscalibrated"
     rf"(?: \((?P<smallest>smallest )?Holm-adjusted p = (?P<p>{PVALUE})\))?: "
     rf"(?P<more>the largest errors are in )?(?P<each>{ANY_PART}(?:; {ANY_PART})*){NOTE}\.",
 )

@@ -31,16 +31,17 @@ REASONS = {
         rf"\((?P<smallest>smallest )?Holm-adjusted p: {NAMED_PVALUES}\)"
     ),
     "one part": (
-        rf"(?P<kind>class|group) (?P<names>{NAME}) is miscalibrated \(Holm-adjusted p = "
-        rf"(?P<least>{PVALUE})\)"
+        rf"(?P<kind>class|group) (?P<names>{NAME}) is shown to be miscalibrated \(Holm-adjusted "
+        rf"p = (?P<least>{PVALUE})\)"
     ),
     "some parts": (
-        rf"(?P<kind>classes|groups) (?P<names>{NAME}(?:, {NAME})? and {NAME}) are miscalibrated "
-        rf"\(smallest Holm-adjusted p = (?P<least>{PVALUE})\)"
+        rf"(?P<kind>classes|groups) (?P<names>{NAME}(?:, {NAME})? and {NAME}) are shown to "
+        rf"be miscalibrated \(smallest Holm-adjusted p = (?P<least>{PVALUE})\)"
     ),
     "many parts": (
-        r"(?P<k>\d+) of (?P<m>\d+) (?P<kind>classes|groups) are miscalibrated, among them "
-        rf"(?P<names>{NAME}, {NAME} and {NAME}) \(smallest Holm-adjusted p = (?P<least>{PVALUE})\)"
+        r"(?P<k>\d+) of (?P<m>\d+) (?P<kind>classes|groups) are shown to be miscalibrated, "
+        rf"among them (?P<names>{NAME}, {NAME} and {NAME}) "
+        rf"\(smallest Holm-adjusted p = (?P<least>{PVALUE})\)"
     ),
 }
 

@@ -14,7 +14,7 @@ from trueup.cli.data_options import Files, check_output, data_options, files_arg
 from trueup.cli.program import command, say
 from trueup.cli.recalibrator_options import load_calibrator
 from trueup.cli.terminal import working
-from trueup.errors import Argument, InputError, Verbatim, must_be, required
+from trueup.errors import Argument, InputError, Text, Verbatim, must_be, required
 
 if TYPE_CHECKING:
     from trueup.io import FoundScores, Table
@@ -27,11 +27,6 @@ NO_LOGITS = (
     "the recalibrator takes probabilities: name their column with ",
     Argument("--probs"),
     "; for logits, fit one with trueup fit --logits",
-)
-ONLY_LOGITS = (
-    "the recalibrator was fitted on logits: name their columns with ",
-    Argument("--probs"),
-    "; for probabilities, fit one without --logits",
 )
 
 
@@ -77,7 +72,7 @@ def apply(calibrator: str, file: Files, output: str, logits: bool, columns: dict
             found = read_scores(table, **asked, logits=logits, normalize=divided)
         except InputError as problem:
             if logits and columns["probs"] is None:
-                raise problem.replace(hint=ONLY_LOGITS) from problem
+                raise problem.replace(hint=_only_logits(problem)) from problem
             if logits or not problem.mentions("logits"):
                 raise
             raise problem.replace(hint=NO_LOGITS) from problem
@@ -103,6 +98,18 @@ def apply(calibrator: str, file: Files, output: str, logits: bool, columns: dict
         say(f"column {first} ({old}) was replaced by {called[first]} (probabilities).")
     if output != "-":
         say(f"wrote {len(found.values):,} rows to {output}.")
+
+
+def _only_logits(problem: InputError) -> Text:
+    """Return the hint for columns that are not found, with the columns that the error proposes."""
+    options = (part for part in problem.hint if isinstance(part, Argument) and part.name == "probs")
+    option = next(options, Argument("probs"))
+    named = " with " if option.value is None else ", for example "
+    return (
+        f"the recalibrator was fitted on logits: name their columns{named}",
+        option,
+        "; for probabilities, fit one without --logits",
+    )
 
 
 def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:

@@ -72,15 +72,18 @@ def _parts(evidence: Evidence) -> list[str]:
             least = pvalue_of(float(table["adjusted_pvalue"][bad].min()), evidence.alpha)
             several = PLURALS[kind]
             if len(bad) == 1:
-                found.append(f"{kind} {names} is miscalibrated (Holm-adjusted p = {least})")
+                found.append(
+                    f"{kind} {names} is shown to be miscalibrated (Holm-adjusted p = {least})"
+                )
             elif len(bad) <= NAMED:
                 found.append(
-                    f"{several} {names} are miscalibrated (smallest Holm-adjusted p = {least})"
+                    f"{several} {names} are shown to be miscalibrated "
+                    f"(smallest Holm-adjusted p = {least})"
                 )
             else:
                 found.append(
-                    f"{len(bad)} of {len(table)} {several} are miscalibrated, among them {names} "
-                    f"(smallest Holm-adjusted p = {least})"
+                    f"{len(bad)} of {len(table)} {several} are shown to be miscalibrated, among "
+                    f"them {names} (smallest Holm-adjusted p = {least})"
                 )
     return found
 

@@ -19,6 +19,8 @@ EXPECTED = 10
 """A sentence counts by enough rows for this many of either outcome, predicted or observed."""
 NEAR, NEAREST = 0.1, 0.005
 """Scores within this share of their mean, or this much, are near it."""
+FEW_DECIMALS = 2
+"""Decimals that both ends of a range of percentages may have."""
 RAREST = 1e-8
 ALMOST = {False: "just above 0%", True: "just below 100%"}
 """Probabilities nearer to 0 or 1 than `RAREST`, in words."""
@@ -81,6 +83,22 @@ def _near(p: Floats, mean: float) -> str:
     if mean - low <= reach and high - mean <= reach:
         text = _percent(mean)
         return text if text in ALMOST.values() else f"near {text}"
+    return _range(low, high)
+
+
+def _range(low: float, high: float) -> str:
+    """Return two probabilities in percent, with as many decimals as tell them from each other.
+
+    Neither reads 0% or 100% if it is not; next to a very rare one, each has digits of its own.
+
+    >>> _range(0.33, 0.946), _range(0.0023, 0.5), _range(0.0, 0.5), _range(0.00001, 0.5)
+    ('from 33% to 95%', 'from 0.2% to 50.0%', 'from 0% to 50%', 'from 0.0010% to 50%')
+    """
+    for digits in range(FEW_DECIMALS + 1):
+        first, last = (f"{100 * p:.{digits}f}" for p in (low, high))
+        certain = (float(first) == 0) == (low == 0) and (float(last) == 100) == (high == 1)
+        if first != last and certain:
+            return f"from {first}% to {last}%"
     return f"from {_percent(low)} to {_percent(high)}"
 
 

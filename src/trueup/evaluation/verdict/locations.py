@@ -122,7 +122,8 @@ def _of_parts(evidence: Evidence, table: ResultTable, one: str, note: str = "") 
         p = ""  # the first sentence has it
     if len(bad) > NAMED:
         errors = f"the largest errors are in {errors}"
-    return f"{few} {verb} miscalibrated{p}: {errors}{note}.{_gaps(evidence, table, one, bad)}"
+    found = f"{few} {verb} shown to be miscalibrated{p}: {errors}{note}."
+    return f"{found}{_gaps(evidence, table, one, bad)}"
 
 
 def _gaps(evidence: Evidence, table: ResultTable, one: str, bad: Ints) -> str:

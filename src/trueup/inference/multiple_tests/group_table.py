@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueup.codec import column_of
 from trueup.forecasts import Forecasts
-from trueup.forecasts.group_names import numbered
+from trueup.forecasts.group_names import grid_of, numbered
 from trueup.tables import ResultTable
 
 COLUMNS = {
@@ -47,11 +47,31 @@ def columns_of_groups(names: Sequence[Any], forecasts: Forecasts) -> ResultTable
 def table_of_groups(errors: ResultTable, names: ResultTable | None) -> ResultTable:
     """Return all groups in order: their names, each in its own column, and the main numbers.
 
-    A column of names that has the name of a result column is renamed: n becomes group_n.
+    A column of names that has the name of a result column is renamed: n becomes group_n. Names that
+    a separator splits into the rows and columns of a grid, such as model_task, are followed by
+    their parts.
     """
     by_name: dict[str, NDArray[Any]] = {"group": errors["group"]}
     if names is not None:
         by_name = {f"group_{name}" if name in COLUMNS else name: names[name] for name in names}
+    if len(by_name) == 1:
+        by_name |= _parts(errors["group"].tolist(), next(iter(by_name)))
     missing = np.full(len(errors), np.nan)
     numbers = {name: errors.columns().get(known, missing) for name, known in COLUMNS.items()}
     return ResultTable(by_name | numbers)
+
+
+def _parts(names: list[Any], column: str) -> dict[str, NDArray[Any]]:
+    """Return the two parts of each name, or an empty dict if the names do not form a grid.
+
+    >>> {name: parts.tolist() for name, parts in _parts(["a_x", "a_y", "b_x", "b_y"], "g").items()}
+    {'part_1': ['a', 'a', 'b', 'b'], 'part_2': ['x', 'y', 'x', 'y']}
+    """
+    grid = grid_of(names)
+    if grid is None:
+        return {}
+    parts = [place[:: -1 if grid.turned else 1] for place in grid.places]
+    stem = column if column.startswith("part_") else "part"
+    return {
+        f"{stem}_{k}": column_of(list(part)) for k, part in enumerate(zip(*parts, strict=True), 1)
+    }
