@@ -139,7 +139,8 @@ def text_table(
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, or begins with one."""
+    """Return whether a text is a number or an upper bound, or begins with one."""
+    text = text.removeprefix("< ")
     return text[:1].isdigit() or (text[:1] in "-−" and text[1:2].isdigit())
 
 

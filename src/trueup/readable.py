@@ -84,6 +84,15 @@ def estimate_with_ends(estimate: float, low: float, high: float, confidence_leve
     return f"{short_number(estimate)} ({level} CI {ends})"
 
 
+def estimate_cell(text: str, estimate: float, low: float, high: float) -> str:
+    """Return an estimate for a table next to its interval; one of 0 is only below the upper end.
+
+    >>> estimate_cell("0.0213", 0.0213, 0.01, 0.03), estimate_cell("0.0000", 0.0, 0.0, 0.0087)
+    ('0.0213', '< 0.0087')
+    """
+    return f"< {high:.4f}" if estimate == low == 0 < high < math.inf else text
+
+
 def pvalue_with_bound(pvalue: float, notes: Mapping[str, Any], sides: int = 1) -> str:
     """Return a p-value; the smallest that a resampling test can give is a bound.
 

@@ -7,6 +7,7 @@ import pytest
 
 import trueup as tu
 from trueup import datasets, recalibrate
+from trueup.explanation.clinical import ALIASES, CLINICAL
 from trueup.explanation.scores import digits
 from trueup.inference.hypothesis_tests.named_tests import TESTS, USES
 from trueup.metrics import NAMED
@@ -117,7 +118,7 @@ def test_what_a_recalibrator_adds_shrinks_with_rows() -> None:
 def test_the_false_positive_rate_of_a_test() -> None:
     found = tu.explain("omnibus", n=200).numbers
     assert abs(found["false_positive_rate"] - 0.05) < 4 * found["standard_error"]
-    assert tu.explain("cox", datasets.clinic(), n_draws=2).numbers["pvalue"] < 1e-6
+    assert tu.explain("cox test", datasets.clinic(), n_draws=2).numbers["pvalue"] < 1e-6
 
 
 @pytest.mark.parametrize("name", ["temperature", "venn-abers", "platt", "scaling-binning"])
@@ -156,3 +157,30 @@ def test_bad_arguments(call, message: str) -> None:
 )
 def test_digits(value: float, text: str) -> None:
     assert digits(value) == text
+
+
+@pytest.mark.parametrize("name", [*ALIASES, *CLINICAL])
+def test_a_clinical_measure_explains_itself(name: str) -> None:
+    found = tu.explain(name, n=100, n_draws=5)
+    assert found.name == ALIASES.get(name, name)
+    assert {"use it to", "calibrated", "instead", "see also"} <= set(found.lines)
+    assert len(found.text.splitlines()) <= MOST_LINES
+
+
+def test_numbers_of_clinical_measures() -> None:
+    """The range for calibrated models is that of drawn labels; own values are those of `cox`."""
+    data, rng = datasets.clinic(), np.random.default_rng(0)
+    found, result = tu.explain(tu.cox, data, n_draws=100), tu.cox(data)
+    own = {each: getattr(result, each) for each in ("slope", "in_the_large", "intercept")}
+    assert own.items() <= found.numbers.items()
+    assert tu.explain("oe", data, n_draws=2).numbers["ratio"] == tu.oe_ratio(data)
+    drawn = [tu.cox(data.probs, rng.random(data.n) < data.probs).slope for _ in range(100)]
+    assert abs(found.numbers["expected"] - np.mean(drawn)) < 6 * np.std(drawn) / 10
+    assert found.numbers["low"] < 1 < found.numbers["high"]
+    assert result.slope < found.numbers["low"]
+
+
+def test_clinical_measures_of_three_classes_have_no_numbers() -> None:
+    found = tu.explain("slope", datasets.network(), n_draws=2)
+    assert found.numbers == {}
+    assert {"calibrated", "your value"}.isdisjoint(found.lines)

@@ -130,6 +130,8 @@ def test_a_task_of_the_first_ten_minutes(task: str, shell) -> None:
     run_all(text, folder, environment)
     if task == "3":
         assert len((folder / "groups.csv").read_text().splitlines()) == 21
+    if task == "4":
+        assert (folder / "reliability.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("task", ["1", "2", "3", "4", "5"])

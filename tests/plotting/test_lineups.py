@@ -78,3 +78,20 @@ def test_no_line_goes_through_bins_of_few_rows() -> None:
     few = [line for ax in figure.axes for line in ax.lines if line.get_gid() == "reliability-few"]
     assert {line.get_linestyle() for line in few} == {"None"}
     assert [len(line.get_xdata()) for line in few] == [10, 10]
+
+
+@pytest.mark.parametrize("plot", [tu.lineup, tu.reliability_diagram])
+def test_labels_that_are_names_of_classes(plot) -> None:
+    rng = np.random.default_rng(0)
+    probs, numbers = rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300)
+    classes = ["dog", "cat", "eel"]
+    names = np.array(classes)[numbers]
+    drawn = [plot(probs, names, classes=classes, rng=0), plot(probs, numbers, rng=0)]
+    first, second = (
+        [line.get_xydata() for axes in each.figure.axes for line in axes.lines] for each in drawn
+    )
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    with pytest.raises(InputError, match=r"Hint: pass `classes`, the names in the order"):
+        plot(probs, names)
+    with pytest.raises(InputError, match="among the names in `classes`"):
+        plot(probs, names, classes=["dog", "cat", "ant"])

@@ -85,7 +85,9 @@ def next_commands(found: Evaluation, file: Files, columns: dict[str, Any]) -> li
     elif found.detectable_error is not None and found.detectable_error.error is not None:
         smaller = float(f"{found.detectable_error.error / 2:.1g}")
         lines.append(f"trueup power {name}{typed} --true-error {smaller:g}")
-    lines.append(f"trueup plot {name}{as_typed(columns)} -o reliability.png")
+    plot = f"trueup plot {name}{as_typed(columns)}"
+    grouped = found.groups is not None
+    lines.append(f"{plot} --kind groups -o groups.png" if grouped else f"{plot} -o reliability.png")
     return lines
 
 

@@ -10,13 +10,26 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trueup.errors import printable
 
-__all__ = ["Screen", "is_terminal", "number", "print_json", "pvalue", "safe", "span", "working"]
+if TYPE_CHECKING:
+    from trueup.results import Interval
+
+__all__ = [
+    "Screen",
+    "estimated",
+    "is_terminal",
+    "number",
+    "print_json",
+    "pvalue",
+    "safe",
+    "span",
+    "working",
+]
 
 WIDEST = 100
 PLAIN_WIDTH = 88
@@ -128,6 +141,13 @@ def number(value: float | None) -> str:
     from trueup.readable import minus  # which loads NumPy
 
     return minus(f"{value:.1e}" if 0 < abs(value) < SMALLEST_SHOWN else f"{value:.4f}")
+
+
+def estimated(found: Interval) -> str:
+    """Return an estimate for a table that has its interval in the next column."""
+    from trueup.readable import estimate_cell  # which loads NumPy
+
+    return estimate_cell(number(found.estimate), found.estimate, found.low, found.high)
 
 
 def span(low: float | None, high: float | None) -> str:

@@ -15,7 +15,7 @@ from trueup.evaluation.verdict.wording import percent
 from trueup.forecasts.group_names import grid_of, have_order
 from trueup.inference import GroupErrors
 from trueup.notebook import html_table, is_number, text_table
-from trueup.readable import minus, pvalue_cell
+from trueup.readable import estimate_cell, minus, pvalue_cell
 from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
@@ -138,7 +138,7 @@ def estimate_rows(evaluation: _Evaluation) -> Rows:
         (
             finding.metric,
             finding.lens,
-            _fixed(finding.value),
+            _estimate(finding.value, finding.interval.low, finding.interval.high),
             _ends(finding.interval.low, finding.interval.high),
             finding.notes.get("internal_error", "")
             if finding.pvalue is None
@@ -284,7 +284,7 @@ def recalibration_rows(evaluation: _Evaluation) -> Rows:
         (
             name,
             f"{line['log_loss']:.4f} ± {line['log_loss_se']:.4f}",
-            f"{line['error']:.4f}",
+            _estimate(line["error"], line["error_low"], line["error_high"]),
             _ends(line["error_low"], line["error_high"]),
         )
         for name, line in lines
@@ -301,8 +301,13 @@ def model_rows(evaluation: _Evaluation) -> Rows:
         pvalue = "" if model.pvalue is None else pvalue_cell(model.pvalue)
         ends = _ends(first.interval.low, first.interval.high)
         loss = next(s.interval.estimate for s in model.scores if s.name == "log_loss")
-        rows.append((name, model.status, f"{first.value:.4f}", ends, pvalue, f"{loss:.4f}"))
+        error = _estimate(first.value, first.interval.low, first.interval.high)
+        rows.append((name, model.status, error, ends, pvalue, f"{loss:.4f}"))
     return names, rows
+
+
+def _estimate(value: float, low: float, high: float) -> str:
+    return estimate_cell(_fixed(value), value, low, high)
 
 
 def _ends(low: float, high: float, digits: int = 4) -> str:

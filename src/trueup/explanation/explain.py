@@ -10,6 +10,7 @@ from trueup.calls.hints import hinted
 from trueup.checks import check_whole
 from trueup.errors import must_be
 from trueup.estimators.base import known_estimator
+from trueup.explanation.clinical import ALIASES, CLINICAL, clinical_name, explain_clinical
 from trueup.explanation.explanation import Explanation
 from trueup.explanation.metric import explain_metric
 from trueup.explanation.scores import Scores
@@ -43,7 +44,8 @@ def explain(
     what : str, metric, estimator or recalibrator
         What to explain, such as ``"ece"``, ``tu.ece``, ``tu.BinnedError(norm=2)``,
         ``"TemperatureScaling"``, ``tu.PlattScaling()`` or ``"omnibus"``. ``"skce test"`` is the
-        test, and ``"skce"`` is the metric.
+        test, and ``"skce"`` is the metric. So are ``"cox test"`` and ``"cox"``, which is also
+        named ``"slope"``; ``"O:E"`` is `oe_ratio`.
     probs : array or Forecasts, optional
         Scores to compute the numbers for. By default, one column of uniform scores is drawn.
     labels : array, optional
@@ -79,6 +81,8 @@ def explain(
     kind, found = _meant(what)
     seed = seed_of(rng)
     scores = Scores.of(probs, labels, n, logits, seed)
+    if kind == "clinical":
+        return explain_clinical(found, scores, n_draws or DRAWS, seed)
     if kind == "metric":
         return explain_metric(what_named(what), found, scores, n_draws or DRAWS, seed)
     if kind == "test":
@@ -107,6 +111,9 @@ def _meant(what: object) -> tuple[str, Any]:
     estimator = known_estimator(what_named(what))
     if estimator is not None:
         return "metric", estimator
+    measure = clinical_name(what)
+    if measure is not None:
+        return "clinical", measure
     from trueup import recalibrate
     from trueup.inference.hypothesis_tests.named_tests import TESTS
 
@@ -125,7 +132,7 @@ def _meant(what: object) -> tuple[str, Any]:
             return "recalibrator", named
         if what.removesuffix(TEST) in TESTS:
             return "test", what.removesuffix(TEST)
-    names = [*NAMED, *kinds, *TESTS]
+    names = [*NAMED, *CLINICAL, *ALIASES, *kinds, *TESTS]
     near = difflib.get_close_matches(what, names, n=1) if isinstance(what, str) else []
     rule = "a metric, a recalibrator or a test, such as 'ece', 'PlattScaling' or 'omnibus'"
     raise must_be("what", rule, what, hint=f"is it {near[0]!r}?" if near else "")

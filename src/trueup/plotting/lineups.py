@@ -40,6 +40,7 @@ def lineup(
     zoom: Zoom = "auto",
     size: tuple[float, float] | None = None,
     weights: object = None,
+    classes: Any = None,
     logits: bool = False,
     rng: Seed = None,
 ) -> LineupFigure:
@@ -69,6 +70,8 @@ def lineup(
         Width and height in inches.
     weights : array_like, optional
         Importance weights.
+    classes : sequence, optional
+        Names of the classes in the order of the columns, if labels are names.
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
@@ -99,7 +102,9 @@ def lineup(
     need_matplotlib()
     from trueup.plotting.common.figures import LineupFigure
 
-    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(
+        probs, labels, weights=weights, classes=classes, logits=logits
+    )
     if forecasts.soft or forecasts.clusters is not None:
         rule = "cannot be drawn from soft labels or for rows in clusters"
         raise InputError("labels", rule, hint="reliability_diagram shows these data")

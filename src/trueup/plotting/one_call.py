@@ -45,6 +45,7 @@ def reliability_diagram(
     size: tuple[float, float] | None = None,
     ax: Axes | None = None,
     weights: object = None,
+    classes: Any = None,
     logits: bool = False,
     rng: Seed = 0,
 ) -> Axes:
@@ -94,6 +95,8 @@ def reliability_diagram(
         Axes to draw on, in place of a new figure. Plot several models by passing the axes returned.
     weights : array_like, optional
         Importance weights.
+    classes : sequence, optional
+        Names of the classes in the order of the columns, if labels are names.
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
@@ -127,7 +130,9 @@ def reliability_diagram(
             raise must_be("binning", rule, binning)
         bins = BINNINGS[binning](n_bins)
     error = BinnedError(binning=bins, lens=lens)
-    forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
+    forecasts = Forecasts.from_arrays(
+        probs, labels, weights=weights, classes=classes, logits=logits
+    )
     if error.lens_for(forecasts).induces != "pairs":
         hint = "use OneVsRest(k) for class k"
         raise InputError("lens", "must yield one score per row", lens, hint=hint)

@@ -14,7 +14,7 @@ from trueup.errors import Argument, Text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURES", "KINDS", "OVERVIEW", "Entry", "Parts"]
+__all__ = ["FIGURES", "KINDS", "OVERVIEW", "Entry", "Parts", "shows"]
 
 OVERVIEW = "overview"
 
@@ -172,3 +172,13 @@ FIGURES = (
 )
 
 KINDS = (OVERVIEW, *dict.fromkeys(entry.kind for entry in FIGURES))
+
+
+def shows(kind: str, part: str) -> bool:
+    """Return whether a kind of figure is drawn from a part of an evaluation, such as the groups.
+
+    >>> shows("groups", "groups"), shows("reliability", "groups"), shows("overview", "groups")
+    (True, False, True)
+    """
+    entries = [each for each in FIGURES if each.kind == kind or (kind == OVERVIEW and each.title)]
+    return any(part in (*each.needs, *each.uses) for each in entries)

@@ -85,6 +85,7 @@ def test_commands_can_be_copied(wrong) -> None:
     assert "--groups g" not in lines[0]
     assert "--groups g" in lines[2]
     assert shlex.split(lines[2])[1:3] == ["plot", "odd name.csv"]
+    assert lines[2].endswith(" --kind groups -o groups.png")  # these data have groups
     assert "--normalize" not in "".join(lines)
 
 
@@ -92,7 +93,9 @@ def test_commands_name_files_of_the_format_that_was_read(wrong) -> None:
     lines = next_commands(wrong, ["a.parquet", "b c.parquet"], {})
     assert lines[0].startswith("trueup fit held-out.parquet --method")
     assert lines[1] == "trueup apply calibrator.json new.parquet -o fixed.parquet"
-    assert lines[2] == "trueup plot a.parquet 'b c.parquet' -o reliability.png"
+    assert lines[2] == "trueup plot a.parquet 'b c.parquet' --kind groups -o groups.png"
+    (*_, last) = next_commands(replace(wrong, groups=None), "p.csv", {})
+    assert last == "trueup plot p.csv -o reliability.png"
     assert next_commands(wrong, "p.csv.gz", {})[0].startswith("trueup fit held-out.csv ")
 
 

@@ -30,4 +30,29 @@ def test_recalibrators_and_tests(run, files, name: str) -> None:
 
 
 def test_a_misspelled_name(run) -> None:
-    assert "is it 'ece'?" in run("explain", "eec", code=2).stderr
+    told = run("explain", "eec", code=2).stderr
+    assert "is it 'ece'?" in told
+    assert "NAME must be a metric, a recalibrator or a test" in told
+    assert "what" not in told
+    assert "is it 'slope'?" in run("explain", "slop", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("slope", "cox"),
+        ("intercept", "cox"),
+        ("calibration-in-the-large", "cox"),
+        ("O:E", "oe_ratio"),
+        ("oe", "oe_ratio"),
+    ],
+)
+def test_clinical_measures(run, files, name: str, measure: str) -> None:
+    text = " ".join(run("explain", name, "wrong.csv", "--draws", "5").stdout.split())
+    assert text.startswith(f"{measure}: ")
+    said = {
+        "cox": "Below 1, the probabilities are too extreme",
+        "oe_ratio": "Above 1, more outcomes",
+    }
+    assert said[measure] in text
+    assert " your value " in text

@@ -189,6 +189,8 @@ def test_an_error_of_0_is_below_the_end_of_its_interval(run, files) -> None:
         in told
     )
     assert f" to {below}. These numbers are slightly optimistic" in told
+    table = told.partition("Out-of-fold predictions")[2]
+    assert f" < {after['high']:.4f} [0.0000, {after['high']:.4f}]" in table
 
 
 @pytest.mark.parametrize(

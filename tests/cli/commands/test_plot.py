@@ -154,6 +154,15 @@ def test_the_overview_names_its_file(run, files) -> None:
     assert b"wrong.csv" in (files / "p.svg").read_bytes()
 
 
+@pytest.mark.parametrize("kind", ["reliability", "curve", "groups", "overview"])
+def test_groups_that_a_figure_does_not_show_are_told(run, tmp_path, kind) -> None:
+    write_table(tmp_path / "g.csv", {**overconfident(), "site": np.arange(600) % 3})
+    hint = "the groups are not shown in this kind of figure; --kind groups shows them."
+    told = run("plot", "g.csv", "--groups", "site", "--kind", kind, "-o", "g.svg").stderr
+    assert told.count(hint) == (kind in ("reliability", "curve"))
+    assert hint not in run("plot", "g.csv", "--kind", "reliability", "-o", "p.svg").stderr
+
+
 def test_rows_that_crowd_in_few_bins_are_told_what_shows_more(run, tmp_path) -> None:
     rng = np.random.default_rng(0)
     probs = 0.1 * rng.random(300)

@@ -160,6 +160,7 @@ ENDS = {
     k: rf"{v} {amount(k)} \((?:{PERCENT} interval )?{interval(f'{k}_low', f'{k}_high')}\)"
     for k, v in MEASURES.items()
 }
+ENDS["slope"] += "(?:: the probabilities are (?P<extreme>too extreme|not extreme enough))?"
 LIST = "".join(rf"(?:(?:^|(?<=\w, )|, |){each})?" for each in ENDS.values())
 JOINT = (
     rf"(?:; the joint test of slope 1 and intercept 0 has p {pvalue('joint')}"
@@ -192,6 +193,9 @@ def clinical(f: Facts, m: re.Match[str]) -> None:
     level = re.findall(rf"({PERCENT}) interval", m[0])
     assert len(level) == 1  # with the first measure, for all of them
     assert_level(level[0], f.level)
+    _, low, high = f.cox.slope
+    extreme = "too extreme" if high < 1 else "not extreme enough" if low > 1 else None
+    assert m["extreme"] == (extreme if f.status in ("miscalibrated", "not tested") else None)
     joint = f.cox.joint_pvalue
     assert (m["joint"] is None) == (math.isnan(joint) or f.status == "not tested")
     if m["joint"] is not None:

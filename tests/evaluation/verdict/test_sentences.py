@@ -74,6 +74,12 @@ def test_every_block_of_the_omnibus_test_is_named_somewhere() -> None:
         assert words in shown
 
 
+def test_a_slope_is_told_in_words_of_both_directions() -> None:
+    shown = " ".join(evaluated(name).answers["magnitude"] for name in SCENARIOS)
+    assert "): the probabilities are too extreme" in shown
+    assert "): the probabilities are not extreme enough" in shown
+
+
 @pytest.mark.parametrize("name", [name for name, given in SCENARIOS.items() if given.models])
 def test_verdicts_of_several_models(name) -> None:
     found, every = evaluated(name), list(facts_of(name))

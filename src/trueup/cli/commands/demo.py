@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trueup.cli.program import command
-from trueup.cli.terminal import Screen, number, pvalue, span, working
+from trueup.cli.terminal import Screen, estimated, number, pvalue, span, working
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,7 +188,7 @@ def _show_ranking(screen: Screen, tests: dict[str, Any], labels: Any) -> str:
     order = sorted(found, key=lambda name: found[name].estimate)
     table = {
         "model": order,
-        "calibration error": [number(found[name].estimate) for name in order],
+        "calibration error": [estimated(found[name]) for name in order],
         "95% interval": [span(found[name].low, found[name].high) for name in order],
         "p-value": [pvalue(calibration_test(tests[name], labels, rng=0).pvalue) for name in order],
     }
@@ -201,7 +201,7 @@ def _show_before_after(screen: Screen, before: Evaluation, after: Evaluation) ->
     both = (before, after)
     table = {
         "": ["before", "after"],
-        "calibration error": [number(each.estimates[0].value) for each in both],
+        "calibration error": [estimated(each.estimates[0].interval) for each in both],
         "95% interval": [
             span(each.estimates[0].interval.low, each.estimates[0].interval.high) for each in both
         ],

@@ -19,7 +19,7 @@ from trueup.cli.data_options import (
 from trueup.cli.messages import shell_word
 from trueup.cli.program import command
 from trueup.cli.recalibrator_options import METHODS, make
-from trueup.cli.terminal import Screen, number, print_json, span, working
+from trueup.cli.terminal import Screen, estimated, number, print_json, span, working
 from trueup.errors import called, required
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _show(screen: Screen, fitted: Recalibrator, explanation: str, gain: Gain | N
             "": ["original", "recalibrated"],
             "log loss": [number(value) for value in gain.log_loss],
             "Brier score": [number(value) for value in gain.brier],
-            "calibration error": [number(before.estimate), number(after.estimate)],
+            "calibration error": [estimated(before), estimated(after)],
             "95% interval": [span(before.low, before.high), span(after.low, after.high)],
         }
         title = f"Out-of-fold predictions ({gain.n_folds} folds)"

@@ -18,7 +18,7 @@ from trueup.cli.data_options import (
 from trueup.cli.figures import RESOLUTION, check_figure_file, save_figure, size_of, zoom_of
 from trueup.cli.program import command, say
 from trueup.cli.terminal import working
-from trueup.plotting.registry import KINDS, OVERVIEW
+from trueup.plotting.registry import KINDS, OVERVIEW, shows
 
 __all__ = ["plot"]
 
@@ -102,5 +102,7 @@ def plot(
         save_figure(figure_of(parts, kind, name=name, **options), output, dpi)
         crowded = kind in EQUAL_WIDTH and is_crowded(parts.get("reliability"))
     say(f"saved the figure to {output}.")
+    if "groups" in columns and not shows(kind, "groups"):
+        say("the groups are not shown in this kind of figure; --kind groups shows them.")
     if crowded:
         say("a few bins hold 99% of the rows; --kind equal-mass or --kind curve shows more.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from trueup.evaluation.clinical import ALL_ROWS
 from trueup.evaluation.verdict.evidence import NOT_TESTED, Evidence
@@ -91,7 +93,8 @@ def _clinical(evidence: Evidence) -> str:
         if all(math.isfinite(row[each]) for each in (value, low, high)):
             interval = f"{level} interval " if not found else ""
             ends = span(float(row[low]), float(row[high]))
-            found.append(f"{name} {difference(float(row[value]))} ({interval}{ends})")
+            words = _of_slope(evidence, row) if value == "slope" else ""
+            found.append(f"{name} {difference(float(row[value]))} ({interval}{ends}){words}")
     if not found:
         return ""
     text = ", ".join(found)
@@ -99,6 +102,15 @@ def _clinical(evidence: Evidence) -> str:
         text = f"for{evidence.of_second_class.removeprefix(' of')}, {text}"
     text += _joint_test(evidence, float(row["joint_pvalue"]))
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _of_slope(evidence: Evidence, row: Mapping[str, Any]) -> str:
+    """Say what a slope means whose interval excludes 1, unless the tests show no evidence."""
+    if not (evidence.miscalibrated or evidence.status == NOT_TESTED):
+        return ""
+    if row["slope_low"] > 1:
+        return ": the probabilities are not extreme enough"
+    return ": the probabilities are too extreme" if row["slope_high"] < 1 else ""
 
 
 def _joint_test(evidence: Evidence, pvalue: float) -> str:
