@@ -91,7 +91,7 @@ def reliability_diagram(
     size : (float, float), optional
         Width and height of a new figure in inches.
     ax : Axes, optional
-        Axes to draw on, in place of a new figure. Plot several models by passing the axes returned.
+        Axes to plot on, in place of a new figure. Plot several models by passing the axes returned.
     weights : array_like, optional
         Importance weights.
     logits : bool

@@ -109,18 +109,18 @@ def plot_reliability(
         ``"auto"``: closer where 99% of the rows take less than a third of the axis, which the label
         of the axis then says. ``"none"``: from 0 to 1. Two numbers: from the first to the second.
     name : object, optional
-        Name of the model for the legend. Plot several by calling again with the axes returned.
+        Name of the model for the legend. To plot several models, pass the returned axes as ``ax``.
     title : str
         Text above the axes.
     remark : str
         Small text below the title, such as the error and the number of rows.
     ax : Axes, optional
-        Axes to draw on; by default those of a new figure.
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
 
     Examples
     --------

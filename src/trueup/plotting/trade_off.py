@@ -46,7 +46,7 @@ def plot_trade_off(
     columns : ResultTable or dict of str to ResultTable
         ``n_bins``, ``brier`` and ``upper_bound``, as from `trade_off`; several by name.
     score : str, default "Brier score"
-        Name of the score, for the axis.
+        Name of the score for the axis label.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 

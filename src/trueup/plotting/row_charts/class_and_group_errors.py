@@ -74,7 +74,7 @@ def plot_class_errors(
         predicted too often from those predicted too rarely. ``low`` and ``high`` are plotted as
         intervals. Points are filled where ``adjusted_pvalue`` is at most ``alpha``.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     alpha : float or None, default 0.05
         Significance level of the tests; None fills all points.
     ax : Axes, optional
@@ -126,7 +126,7 @@ def plot_group_errors(
     overall : float, optional
         Error of all rows together, plotted as a line.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     alpha : float or None, default 0.05
         Significance level of the tests; None fills all points.
     ax : Axes, optional

@@ -64,7 +64,7 @@ def plot_comparison(
     reference : float, optional
         Error to compare with, plotted as a line; by default the smallest.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
