@@ -73,7 +73,7 @@ def look(index: int) -> Look:
 
 
 def need_matplotlib() -> None:
-    """Say in one sentence what is missing where matplotlib is."""
+    """Raise CapabilityError with an installation hint unless matplotlib can be imported."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
