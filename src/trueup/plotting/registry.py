@@ -1,4 +1,4 @@
-"""Registry of the figures of an evaluation, for `Evaluation.plot`, the command line and the overview.
+"""Registry of the figures of an evaluation, for `Evaluation.plot`, the CLI and the overview.
 
 This module imports neither NumPy nor matplotlib, so that the command-line help, which lists the
 kinds of figures, loads fast.

@@ -45,7 +45,7 @@ class NotebookFigure(Figure):
         return figure
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
-        """Add axes that a notebook displays as the whole figure, because plot functions return axes."""
+        """Add axes that a notebook displays as the figure, because plot functions return axes."""
         axes = super().add_subplot(*args, **kwargs)
         axes._repr_png_ = self._repr_png_
         return axes
@@ -122,7 +122,7 @@ class Room:
         return spec is None or spec.is_last_row()
 
     def _free(self, figure: Figure) -> tuple[float, float, float]:
-        """Return the free pixels for labels on the left, below and above, up to other axes or the edge."""
+        """Return the free pixels on the left, below and above, up to other axes or the edge."""
         most = LABEL_INCHES * figure.dpi
         width, height = figure.bbox.width, figure.bbox.height
         spec = self.axes.get_subplotspec()

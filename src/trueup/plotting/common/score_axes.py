@@ -86,7 +86,7 @@ def limits_of(
 def limits_of_heights(
     limits: tuple[float, float], heights: list[Floats], before: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Return limits for heights on the scale of the scores, at least as wide as those of the scores."""
+    """Return limits for heights on the scale of the scores, at least as wide as theirs."""
     drawn = np.concatenate([np.zeros(0), *heights])
     low, high = (float(end(drawn, initial=limits[0])) for end in (np.nanmin, np.nanmax))
     high = max(high, limits[1])
@@ -115,7 +115,7 @@ def _closer(low: float, high: float) -> tuple[float, float] | None:
 
 
 def most_rows(share: Floats) -> Flags:
-    """Return which points remain after cutting as many as possible at both ends, up to 1% of rows."""
+    """Return which points remain after cutting up to 1% of the rows at the ends."""
     first, last, cut = 0, len(share) - 1, 0.0
     while first < last:
         end = first if share[first] < share[last] else last

@@ -37,7 +37,7 @@ def named_tables(argument: str, tables: object, *columns: str) -> dict[str, Resu
 
 
 def series_look(index: int) -> Look:
-    """Return the style of a series; after seven, colors repeat with different markers and dashes."""
+    """Return the style of a series; after seven, colors repeat with other markers and dashes."""
     turn = index // len(LOOKS)
     return Look(look(index).colour, look(index + 2 * turn).marker, look(index + 3 * turn).dashes)
 

@@ -105,7 +105,7 @@ def on(ax: object, size: tuple[float, float], projection: str | None = None) -> 
 
 
 def small_axes(size: tuple[float, float]) -> Axes:
-    """Return axes of a new figure of this size, for a diagram that reserves space for its own text."""
+    """Return axes of a new figure of this size, for a diagram that reserves space for text."""
     from trueup.plotting.common.figures import NotebookFigure
 
     axes: Axes = NotebookFigure.without_layout(size).add_subplot()

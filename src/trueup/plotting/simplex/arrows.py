@@ -25,7 +25,7 @@ class SpaceArrow(FancyArrowPatch):
         self.set_in_layout(False)  # its position is unknown before drawing
 
     def do_3d_projection(self) -> float:
-        """Project the arrow onto the figure; return its smallest depth, for the order of drawing."""
+        """Project the arrow onto the figure; return its smallest depth, for the drawing order."""
         axes: Any = self.axes
         x, y, depth = proj3d.proj_transform(*self.ends.T, axes.M)
         self.set_positions((x[0], y[0]), (x[1], y[1]))
