@@ -65,7 +65,7 @@ def reliability_diagram(
         Number of bins.
     binning : {"equal-width", "equal-mass"} or Binning
         Type of bins. Equal-mass bins show more detail if most scores are close together, as for
-        rare outcomes. Pass a `Binning`, such as ``tu.bins.VarianceTree()``, instead of ``n_bins``.
+        rare outcomes. A `Binning`, such as ``tu.bins.VarianceTree()``, replaces ``n_bins``.
     lens : Lens, optional
         Part of a matrix to show, such as ``tu.lens.OneVsRest(2)`` for class 2.
     form : {"classical", "deviation"}

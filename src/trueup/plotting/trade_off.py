@@ -1,4 +1,4 @@
-"""Brier score of bins against the certified bound on their calibration error."""
+"""Brier score against the certified bound on the calibration error, by number of bins."""
 
 from __future__ import annotations
 

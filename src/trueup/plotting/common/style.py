@@ -152,7 +152,7 @@ def check_size(size: object) -> None:
 
 
 def number(value: float) -> str:
-    """Return a number as text with three digits, or all digits from 1000 on, and a true minus sign.
+    """Return a number as text: three digits, or an integer from 1000 on, with a true minus sign.
 
     >>> number(0.039784), number(-0.5), number(12345.6), number(1.384e-5)
     ('0.0398', '−0.5', '12346', '0.0000138')

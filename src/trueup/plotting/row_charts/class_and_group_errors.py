@@ -163,7 +163,7 @@ def of_groups(groups: GroupErrors, headline: Finding, *, ax: Axes | None = None)
 def _drawn(
     columns: ResultTable, one: str, many: str, measure: str, alpha: float | None, ax: Axes | None
 ) -> tuple[Axes, Rows]:
-    """Plot all classes or groups; if they are too many, name the worst and show all in a strip."""
+    """Plot all classes or groups; if there are too many, name the worst and add a strip of all."""
     _check_alpha(alpha)
     in_order = None
     if one == "group" and "group" in columns and len(columns) <= MOST_ORDERED:

@@ -88,13 +88,13 @@ def fineness(count: int) -> float:
 
 
 def _round_down(share: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that is at most ``share``."""
+    """Return the largest of 1, 2, 5 times a power of ten that is at most ``share``."""
     ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
     return max(step * ten for step in (1, 2, 5) if step * ten <= share * (1 + 1e-9))
 
 
 def _round_up(share: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is at least ``share``; at most 1."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is at least ``share``, up to 1."""
     ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
     return min(1.0, *(step * ten for step in (1, 2, 5, 10) if step * ten >= share * (1 - 1e-9)))
 
