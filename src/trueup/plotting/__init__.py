@@ -1,7 +1,7 @@
-"""Figures of tables: every function takes tables, draws on matplotlib axes and returns the axes.
+"""Plots of tables: every function takes tables, plots on matplotlib axes and returns the axes.
 
-The functions compute no statistics: the number drawn is the number reported. `plot_overview` draws
-the whole of an `Evaluation`.
+These functions compute no statistics: the numbers plotted are the numbers reported. `plot_overview`
+plots an overview of an `Evaluation`.
 """
 
 from __future__ import annotations

@@ -56,26 +56,26 @@ def plot_calibration_curve(
     remark: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot a smooth calibration curve with its confidence band, and where the rows are.
+    """Plot a smooth calibration curve, its confidence band and the distribution of the rows.
 
     Parameters
     ----------
     curve : ResultTable
-        From ``inference.calibration_curve(probs, labels)``: ``score``, ``mean_label`` and
-        ``weight``; ``low`` and ``high`` are the band where there are such columns.
+        Table from ``inference.calibration_curve(probs, labels)``, with ``score``, ``mean_label``
+        and ``weight``. If there are columns ``low`` and ``high``, they are plotted as the band.
     zoom : {"auto", "none"} or (float, float)
-        As for `plot_reliability`.
+        Limits of the axes, as in `plot_reliability`.
     name : object, optional
-        Name of the model for the legend. Plot several by calling again with the axes returned.
+        Name of the model for the legend. To plot several models, pass the returned axes as ``ax``.
     title, remark : str
         Text above the axes, and small text below the title.
     ax : Axes, optional
-        Axes to draw on; by default those of a new figure.
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def plot_calibration_curve(
 def _strip(
     axes: Axes, score: Floats, share: Floats, limits: tuple[float, float], shown: Look, index: int
 ) -> Axes:
-    """Draw a histogram of the rows within the limits in a strip of this model's own."""
+    """Plot a histogram of the rows within the limits in this model's own strip."""
     from trueup.plotting.common.figures import strip_below
 
     height = 0.16 if index == 0 else 0.1

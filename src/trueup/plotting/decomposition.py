@@ -34,7 +34,7 @@ SIZE = (6.4, 2.9)
 
 
 class Term(NamedTuple):
-    """One term of the sum: its sign and its style."""
+    """One term of a decomposition: its sign in the sum and its style."""
 
     name: str
     sign: int
@@ -58,13 +58,13 @@ def plot_decomposition(
 ) -> Axes:
     """Plot the terms of a proper score: uncertainty − discrimination + miscalibration.
 
-    One decomposition is plotted as a sum, and each bar begins where the one before ends. Several
-    are plotted side by side, every term from 0, so that they can be compared.
+    A single decomposition is plotted as a sum: each bar starts where the previous one ends. Several
+    decompositions are plotted side by side, with every term starting at 0 for comparison.
 
     Parameters
     ----------
     found : Decomposition or dict of str to Decomposition
-        From ``tu.Brier().decompose(probs, labels)``, or several by name.
+        Result of ``tu.Brier().decompose(probs, labels)``, or several results by name.
     score : str, default "score"
         Name of the score, such as ``"Brier score"``.
     ax : Axes, optional
@@ -105,12 +105,12 @@ def _checked(found: object) -> Mapping[str, Decomposition]:
 
 
 def _terms(*found: Decomposition) -> list[Term]:
-    """The terms there are: without bins nothing lies within them."""
+    """Return the terms to plot, without the within-bin term if it is 0 everywhere."""
     return [t for t in TERMS if t.name != "within" or any(one.within != 0 for one in found)]
 
 
 def _largest(*found: Decomposition) -> float:
-    """Return the largest term, which the others are compared with."""
+    """Return the largest absolute score or uncertainty, which sets the number of decimals."""
     return max(max(abs(one.score), abs(one.uncertainty)) for one in found)
 
 
@@ -183,7 +183,7 @@ def _bar(
 
 
 def _text(value: float, largest: float) -> str:
-    """Four decimals, as the decomposition prints itself, and more where all terms are small."""
+    """Return a value with four decimals, as a decomposition prints it, or more if all are small."""
     digits = 4 if largest >= 0.1 or largest <= 0 else 3 - math.floor(math.log10(largest))
     return minus(f"{value:.{digits}f}")
 
@@ -196,7 +196,7 @@ def _write(axes: Axes, place: float, end: float, value: float, largest: float) -
 
 
 def _frame(axes: Axes, ends: list[float], rows: int) -> None:
-    """Limits with room for the numbers at the end of bars."""
+    """Set limits that leave room for the numbers at the ends of the bars."""
     high = float(np.nanmax(ends)) or 0.01
     low = float(np.nanmin(ends))
     axes.set_xlim(low - 0.02 * (high - low) if low < 0 else 0, high + 0.16 * (high - low))

@@ -1,4 +1,4 @@
-"""How the error depends on the number of bins."""
+"""Calibration error as a function of the number of bins."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def plot_error_by_bins(
     measure: str = "calibration error",
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot an error against the number of bins, with the choice of the monotonic sweep.
+    """Plot an error against the number of bins, and mark the choice of the monotonic sweep.
 
     Parameters
     ----------
     columns : ResultTable
-        ``n_bins`` and ``error``, one row for each number of bins. Other columns are optional.
-        ``low`` and ``high`` are plotted as a band, and points are hollow where ``monotone`` is
-        false. A column ``estimator`` gives each estimator a curve of its own.
+        Table with ``n_bins`` and ``error``, one row for each number of bins. Other columns are
+        optional. ``low`` and ``high`` are plotted as a band, and points are hollow if ``monotone``
+        is false. With a column ``estimator``, each estimator gets its own curve.
     chosen : int, optional
-        Number of bins of the sweep, as noted by ``SweepError().measure(...)``.
+        Number of bins that the sweep chose, from the notes of ``SweepError().measure(...)``.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -94,7 +94,7 @@ def plot_error_by_bins(
 
 
 def of_sweep(columns: ResultTable, *, ax: Axes | None = None) -> Axes:
-    """Draw the errors of an evaluation, with the number of bins that is marked as the sweep's."""
+    """Plot the errors of an evaluation, and mark the number of bins that the sweep chose."""
     chosen = columns["n_bins"][columns["sweep"].astype(bool)]
     return plot_error_by_bins(columns, chosen=int(chosen[0]) if len(chosen) else None, ax=ax)
 

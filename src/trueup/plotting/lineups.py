@@ -1,4 +1,4 @@
-"""A lineup: the data's own reliability diagram among those of calibrated models."""
+"""Lineups: the reliability diagram of the data hidden among those of calibrated models."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def lineup(
 ) -> LineupFigure:
     """Plot the reliability diagram of the data among those of calibrated models.
 
-    All panels have the same scores. In one of them, at random, are the labels of the data; in the
-    others labels are drawn with the predicted probabilities, as for a calibrated model. If you can
-    pick the panel of the data among 20 without knowing its place, that is evidence against
-    calibration at the 5% level: your eye is the test. The upside-down caption at the bottom says
-    which one it is, and so does the attribute ``place`` of the figure.
+    All panels have the same scores. One panel, chosen at random, shows the labels of the data. In
+    the others, labels are drawn from the predicted probabilities, as for a calibrated model. If you
+    can pick out the panel of the data among 20 without knowing its position, that is evidence
+    against calibration at the 5% level. The upside-down caption at the bottom and the attribute
+    ``place`` of the figure give the number of that panel.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def lineup(
     labels : array_like, optional
         Hard labels; omit them if `probs` is a `Forecasts`.
     n_panels : int
-        Number of panels, including that of the data.
+        Number of panels, including the one with the data.
     n_bins : int
         Number of equal-mass bins.
     lens : Lens, optional
-        Which part of a matrix is shown; by default the top label.
+        Part of a matrix of probabilities to show; by default the top label.
     zoom : {"auto", "none"} or (float, float)
-        As for `reliability_diagram`, the same for all panels.
+        Limits of the axes, as in `reliability_diagram`; the same for all panels.
     size : (float, float), optional
         Width and height in inches.
     weights : array_like, optional
@@ -75,7 +75,8 @@ def lineup(
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
-        Random seed of labels and place; by default, they differ from call to call.
+        Random seed for the labels and the position of the data; by default, both differ between
+        calls.
 
     Returns
     -------
@@ -160,7 +161,7 @@ def _draw(all_axes: Any, tables: list[BinTable], zoom: Zoom) -> None:
 
 
 def _tidy(axes: Axes, number: int) -> None:
-    """Number a panel, and write numbers along its sides only where a reader looks for them."""
+    """Number a panel, and keep tick labels only along the outer sides of the figure."""
     tidy(axes)
     axes.locator_params(nbins=3)
     axes.tick_params(labelsize="x-small", length=2)

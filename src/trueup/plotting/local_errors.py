@@ -1,4 +1,4 @@
-"""Local calibration errors: where they are, how they are spread, and how wide one looks."""
+"""Local calibration errors: their location, their distribution and the effect of the bandwidth."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ SUMMARIES = {
 def plot_lce_landscape(
     landscape: ResultTable, *, x: str = "x1", y: str = "x2", ax: Axes | None = None
 ) -> Axes:
-    """Plot where in the space of two features predictions are too high, and where too low.
+    """Plot where predictions are too high or too low in the space of two features.
 
-    Up to 3,000 rows are points: ▲ too high (of confidences: overconfident), ▼ too low. More are in
-    hexagons, colored by the mean of their rows; those above 0 have a dot. Colors are symmetric
-    around 0, and end where 95% of the errors do.
+    Up to 3,000 rows are plotted as points: ▲ is too high (overconfident, for confidences), ▼ is too
+    low. More rows are grouped into hexagons, colored by their mean; hexagons with a mean above 0
+    have a dot. The color scale is symmetric around 0 and covers 95% of the errors.
 
     Parameters
     ----------
     landscape : ResultTable
-        ``gap`` (observed − predicted) and the two features, one row per sample, as from
-        `LocalError.table`.
+        Table with ``gap`` (observed − predicted) and the two features, one row per sample, as
+        returned by `LocalError.table`.
     x, y : str, default "x1" and "x2"
         Columns of the two features.
     ax : Axes, optional
@@ -113,7 +113,7 @@ def plot_lce_landscape(
 
 
 def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
-    """Draw the local errors of an evaluation, over two features or against a single one."""
+    """Plot the local errors of an evaluation over two features, or against a single one."""
     across, up = local.axes
     ax = plot_lce_landscape(local.landscape, y="x2" if up else "gap", ax=ax)
     ax.set(xlabel=words(across), ylabel=words(up or "observed − predicted, locally", longest=40))
@@ -121,7 +121,7 @@ def of_rows(local: LocalFinding, *, ax: Axes | None = None) -> Axes:
 
 
 def _triangles(ax: Axes, points: Floats) -> list[Any]:
-    """Draw every row: up or down, or round without error, so that the sign is seen in gray."""
+    """Plot each row with a marker that shows the sign of its error, even in grayscale."""
     error = points[:, 2]
     options: dict[str, Any] = {"s": 24, "cmap": _colours(), "linewidths": 0}
     return [
@@ -131,7 +131,7 @@ def _triangles(ax: Axes, points: Floats) -> list[Any]:
 
 
 def _hexagons(ax: Axes, points: Floats) -> list[Any]:
-    """Draw means over hexagons, with a dot in those above 0, so that the sign is seen in gray."""
+    """Plot means over hexagons, with a dot if above 0, so that grayscale shows the sign too."""
     hexagons: Any = ax.hexbin(*points.T, gridsize=HEXAGONS, cmap=_colours(), linewidths=0.2)
     dotted = hexagons.get_offsets()[np.ma.filled(hexagons.get_array(), 0.0) > 0]
     ax.scatter(dotted[:, 0], dotted[:, 1], s=2, color=INK, linewidths=0)
@@ -145,7 +145,7 @@ def _colours() -> Any:
 
 
 def _reach(errors: Floats) -> tuple[float, bool]:
-    """Return the limit of the colors, which ignores a few large errors, and whether all fit."""
+    """Return the limit of the colors, ignoring a few large errors, and whether all errors fit."""
     size = np.abs(errors)
     if size.size == 0 or size.max() == 0:
         return 1.0, True
@@ -161,8 +161,8 @@ def plot_lce_cdf(
     Parameters
     ----------
     landscapes : ResultTable or dict of str to ResultTable
-        ``absolute`` errors, one row per sample, as from `LocalError.table`; several by name, such
-        as ``{"before": …, "after": …}``.
+        Table with ``absolute`` errors, one row per sample, as returned by `LocalError.table`; or
+        several tables by name, such as ``{"before": …, "after": …}``.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -202,12 +202,13 @@ def plot_lce_cdf(
 def plot_mlce(
     sweeps: ResultTable | Mapping[str, ResultTable], *, summary: str = "max", ax: Axes | None = None
 ) -> Axes:
-    """Plot local calibration errors against the bandwidth: from individual to global.
+    """Plot local calibration errors against the bandwidth, from individual to global.
 
     Parameters
     ----------
     sweeps : ResultTable or dict of str to ResultTable
-        ``bandwidth`` and the summary, as from `mlce_over_bandwidths`; several by name.
+        Table with ``bandwidth`` and the summary, as returned by `mlce_over_bandwidths`; or several
+        tables by name.
     summary : {"max", "mean", "median", "q90"}
         Summary of the local errors of all rows: ``"max"`` (default) is the MLCE.
     ax : Axes, optional

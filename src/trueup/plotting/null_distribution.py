@@ -1,4 +1,4 @@
-"""Null distribution: the statistic of calibrated models, and the observed one."""
+"""Null distribution of a statistic under calibration, and the observed value."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def plot_null(
     measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot how a statistic is distributed for calibrated models, and where the model is.
+    """Plot the null distribution of a statistic under calibration, and the observed value.
 
-    An observed value beyond twice the spread of the bars is an arrow at the edge of the axis.
+    An observed value beyond twice the spread of the bars is shown as an arrow at the edge.
 
     Parameters
     ----------
     columns : CalibrationTestResult or ResultTable
         Result of a test, whose ``null_draws`` are shown in 40 bars. Or a histogram of the statistic
-        among resamples under calibration: the edges ``low`` and ``high`` and the ``count`` of each
-        bar.
+        in resamples under calibration, with the edges ``low`` and ``high`` and the ``count`` of
+        each bar.
     observed : float, optional
-        The statistic of the model; required for a histogram, and omitted for a result.
+        Observed statistic of the model; required for a histogram, but must be omitted for a result.
     pvalue : float, optional
-        The p-value of the test, written next to the observed value; omitted for a result.
+        P-value of the test, written next to the observed value; must be omitted for a result.
     measure : str, optional
-        Name of the statistic, for the axis. The default is "calibration error" for a histogram and
-        the name of the test for a result.
+        Name of the statistic for the axis label. The default is "calibration error" for a histogram
+        and the name of the test for a result.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -118,7 +118,7 @@ def plot_null(
 
 
 def _table_of(result: CalibrationTestResult, **omitted: float | None) -> ResultTable:
-    """Return the histogram of the draws of a test; raise InputError if there are none."""
+    """Return the histogram of a test's null draws; raise InputError if there are none."""
     for name, value in omitted.items():
         if value is not None:
             raise InputError(
@@ -132,7 +132,7 @@ def _table_of(result: CalibrationTestResult, **omitted: float | None) -> ResultT
 
 
 def of_test(columns: ResultTable, test: CalibrationTestResult, *, ax: Axes | None = None) -> Axes:
-    """Draw the statistic of an evaluation's headline and what calibrated models have."""
+    """Plot the test statistic of an evaluation's headline error and its null distribution."""
     measure = "debiased squared error (test of this error alone)"
     return plot_null(columns, test.statistic, test.pvalue, measure=measure, ax=ax)
 

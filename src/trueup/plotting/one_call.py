@@ -1,4 +1,4 @@
-"""The reliability diagram of some predictions in one call: table, band and diagram."""
+"""Reliability diagram of predictions in one call: table of bins, band and diagram."""
 
 from __future__ import annotations
 
@@ -49,40 +49,40 @@ def reliability_diagram(
     logits: bool = False,
     rng: Seed = 0,
 ) -> Axes:
-    """Plot the reliability diagram of some predictions.
+    """Plot the reliability diagram of predictions.
 
     Gray bars show where the points of a calibrated model would be; points outside them are filled
-    diamonds. Bins of fewer than 5 rows are small hollow points. `plotting.plot_reliability` plots a
-    table of bins that you have already.
+    diamonds. Bins with fewer than 5 rows are small hollow points. If you already have a table of
+    bins, use `plotting.plot_reliability`.
 
     Parameters
     ----------
     probs : array_like or Forecasts
-        Predicted probabilities: (n,) of the positive class, or (n, K), of which the top label is
-        shown.
+        Predicted probabilities: (n,) for the positive class, or (n, K). For a matrix, the diagram
+        shows the top label.
     labels : array_like, optional
         Labels; not needed with `Forecasts`.
     n_bins : int
         Number of bins.
     binning : {"equal-width", "equal-mass"} or Binning
-        Which bins. Equal-mass bins show more where most scores are close together, as for rare
-        outcomes. A `Binning`, such as ``tu.bins.VarianceTree()``, in place of ``n_bins``.
+        Type of bins. Equal-mass bins show more detail if most scores are close together, as for
+        rare outcomes. A `Binning`, such as ``tu.bins.VarianceTree()``, replaces ``n_bins``.
     lens : Lens, optional
-        Which part of a matrix is shown, such as ``tu.lens.OneVsRest(2)`` for class 2.
+        Part of a matrix to show, such as ``tu.lens.OneVsRest(2)`` for class 2.
     form : {"classical", "deviation"}
         Observed rate against prediction, or their difference against prediction.
     band : bool
-        Whether to show where a calibrated model would be. Soft labels and rows in clusters have no
-        such band.
+        Whether to show the consistency band of a calibrated model. There is no such band for soft
+        labels or rows in clusters.
     whiskers : bool
         Whether to show a confidence interval of each observed rate.
     confidence_level : float
-        Confidence level of band, whiskers and interval.
+        Confidence level of the band, the whiskers and the interval.
     zoom : {"auto", "none"} or (float, float)
-        ``"auto"``: closer where 99% of the rows take less than a third of the axis; ``"none"``:
-        from 0 to 1; or the limits.
+        ``"auto"`` zooms in if 99% of the rows take less than a third of the axis; ``"none"`` shows
+        0 to 1; a pair of numbers sets the limits.
     histogram : bool
-        Whether a strip below shows the share of rows in each bin.
+        Whether a strip below shows the fraction of rows in each bin.
     stats : bool
         Whether to write the ECE with its interval, and the number of rows, above the axes.
     name : object, optional
@@ -92,7 +92,7 @@ def reliability_diagram(
     size : (float, float), optional
         Width and height of a new figure in inches.
     ax : Axes, optional
-        Axes to draw on, in place of a new figure. Plot several models by passing the axes returned.
+        Axes to plot on, instead of a new figure. To plot several models, pass the returned axes.
     weights : array_like, optional
         Importance weights.
     classes : sequence, optional
@@ -100,12 +100,12 @@ def reliability_diagram(
     logits : bool
         Whether the predictions are logits.
     rng : int or Generator, optional
-        Seed of the interval of rows in clusters, the only one that is bootstrapped.
+        Random seed for the interval of rows in clusters, the only interval that is bootstrapped.
 
     Returns
     -------
     Axes
-        The axes drawn on; ``axes.figure.savefig("reliability.pdf")`` saves them.
+        The axes of the plot; ``axes.figure.savefig("reliability.pdf")`` saves the figure.
 
     Examples
     --------

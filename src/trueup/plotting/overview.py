@@ -1,4 +1,4 @@
-"""Figures of an evaluation: a single registered kind, or several on one page."""
+"""Figures of an evaluation: a single registered kind, or several kinds on one page."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def plot_overview(
 ) -> Figure:
     """Plot the most informative diagrams of an evaluation on a new figure.
 
-    The headline is the first answer of the verdict. Below it are the reliability diagram,
-    deviations, and errors with their intervals and the errors expected of a calibrated model.
-    Classes, groups and models are included if there are any, and recalibrators if the verdict
-    recommends one.
+    The headline is the part of the verdict that states whether the model is calibrated. Below it
+    are the reliability diagram, deviations, and errors with their intervals and the errors expected
+    of a calibrated model. Classes, groups and models are included if there are any, and
+    recalibrators if the verdict recommends one.
 
     Parameters
     ----------
     evaluation : Evaluation
-        From `evaluate`.
+        Result of `evaluate`.
     title : str
-        Headline, in place of the verdict.
+        Headline to show instead of the verdict.
     name : object, optional
         Name of the model or of its file, written above the headline.
     size : (float, float), optional
@@ -81,7 +81,7 @@ def figure_of(
     zoom: Any = None,
     stats: bool = False,
 ) -> Figure:
-    """Draw one kind of figure from the parts of an evaluation."""
+    """Return one kind of figure, plotted from the parts of an evaluation."""
     check_size(size)
     if kind == OVERVIEW:
         _check_options(kind, (), zoom, stats)
@@ -101,7 +101,7 @@ def figure_of(
 
 
 def parts_of(found: Evaluation) -> dict[str, Any]:
-    """Return the parts of an evaluation that figures are drawn from, by name."""
+    """Return the parts of an evaluation that figures are plotted from, by name."""
     simplex = {3: "triangle", 4: "tetrahedron"}.get(found.overview.n_classes, "simplex")
     several = len(found.models) > 1
     ece = next((each.interval for each in found.estimates if each.metric == "ece"), None)
@@ -127,7 +127,7 @@ def parts_of(found: Evaluation) -> dict[str, Any]:
 
 
 def _check_options(kind: str, takes: tuple[str, ...], zoom: Any, stats: bool) -> None:
-    """Raise InputError for an option that this kind of figure does not have."""
+    """Raise InputError if an option is given that this kind of figure does not have."""
     for option, given in (("zoom", zoom is not None), ("stats", stats)):
         if given and option not in takes:
             having = dict.fromkeys(entry.kind for entry in FIGURES if option in entry.takes)
@@ -161,7 +161,7 @@ def _figure(
 
 
 def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | None) -> Figure:
-    """Draw the panels of the overview that the parts of an evaluation allow, and its headline."""
+    """Return the overview: a headline, and the panels that the parts of an evaluation allow."""
     need_matplotlib()
     from trueup.plotting.common.figures import NotebookFigure
 
@@ -195,7 +195,7 @@ def _page(parts: Parts, title: str, name: object, size: tuple[float, float] | No
 
 
 def _panels(parts: Parts) -> list[Entry]:
-    """Return the figures of the page, in their order; an even number of them if possible."""
+    """Return the figures of the page in order, an even number of them if possible."""
     twice = NARROW_BINS[0 if is_crowded(parts.get("reliability")) else 1]
     panels = [each for each in FIGURES if each.title and each.kind not in (ADVICE, twice)]
     panels = [each for each in panels if each.present(parts)]
@@ -207,7 +207,7 @@ def _panels(parts: Parts) -> list[Entry]:
 
 
 def is_crowded(table: BinTable | None) -> bool:
-    """Whether so few bins hold 99% of the rows that a diagram of them shows little."""
+    """Return whether so few bins hold 99% of the rows that a diagram of them shows little."""
     if table is None or table.n_bins < ENOUGH_BINS:
         return False
     largest = np.sort(table.share)[::-1]
@@ -215,7 +215,7 @@ def is_crowded(table: BinTable | None) -> bool:
 
 
 def _headline(parts: Parts, title: str, name: object) -> list[str]:
-    """Return the lines above all panels: the name, and the title or else the first answer."""
+    """Return the lines above all panels: the name, then the title or the verdict's main claim."""
     sentence = title or (parts.get("sentence") if "sentence" in parts else "")
     lines = [words(name, LINE)] if name is not None else []
     return [*lines, *(plain(line) for line in wrap(sentence or "", LINE))]

@@ -1,4 +1,4 @@
-"""The prediction-specific calibration error: how far every score is from the labels near it."""
+"""Prediction-specific calibration error: the gap between each score and the labels near it."""
 
 from __future__ import annotations
 
@@ -63,23 +63,23 @@ def plot_psce(
     """Plot the accuracy near every score against the score (Nixon et al. 2019, §5.4).
 
     The distance from the diagonal is the prediction-specific calibration error. A strip below shows
-    how much data each point rests on. The curve ends at the lowest and the highest score. It is
-    dotted where it rests on fewer than 30 rows and on less than 5% of the most. Near 0 and 1 it
-    leaves the diagonal even for calibrated models, because all neighbors of a score lie on one
-    side.
+    how many rows each point rests on. The curve extends from the lowest to the highest score. It is
+    dotted where it rests on fewer than 30 rows and on less than 5% of the largest number of rows at
+    any point. Near 0 and 1, the curve leaves the diagonal even for calibrated models, because all
+    neighbors of a score lie on one side.
 
     Parameters
     ----------
     curve : ResultTable
-        ``score``, ``mean_label`` and ``weight``, as from
-        ``PointwiseError().table(probs, labels)``; with a column ``class``, one curve for each
-        class.
+        Table with ``score``, ``mean_label`` and ``weight``, as returned by
+        ``PointwiseError().table(probs, labels)``. With a column ``class``, each class gets its own
+        curve.
     only : sequence, optional
-        Classes with colors of their own; the others are thin gray lines. By default all, if there
-        are seven or fewer.
+        Classes that get their own color; the others are thin gray lines. By default, all classes if
+        there are seven or fewer, otherwise none.
     zoom : {"auto", "none"} or (float, float)
-        As for `plot_reliability`, by the weight of the points; with several classes, ``"auto"``
-        shows the whole axis.
+        Limits of the axes, as in `plot_reliability`, based on the weight of the points. With
+        several classes, ``"auto"`` shows the whole axis.
     name : object, optional
         Name of the curve for the legend.
     title, remark : str
@@ -157,7 +157,7 @@ def _told_apart(classes: list[Any], only: Sequence[Any] | None) -> list[Any]:
 
 
 def _others(axes: Axes, curve: ResultTable, names: list[Any], told: set[Any]) -> None:
-    """All other classes as thin lines, in one collection: there may be a thousand."""
+    """Plot all other classes as thin lines, in one collection because there may be a thousand."""
     from matplotlib.collections import LineCollection
 
     columns = ("score", "mean_label", "weight")
@@ -178,12 +178,12 @@ def _where_rows_are(points: Floats) -> Floats:
 
 
 def _enough(weight: Floats) -> Flags:
-    """Where the curve rests on enough rows."""
+    """Return at which points the curve rests on enough rows."""
     return weight >= min(ENOUGH_ROWS, ENOUGH_SHARE * float(np.nanmax(weight, initial=0)))
 
 
 def _beyond(weight: Floats) -> Flags:
-    """Points before the first score, at which weights grow by a constant factor per step."""
+    """Return which points lie before the first score, where weights grow by a constant factor."""
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = weight[1:] / weight[:-1]
     same = np.abs(factor / factor[:1] - 1) < 1e-6
@@ -193,7 +193,7 @@ def _beyond(weight: Floats) -> Flags:
 
 
 def _gap(axes: Axes, score: Floats, accuracy: Floats) -> None:
-    """Fill what lies between the curve and the diagonal."""
+    """Fill the area between the curve and the diagonal."""
     for above, colour, hatch, what in (
         (False, OVER, "///", "overpredicted"),
         (True, UNDER, "...", "underpredicted"),
@@ -227,7 +227,7 @@ def _line(
 
 
 def _strip(axes: Axes, score: Floats, weight: Floats) -> Axes:
-    """Plot how much data each point rests on, added over classes."""
+    """Plot how many rows each point rests on, summed over classes."""
     from trueup.plotting.common.figures import strip_below
 
     strip = strip_below(axes, "local rows", share=0.16, gap=0.04, shared_x=True)

@@ -1,4 +1,4 @@
-"""Recalibrators side by side: what each would gain, and which was chosen."""
+"""Comparison of recalibrators: the gain of each, and which one was chosen."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ def plot_recalibrations(
     score: str = "score",
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot the out-of-fold results of the candidates of `AutoCalibration`, the best score on top.
+    """Plot the out-of-fold results of the candidates of `AutoCalibration`, the best at the top.
 
-    The chosen one is filled. A dashed line marks the candidate without recalibration. A value so
-    far beyond the others that it would press them together is written at the edge.
+    The chosen candidate is filled. A dashed line marks the candidate without recalibration. A value
+    so large that it would squeeze the others together is written at the edge instead.
 
     Parameters
     ----------
     columns : ResultTable
-        As ``AutoCalibration.table_``: ``candidate``, ``simplicity``, ``chosen`` and the columns
-        of the measure.
+        Table like ``AutoCalibration.table_``, with ``candidate``, ``simplicity``, ``chosen`` and
+        the columns of the measure.
     measure : {"difference", "score", "error", "marginal_error"}
-        ``"difference"`` (default) from the best score, which determines the choice; ``"score"``;
-        ``"error"`` of the top label (for two classes, of the second class); or
+        Value to plot: ``"difference"`` (default) from the best score, which determines the choice;
+        ``"score"``; ``"error"`` of the top label (for two classes, of the second class); or
         ``"marginal_error"`` of all classes.
     score : str, default "score"
-        What the score is, for the axis, such as ``"log loss"``.
+        Name of the score for the axis label, such as ``"log loss"``.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -113,7 +113,7 @@ def plot_recalibrations(
 
 
 def of_recalibration(recalibration: Recalibration, *, ax: Axes | None = None) -> Axes:
-    """Draw the candidates of an evaluation."""
+    """Plot the recalibration candidates of an evaluation."""
     return plot_recalibrations(recalibration.table, score="log loss", ax=ax)
 
 
@@ -139,7 +139,7 @@ def _dots(ax: Axes, value: Floats, low: Floats, high: Floats, chosen: Flags, far
 
 
 def _edge(ax: Axes, value: Floats, far: Flags) -> None:
-    """Write the values that are too far to be drawn at the edge of the axes."""
+    """Write values that lie beyond the limits at the edge of the axes."""
     for row in np.flatnonzero(far):
         ax.annotate(
             f"{number(value[row])} ▸",
@@ -154,7 +154,7 @@ def _edge(ax: Axes, value: Floats, far: Flags) -> None:
 
 
 def _far(value: Floats, high: Floats, before: int) -> Flags:
-    """Return which candidates are much worse than most, and than no recalibration."""
+    """Return which candidates are much worse than most others and than no recalibration."""
     known = high[~np.isnan(high)]
     if known.size == 0:
         return np.zeros(len(value), bool)

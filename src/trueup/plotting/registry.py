@@ -1,6 +1,7 @@
-"""The figures of an evaluation, one entry each: for `Evaluation.plot`, the command line, the page.
+"""Registry of the figures of an evaluation, for `Evaluation.plot`, the CLI and the overview.
 
-Nothing here loads NumPy or matplotlib: the command line lists the kinds of figures in its help.
+This module imports neither NumPy nor matplotlib, so that the command-line help, which lists the
+kinds of figures, loads fast.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ class Parts(Protocol):
 
     def __contains__(self, name: object, /) -> bool: ...
     def get(self, name: str, /) -> Any:
-        """Return a part; None if these data do not have it."""
+        """Return a part, or None if these data do not have it."""
 
 
 class Entry(NamedTuple):
-    """A figure: its name, what draws it, and which parts of an evaluation it is drawn from.
+    """A figure: its name, the function that plots it, and the parts of an evaluation that it needs.
 
-    ``draws`` is a file of this package and a function in it. The function gets the parts that the
-    figure needs, then those that are drawn where they exist (else None), and by name ``ax`` and the
-    options. Figures with a title are panels of the overview; ``labelled`` is False if that title
-    makes the label of the y axis superfluous. ``takes`` are options that the caller may set.
+    ``draws`` names a module of this package and a function in it. The function gets the parts that
+    the figure needs, then the optional parts in ``uses`` (None if missing), then ``ax`` and the
+    options by name. Figures with a title are panels of the overview. ``labelled`` is False if that
+    title makes the label of the y axis superfluous. ``takes`` lists the options that the caller may
+    set.
     """
 
     kind: str
@@ -48,15 +50,15 @@ class Entry(NamedTuple):
     projection: str | None = None
 
     def possible(self, parts: Parts) -> bool:
-        """Whether these data can have all parts, as far as that is known without computing them."""
+        """Return whether these data can have all parts, as far as known without computing them."""
         return all(part in parts for part in self.needs)
 
     def present(self, parts: Parts) -> bool:
-        """Whether these data have all parts; computes those that are still to be computed."""
+        """Return whether these data have all parts; compute the parts not computed yet."""
         return self.possible(parts) and all(parts.get(part) is not None for part in self.needs)
 
     def draw(self, parts: Parts, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw on these axes, or on those of a new figure, with options that the figure takes."""
+        """Plot on these axes, or on those of a new figure, with options that the figure takes."""
         file, _, function = self.draws.rpartition(".")
         drawing = getattr(import_module(f"trueup.plotting.{file}"), function)
         given = [parts.get(part) if part in parts else None for part in self.needs + self.uses]

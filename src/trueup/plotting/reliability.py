@@ -1,4 +1,4 @@
-"""The reliability diagram: what was predicted against what happened, bin by bin."""
+"""Reliability diagram: observed rate against mean prediction in each bin."""
 
 from __future__ import annotations
 
@@ -85,42 +85,43 @@ def plot_reliability(
 ) -> Axes:
     """Plot a reliability diagram (Vaicenavicius et al. 2019, Fig. 4, after Bröcker & Smith 2007).
 
-    Bins of fewer than 5 rows are small hollow points, and no line goes through them. On axes as
-    small as those of a figure in a paper (less than 3.4 inches wide), text is smaller and the
-    legend is inside. `trueup.reliability_diagram` computes the tables and calls this function.
+    Bins with fewer than 5 rows are small hollow points that no line connects. On axes as small as
+    those of a figure in a paper (less than 3.4 inches wide), text is smaller and the legend is
+    inside. `trueup.reliability_diagram` computes the tables and calls this function.
 
     Parameters
     ----------
     table : BinTable
-        Bins, from ``estimator.table(probs, labels)``. Empty bins are not drawn.
+        Table of bins from ``estimator.table(probs, labels)``. Empty bins are not plotted.
     band : ResultTable, optional
-        Where the points of a calibrated model would be, from ``inference.consistency_band(table)``:
-        a bar behind each point. Points outside their bar are filled diamonds.
+        Consistency band of a calibrated model, from ``inference.consistency_band(table)``, plotted
+        as a bar behind each point. Points outside their bar are filled diamonds.
     confidence : ResultTable, optional
-        Where the observed rate may be, from ``inference.confidence_band(table)``: a whisker on each
-        point.
+        Confidence interval of each observed rate, from ``inference.confidence_band(table)``,
+        plotted as a whisker on each point.
     form : {"classical", "deviation"}
         ``"classical"``: mean label against mean score, with the diagonal. ``"deviation"``: mean
-        label − mean score against mean score, with the zero line; points below are overconfident.
+        label − mean score against mean score, with the zero line. Predictions are too high in bins
+        below the line.
     histogram : bool
-        Whether a strip below shows the share of rows: a bar for each bin where all are equally
-        wide, otherwise a stem at the mean score of each bin. Each model has its own strip.
+        Whether a strip below shows the fraction of rows in each bin: bars if all bins are equally
+        wide, otherwise stems at the mean scores. Each model has its own strip.
     zoom : {"auto", "none"} or (float, float)
-        ``"auto"``: closer where 99% of the rows take less than a third of the axis, which the label
-        of the axis then says. ``"none"``: from 0 to 1. Two numbers: from the first to the second.
+        ``"auto"`` zooms in if 99% of the rows take less than a third of the axis, and the axis
+        label then says so. ``"none"`` shows 0 to 1. Two numbers set the limits.
     name : object, optional
-        Name of the model for the legend. Plot several by calling again with the axes returned.
+        Name of the model for the legend. To plot several models, pass the returned axes as ``ax``.
     title : str
         Text above the axes.
     remark : str
         Small text below the title, such as the error and the number of rows.
     ax : Axes, optional
-        Axes to draw on; by default those of a new figure.
+        Axes to plot on; by default those of a new figure.
 
     Returns
     -------
     Axes
-        The axes drawn on.
+        The axes of the plot.
 
     Examples
     --------
@@ -190,12 +191,12 @@ def of_bins(
     ax: Axes | None = None,
     **options: Any,
 ) -> Axes:
-    """Draw the bins of an evaluation, with their consistency band where there is one."""
+    """Plot the bins of an evaluation, with their consistency band if there is one."""
     return plot_reliability(table, band=band, form=form, ax=ax, **options)
 
 
 def _means(table: BinTable) -> tuple[Indices, Floats, Floats]:
-    """Places, mean scores and shares of the bins that hold rows."""
+    """Return the indices, mean scores and fractions of rows of the non-empty bins."""
     full = np.flatnonzero(table.count)
     return full, table.mean_score[full], table.share[full] if len(full) else np.zeros(0)
 
@@ -208,7 +209,7 @@ def spread_of(table: BinTable) -> Floats:
 
 
 def _ends(argument: str, band: ResultTable, table: BinTable) -> tuple[Floats, Floats]:
-    """Both ends of a band, one pair for each bin of the table."""
+    """Return both ends of a band, one pair for each bin of the table."""
     check_columns(argument, band, "low", "high")
     if len(band) != table.n_bins:
         got = Verbatim(f"{len(band)} rows")
@@ -223,7 +224,7 @@ def _reference(axes: Axes, deviation: bool) -> None:
 
 
 def _bars(axes: Axes, score: Floats, low: Floats, high: Floats) -> None:
-    """Bars as wide as their neighbors leave room for."""
+    """Plot bars as wide as the distance to their neighbors allows."""
     left, right = axes.get_xlim()
     points_across = 0.85 * 72 * inches_of(axes)[0]
     gap = np.diff(score, prepend=-np.inf, append=np.inf)
@@ -237,7 +238,7 @@ def _bars(axes: Axes, score: Floats, low: Floats, high: Floats) -> None:
 def _points(
     axes: Axes, points: Points, shown: Look, name: object, *, hollow: bool, compact: bool
 ) -> None:
-    """Points joined by a line; hollow where chance explains them, diamonds where it does not."""
+    """Plot points joined by a line, with diamonds on those outside the band."""
     firm = ~points.few
     size = (3.5 if len(points.score) > 60 else 5.5) * (0.75 if compact else 1.0)
     label = "observed" if name is None else words(name)
@@ -295,7 +296,7 @@ def _limit_heights(
     deviation: bool,
     first: bool,
 ) -> None:
-    """Show all points and bands of the bins within the limits, and what was there before."""
+    """Set y limits that show all points and bands within the x limits, and earlier models."""
     if not deviation:
         axes.set_ylim(limits_of_heights(limits, heights, None if first else axes.get_ylim()))
         axes.set_aspect("equal", adjustable="box", anchor="NW")
@@ -306,7 +307,7 @@ def _limit_heights(
 
 
 def _small_legend(axes: Axes, deviation: bool) -> None:
-    """Put the legend where small axes have room: next to a square, or in its emptier corner."""
+    """Place the legend where small axes have room: next to a square, or in its emptier corner."""
     if not deviation and has_room_beside(axes):
         legend_beside(axes, size=small_print(TINY))
     else:
@@ -330,7 +331,7 @@ def _empty_corner(axes: Axes) -> str:
 
 
 def _strip(axes: Axes, table: BinTable, shown: Look, index: int, compact: bool) -> Axes:
-    """Draw the share of rows in each bin in a strip of this model's own; return the strip."""
+    """Plot the fraction of rows in each bin in this model's own strip; return the strip."""
     from trueup.plotting.common.figures import strip_below
 
     height = 0.16 if index == 0 else 0.1

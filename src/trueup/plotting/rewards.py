@@ -1,4 +1,4 @@
-"""What confidences earn: rewards with an "unsure" action, and accuracy against coverage."""
+"""Decisions that may abstain: reward against cost, and accuracy against coverage."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def plot_rewards(
     Parameters
     ----------
     rewards : ResultTable or dict of str to ResultTable
-        As from `abstention_rewards`: ``ratio``, ``mean_reward`` and, for a single table,
-        ``promised`` and ``perfect``; several by name. Or one table from `compare_rewards`, with
-        ``ratio`` and the total reward of each model in a column of its name.
+        Table from `abstention_rewards`, with ``ratio``, ``mean_reward`` and, for a single table,
+        ``promised`` and ``perfect``; or several tables by name. Or one table from
+        `compare_rewards`, with ``ratio`` and the total reward of each model in a column of its
+        name.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -106,14 +107,14 @@ def plot_coverage(
 ) -> Axes:
     """Plot the accuracy of models on the rows with the highest confidence.
 
-    For a single curve the mean confidence is plotted too: above the accuracy, the model is
-    overconfident.
+    For a single curve, the mean confidence is plotted too. Where it lies above the accuracy, the
+    model is overconfident.
 
     Parameters
     ----------
     curves : ResultTable or dict of str to ResultTable
-        As from `accuracy_coverage_curve`: ``coverage``, ``accuracy`` and, for a single curve,
-        ``confidence``; several by name.
+        Table from `accuracy_coverage_curve`, with ``coverage``, ``accuracy`` and, for a single
+        curve, ``confidence``; or several tables by name.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 

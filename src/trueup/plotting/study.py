@@ -1,4 +1,4 @@
-"""Studies: how wrong estimators are, against the number of rows."""
+"""Simulation studies: the error of estimators against the number of rows."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def plot_study(
     measures: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot how far measures are from the truth in a world, against the rows of a dataset.
+    """Plot the bias or RMSE of measures in a world against the number of rows in a dataset.
 
-    Bars are two Monte Carlo standard errors either way. Measures without a known truth are
-    omitted. A world is a simulated model.
+    Error bars extend two Monte Carlo standard errors in both directions. Measures without a known
+    true value are omitted. A world is a simulated model.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ def plot_trace(
     Parameters
     ----------
     columns : ResultTable
-        ``step`` and a column for each metric, as from `Trace.table`. Steps that are numbers are
-        placed by their value, others in the order of their rows. A value that is not finite leaves
-        a gap.
+        Table with ``step`` and a column for each metric, as returned by `Trace.table`. Numeric
+        steps are placed by value, other steps in the order of the rows. A non-finite value leaves a
+        gap.
     metrics : sequence of str, optional
         Columns to plot; by default all but ``step`` and ``rows``.
     ax : Axes, optional
@@ -89,7 +89,7 @@ def plot_trace(
 
 
 def _write_steps(ax: Axes, steps: Any) -> None:
-    """Write the names of some steps, evenly spread, the first and the last among them."""
+    """Write the names of some evenly spaced steps, including the first and the last."""
     count = min(len(steps), NAMED_STEPS)
     shown = np.unique(np.linspace(0, len(steps) - 1, count).round().astype(int))
     names = [words(steps[place], 16) for place in shown]

@@ -1,4 +1,4 @@
-"""How well bins predict against how well that can be verified."""
+"""Brier score against the certified bound on the calibration error, by number of bins."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ def plot_trade_off(
 ) -> Axes:
     """Plot the Brier score against the certified bound, one point for each number of bins.
 
-    Down and to the left is better. A line joins the points that no other point beats in both
-    values; choose among those. Their numbers of bins are written below them, and below the first
-    and the last point.
+    Points closer to the lower left are better. A line joins the points that no other point beats in
+    both values; choose among those. Numbers of bins are written below these points and below the
+    first and the last point.
 
     Parameters
     ----------
     columns : ResultTable or dict of str to ResultTable
-        ``n_bins``, ``brier`` and ``upper_bound``, as from `trade_off`; several by name.
+        Table with ``n_bins``, ``brier`` and ``upper_bound``, as returned by `trade_off`; or several
+        tables by name.
     score : str, default "Brier score"
-        Name of the score, for the axis.
+        Name of the score for the axis label.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -111,13 +112,13 @@ def plot_trade_off(
 
 
 def of_bins(columns: ResultTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
-    """Draw the bins of an evaluation, which are those of the top label for a matrix."""
+    """Plot the trade-off of an evaluation; for a matrix, its bins are those of the top label."""
     of = " of the predicted class" if overview.kind == "multiclass" else ""
     return plot_trade_off(columns, score=f"Brier score{of}", ax=ax)
 
 
 def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
-    """Write numbers of bins below points, but none over another."""
+    """Write numbers of bins below points, but skip those that would overlap."""
     written: list[Floats] = []
     for number, point in zip(n_bins, points, strict=True):
         place = ax.transAxes.inverted().transform(ax.transData.transform(point))
@@ -139,7 +140,7 @@ def _write(ax: Axes, n_bins: Any, points: Floats) -> None:
 
 
 def _unbeaten(bound: Floats, brier: Floats) -> list[int]:
-    """Return the points that no other is below and left of, from left to right."""
+    """Return the points that no other point beats in both values, from left to right."""
     best: list[int] = []
     for k in np.lexsort((brier, bound)).tolist():
         known = not np.isnan(bound[k] + brier[k])

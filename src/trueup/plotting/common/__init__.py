@@ -1,1 +1,1 @@
-"""What all plots share: style, figures, columns and series."""
+"""Code shared by all plots: style, figures, columns and series."""

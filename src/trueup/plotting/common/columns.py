@@ -1,4 +1,4 @@
-"""Required columns of the tables that figures plot, read as numbers."""
+"""Checks of the columns of tables to plot, and their values as numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Flags = NDArray[np.bool_]
 
 
 def check_columns(argument: str, table: object, *names: str) -> ResultTable:
-    """Raise InputError unless given a `ResultTable` with these columns and at least one row."""
+    """Raise InputError unless this is a `ResultTable` with these columns and at least one row."""
     columns = ResultTable.expect(table, argument, f"a ResultTable with {_listed(names)}")
     missing = [name for name in names if name not in columns]
     if missing:
@@ -26,7 +26,7 @@ def check_columns(argument: str, table: object, *names: str) -> ResultTable:
 
 
 def numbers(table: ResultTable, name: str) -> Floats:
-    """Return a column as numbers; NaN for all where there is no such column."""
+    """Return a column as numbers, or NaN for every row if there is no such column."""
     if name not in table:
         return np.full(len(table), np.nan)
     return np.asarray(table[name], np.float64)

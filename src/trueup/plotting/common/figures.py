@@ -1,6 +1,6 @@
-"""Figures that notebooks show without pyplot, and axes that make room inside their own place.
+"""Figures that notebooks display without pyplot, and axes that reserve space within their area.
 
-The one module of the package that needs matplotlib to be imported; the others import it late.
+Importing this module requires matplotlib. Most other modules import matplotlib only when they plot.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NotebookFigure(Figure):
 
     @classmethod
     def of_size(cls, size: tuple[float, float]) -> Self:
-        """Return an empty figure of a size in inches that makes room for all text."""
+        """Return an empty figure of this size in inches, whose layout leaves room for all text."""
         figure = cls(figsize=size, layout="constrained")
         layout: Any = figure.get_layout_engine()
         layout.set(w_pad=MARGIN, h_pad=MARGIN)
@@ -37,7 +37,7 @@ class NotebookFigure(Figure):
 
     @classmethod
     def without_layout(cls, size: tuple[float, float]) -> Self:
-        """Return an empty figure for axes that make `Room` for their text themselves."""
+        """Return an empty figure for axes that reserve space for their text with `Room`."""
         figure = cls(figsize=size)
         FigureCanvasAgg(figure)
         width, height = MARGIN / size[0], MARGIN / size[1]
@@ -45,7 +45,7 @@ class NotebookFigure(Figure):
         return figure
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
-        """Add axes which a notebook shows as the figure, since functions return axes."""
+        """Add axes that a notebook displays as the figure, because plot functions return axes."""
         axes = super().add_subplot(*args, **kwargs)
         axes._repr_png_ = self._repr_png_
         return axes
@@ -57,11 +57,11 @@ class NotebookFigure(Figure):
 
 
 class Room:
-    """Where axes lie inside the place they were given: space next to them is kept free.
+    """Position of axes within the area assigned to them, with space reserved next to the axes.
 
-    Strips of other axes below take a part of the height, and a legend to the right a part of the
-    width. So does what labels need to the left, below and above, in a figure without a layout
-    engine, which would make room itself.
+    Strips of other axes below take part of the height, and a legend on the right takes part of the
+    width. If the figure has no layout engine, space for labels on the left, below and above is
+    reserved as well; otherwise, the layout engine does this.
     """
 
     def __init__(self, axes: Axes) -> None:
@@ -74,7 +74,7 @@ class Room:
 
     @classmethod
     def of(cls, axes: Axes) -> Room:
-        """Return the room of some axes, made when first asked for."""
+        """Return the `Room` of these axes; the first call creates it."""
         present: Any = axes.get_axes_locator()
         if isinstance(present, cls):
             return present
@@ -83,7 +83,7 @@ class Room:
         return cls.of(axes)
 
     def __call__(self, axes: Axes, renderer: Any) -> Bbox:
-        """Return the place of the axes, in shares of the figure."""
+        """Return the position of the axes, in fractions of the figure."""
         place = axes.get_position(original=True)
         figure = axes.get_figure(root=True)
         assert figure is not None
@@ -101,7 +101,7 @@ class Room:
         return Bbox.from_extents(left, bottom, right, top)
 
     def _missing(self, renderer: Any, figure: Figure) -> tuple[float, float, float]:
-        """Pixels that labels need to the left, below and above, beyond those that are free."""
+        """Return how many more pixels labels need on the left, below and above than are free."""
         all_axes = [self.axes, *self.strips]
         sides = [(axes, axes.yaxis.get_tightbbox(renderer)) for axes in all_axes]
         before = max((float(axes.bbox.x0 - box.x0) for axes, box in sides if box), default=0.0)
@@ -122,7 +122,7 @@ class Room:
         return spec is None or spec.is_last_row()
 
     def _free(self, figure: Figure) -> tuple[float, float, float]:
-        """Pixels for labels to the left, below and above, up to other axes or the edge."""
+        """Return the free pixels on the left, below and above, up to other axes or the edge."""
         most = LABEL_INCHES * figure.dpi
         width, height = figure.bbox.width, figure.bbox.height
         spec = self.axes.get_subplotspec()
@@ -137,23 +137,23 @@ class Room:
         return tuple(min(free - EDGE, most) for free in pixels)
 
     def get_subplotspec(self) -> SubplotSpec | None:
-        """Return the place in a grid, which matplotlib's tight layout asks for."""
+        """Return the position in the grid, which matplotlib's tight layout requires."""
         return self.axes.get_subplotspec()
 
 
 def strip_below(axes: Axes, kind: str, *, share: float, gap: float, shared_x: bool) -> Axes:
-    """Return the strip of other axes below, made in the place of the axes when first asked for.
+    """Return a strip of other axes below; the first call creates it within the area of the axes.
 
     Parameters
     ----------
     axes
-        What the strip belongs to; its place is shared with the strip.
+        Axes that the strip belongs to; the strip takes part of their area.
     kind
-        Name of the strip, by which it is found again.
+        Name of the strip, by which later calls find it.
     share, gap
-        Heights of the strip and of the space above it, as shares of that of the axes.
+        Heights of the strip and of the space above it, as fractions of the height of the axes.
     shared_x
-        Whether both have one x axis, which then stands below the strip.
+        Whether both have the same x axis, whose labels are then below the strip.
     """
     for child in axes.child_axes:
         if isinstance(child, Axes) and child.get_label() == kind:
@@ -171,6 +171,6 @@ def strip_below(axes: Axes, kind: str, *, share: float, gap: float, shared_x: bo
 
 
 class LineupFigure(NotebookFigure):
-    """The figure of a lineup, which knows in which of its panels the data are."""
+    """Figure of a lineup, with the number of the panel that shows the data."""
 
     place: int = 0

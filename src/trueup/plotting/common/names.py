@@ -1,4 +1,4 @@
-"""Names of many groups along an axis: their order, and shortened texts that stay distinct."""
+"""Names of many groups along an axis: their order, and short forms that stay distinct."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DATE = re.compile(r"(\d{4})[-/.]?(\d{2})(?:[-/.]?(\d{2}))?(?:[T ][0-9:.]+Z?)?")
 
 
 def distinct_words(names: Sequence[Any], longest: int) -> list[str]:
-    """Return names as text of at most ``longest`` letters, or more where they would be equal.
+    """Return names of at most ``longest`` characters, or more if they would not be distinct.
 
-    Long names lose what all of them start or end with; then their middle.
+    If names are too long, their common start and end are cut first, then the middle of each name.
 
     >>> distinct_words(["runs/llama-8b-boolq", "runs/llama-70b-boolq"], 10)
     ['8b', '70b']
@@ -38,7 +38,7 @@ def distinct_words(names: Sequence[Any], longest: int) -> list[str]:
 
 
 def _without_common(texts: list[str]) -> list[str]:
-    """Cut the start and the end that all texts share, at a border between words."""
+    """Cut the common start and end of all texts at word boundaries."""
     start = _to_border(_common_start(texts))
     texts = [text[len(start) :] for text in texts]
     end = _to_border(_common_start([text[::-1] for text in texts]))
@@ -47,21 +47,21 @@ def _without_common(texts: list[str]) -> list[str]:
 
 
 def _common_start(texts: list[str]) -> str:
-    """Return what all texts start with: what the first and the last in order do."""
+    """Return the common start of all texts: that of the first and the last in sorted order."""
     first, last = min(texts), max(texts)
     pairs = enumerate(zip(first, last, strict=False))
     return first[: next((k for k, (a, b) in pairs if a != b), min(len(first), len(last)))]
 
 
 def _to_border(common: str) -> str:
-    """The part of a common start up to its last border between words, if it is worth cutting."""
+    """Return a common start up to its last word boundary, or "" if that is too short to cut."""
     ends = [found.end() for found in BORDER.finditer(common)]
     kept = common[: ends[-1]] if ends else ""
     return kept if len(kept) >= FEWEST_CUT else ""
 
 
 def order_of(names: Sequence[Any]) -> list[int] | None:
-    """Return places of names in their own order, of dates or numbers; None if they have none.
+    """Return the indices that sort names as dates or numbers; None if they are neither.
 
     >>> order_of(["day-2024-01-10.csv", "day-2024-01-02.csv"]), order_of(["b", "a"])
     ([1, 0], None)
@@ -78,7 +78,7 @@ def order_of(names: Sequence[Any]) -> list[int] | None:
 
 
 def _around_digits(texts: list[str]) -> list[str]:
-    """Cut the start and the end that all texts share, but no digits."""
+    """Cut the common start and end of all texts, but no digits."""
     start = _common_start(texts).rstrip("0123456789-/.")
     texts = [text[len(start) :] for text in texts]
     end = _common_start([text[::-1] for text in texts])
@@ -87,7 +87,7 @@ def _around_digits(texts: list[str]) -> list[str]:
 
 
 def _value(name: Any) -> Any:
-    """Return the value of a name that is a date or a number; None for other names."""
+    """Return a sortable value for a name that is a date or a number; None for other names."""
     if isinstance(name, date):
         return name.isoformat()
     if isinstance(name, np.datetime64):

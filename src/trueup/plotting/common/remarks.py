@@ -1,4 +1,4 @@
-"""Text above a diagram: a title, and its error with an interval and the number of rows."""
+"""Text above a diagram: the title, the error with its interval, and the number of rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def about_error(name: str, found: Interval | None, n: int) -> str:
-    """Return the text, in two lines so that it fits above small axes.
+    """Return the error and the number of rows as text, in two lines that fit above small axes.
 
-    A plug-in error is biased upward, and may lie above the interval of the population value: then
-    the text says so.
+    A plug-in error is biased upward and may lie above the interval for the population value. If it
+    does, the text says so.
 
     >>> from trueup.results import Interval
     >>> found = Interval(0.1648, 0.1931, 0.18, 0.95, "analytic", "the error")
@@ -35,7 +35,7 @@ def about_error(name: str, found: Interval | None, n: int) -> str:
 
 
 def write_above(axes: Axes, title: str, remark: str) -> None:
-    """Write a title above the axes, and below it a remark in small print."""
+    """Write a title above the axes, and a remark in small print below the title."""
     from trueup.plotting.common.figures import Room
 
     small, room = is_compact(axes), Room.of(axes)

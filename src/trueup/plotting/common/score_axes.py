@@ -1,4 +1,4 @@
-"""How much of the axis from 0 to 1 a diagram of scores shows, and what its label says of that."""
+"""Limits of the axis of scores in a diagram, and the note about zooming in its label."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def limits_of(
     spread: Floats | float = 0.0,
     before: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
-    """Return the limits of an axis of scores, so that what is drawn at them has room as well.
+    """Return the limits of an axis of scores, with a margin for markers at the limits.
 
     Parameters
     ----------
     zoom
-        What was asked for: "auto" zooms where 99% of the rows take less than a third of the axis.
+        Requested zoom: "auto" zooms in if 99% of the rows take less than a third of the axis.
     score, share
-        Points in increasing order of the score, and their shares of the rows.
+        Scores of the points in increasing order, and the fraction of rows at each point.
     heights
-        What else is drawn at each point, on the same scale as the score; NaN for nothing.
+        Other values plotted at each point, on the same scale as the score; NaN if there is none.
     spread
-        Standard deviation of the scores at each point, if it stands for several.
+        Standard deviation of the scores at each point, if a point represents several scores.
     before
-        Limits that the axes have already, which are included.
+        Limits that the axes already have; the new limits include them.
     """
     if not isinstance(zoom, str):
         return _padded((float(zoom[0]), float(zoom[1])), before)
@@ -86,7 +86,7 @@ def limits_of(
 def limits_of_heights(
     limits: tuple[float, float], heights: list[Floats], before: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Return limits for heights on the same scale as the scores: those of the scores, or wider."""
+    """Return limits for heights on the scale of the scores, at least as wide as theirs."""
     drawn = np.concatenate([np.zeros(0), *heights])
     low, high = (float(end(drawn, initial=limits[0])) for end in (np.nanmin, np.nanmax))
     high = max(high, limits[1])
@@ -102,7 +102,7 @@ def _with_those_before(
 
 
 def _closer(low: float, high: float) -> tuple[float, float] | None:
-    """Return a range from round numbers near these ends; None if it is most of the axis."""
+    """Return a range extended to 0 or 1 if an end is near; None if it is most of the axis."""
     if high - low < 1e-6:
         low, high = max(low - 0.05, 0.0), min(high + 0.05, 1.0)
     if high - low > WIDE:
@@ -115,7 +115,7 @@ def _closer(low: float, high: float) -> tuple[float, float] | None:
 
 
 def most_rows(share: Floats) -> Flags:
-    """Which points remain if as many as possible are cut from both ends, 1% of the rows at most."""
+    """Return which points remain after cutting up to 1% of the rows at the ends."""
     first, last, cut = 0, len(share) - 1, 0.0
     while first < last:
         end = first if share[first] < share[last] else last
@@ -128,15 +128,16 @@ def most_rows(share: Floats) -> Flags:
 
 
 def _padded(limits: tuple[float, float], before: tuple[float, float] | None) -> tuple[float, float]:
-    """Return limits with a margin; they include those that the axes had before."""
+    """Return limits with a margin, widened to include the previous limits."""
     pad = PAD * (limits[1] - limits[0])
     return _with_those_before((limits[0] - pad, limits[1] + pad), before)
 
 
 def about_zoom(limits: tuple[float, float], beyond: float, rest: str = "") -> str:
-    """Return a line for below the label of the axis; nothing if it shows everything.
+    """Return a note on the zoom for the axis label; an empty string if the axis shows everything.
 
-    ``beyond`` is the share of the rows that is not drawn; if it is 0, ``rest`` is written.
+    ``beyond`` is the fraction of rows that are not plotted. If it is 0, the note ends with
+    ``rest``.
     """
     if beyond > 0:
         shown = percent(float(f"{beyond:.2g}")) if beyond >= 0.0005 else "<0.1%"
@@ -146,7 +147,7 @@ def about_zoom(limits: tuple[float, float], beyond: float, rest: str = "") -> st
 
 
 def inches_of_square(axes: Axes) -> tuple[float, float]:
-    """Return about how long both axes are where one unit is as long on either."""
+    """Return the approximate lengths of both axes if a unit is equally long on each."""
     width, height = inches_of(axes)
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     side = OF_DATA * height
@@ -154,19 +155,19 @@ def inches_of_square(axes: Axes) -> tuple[float, float]:
 
 
 def has_room_beside(axes: Axes) -> bool:
-    """Whether small axes with a diagonal at 45 degrees leave room for a legend to the right."""
+    """Return whether small axes with a 45-degree diagonal leave room for a legend on the right."""
     width, height = inches_of(axes)
     return width - height > ROOM_FOR_LEGEND
 
 
 def label_scores(axes: Axes, bottom: Axes, what: str, about: str) -> None:
-    """Label the axis of scores; below narrow axes a long label starts at their left side."""
+    """Label the axis of scores; below narrow axes, align a long label with their left edge."""
     narrow = inches_of_square(axes)[0] < LABEL_INCHES and axes.get_aspect() == 1
     bottom.set_xlabel(f"{what}{about}", loc="left" if narrow and about else "center")
 
 
 def ticks_by_size(axes: Axes, inches: tuple[float, float]) -> None:
-    """Put as many ticks on both axes as their lengths in inches have room for."""
+    """Put as many ticks on both axes as fit into their lengths in inches."""
     from matplotlib.ticker import MaxNLocator
 
     for axis, length in zip((axes.xaxis, axes.yaxis), inches, strict=True):

@@ -1,4 +1,4 @@
-"""Several named tables on one axes: a line for each, distinguished by more than its color."""
+"""Several named tables on the same axes: one line each, distinguished by more than its color."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MARKS = 12  # number of marks, about, on a line with more points than this
 def named_tables(argument: str, tables: object, *columns: str) -> dict[str, ResultTable]:
     """Return tables by name, each with these columns and at least one row.
 
-    A single table has the name "", because it need not be distinguished from others.
+    A single table gets the name "", because there are no others to distinguish it from.
     """
     if not isinstance(tables, Mapping):
         return {"": check_columns(argument, tables, *columns)}
@@ -37,19 +37,19 @@ def named_tables(argument: str, tables: object, *columns: str) -> dict[str, Resu
 
 
 def series_look(index: int) -> Look:
-    """Return how a series is drawn; after seven, colors have other markers and dashes."""
+    """Return the style of a series; after seven, colors repeat with other markers and dashes."""
     turn = index // len(LOOKS)
     return Look(look(index).colour, look(index + 2 * turn).marker, look(index + 3 * turn).dashes)
 
 
 def finite(values: Any) -> Floats:
-    """Return numbers, with NaN (which is not drawn) for what has no place on paper."""
+    """Return numbers, with NaN (which is not plotted) in place of infinite values."""
     numbers = np.asarray(values, np.float64)
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def draw_series(ax: Axes, index: int, name: str, x: Any, y: Any, **options: Any) -> Line2D:
-    """Draw one of several lines, with markers at some of its points."""
+    """Plot one of several lines, with markers at some of its points."""
     colour, marker, dashes = series_look(index)
     settings: dict[str, Any] = {
         "color": colour,
@@ -65,14 +65,14 @@ def draw_series(ax: Axes, index: int, name: str, x: Any, y: Any, **options: Any)
 
 
 def series_axes(ax: Axes | None, series: int) -> Axes:
-    """Return tidy axes; new ones are high enough for a legend with ``series`` entries."""
+    """Return tidy axes; new axes are tall enough for a legend with ``series`` entries."""
     axes = on(ax, (6.4, max(4.0, 0.9 + 0.19 * min(series, MOST_ENTRIES + 1))))
     tidy(axes)
     return axes
 
 
 def legend_of_series(ax: Axes) -> None:
-    """Place the legend next to the data; of very many series, list the first and count the rest."""
+    """Place the legend next to the data; with too many series, list some and count the rest."""
     from matplotlib.lines import Line2D
 
     handles = ax.get_legend_handles_labels()[0]
@@ -88,7 +88,7 @@ def _in_full(value: float, _: int) -> str:
 
 
 def log_x(ax: Axes, values: Any) -> None:
-    """Make the horizontal axis of these values logarithmic, with numbers written in full."""
+    """Make the horizontal axis for these values logarithmic, with numbers written in full."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     known = np.asarray(values, np.float64)

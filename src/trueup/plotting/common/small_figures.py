@@ -1,7 +1,7 @@
-"""Figures as small as those of a paper, of kinds that were drawn for more room.
+"""Small versions, for papers, of figures that are designed for a larger size.
 
-Reliability diagrams and curves fit themselves into small axes. Other kinds are drawn as always and
-then refitted here: smaller text, the legend below, fewer numbers along the axes, labels in lines.
+Reliability diagrams and curves adapt to small axes themselves. Other kinds are plotted as usual and
+then refitted here: smaller text, the legend below, fewer numbers along the axes, wrapped labels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_COLUMNS = 3  # of a legend
 
 
 def fit_small(axes: Axes) -> None:
-    """Refit a drawn figure if it is small; larger ones stay as they are."""
+    """Refit a finished figure if it is small; leave larger figures unchanged."""
     if not is_compact(axes):
         return
     figure: Any = axes.get_figure(root=True)
@@ -56,7 +56,7 @@ def _smaller_text(axes: Axes) -> None:
 
 
 def _legend_below(axes: Axes) -> None:
-    """Move the legend from the side of the axes to below them, where more of it has room."""
+    """Move the legend from the side of the axes to below them, where there is more room for it."""
     legend = axes.get_legend()
     figure: Any = axes.get_figure(root=True)
     if legend is None or figure.get_layout_engine() is None:
@@ -89,12 +89,12 @@ def _runs_across(axes: Axes, axis: Axis) -> bool:
 
 
 def _length(axes: Axes, axis: Axis) -> float:
-    """Pixels along an axis."""
+    """Return the length of an axis in pixels."""
     return float(axes.bbox.width if _runs_across(axes, axis) else axes.bbox.height)
 
 
 def _wrap_label(axes: Axes, axis: Axis) -> None:
-    """Break the label of an axis into lines that are not longer than the axis."""
+    """Break the label of an axis into lines that are no longer than the axis."""
     across = _runs_across(axes, axis)
     box = axis.label.get_window_extent()
     extent = box.width if across else box.height
@@ -110,7 +110,7 @@ def _wrap_label(axes: Axes, axis: Axis) -> None:
 
 
 def _fewer_ticks(axes: Axes, axis: Axis) -> None:
-    """Write only as many numbers along an axis as have room."""
+    """Write only as many numbers along an axis as fit."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     locator = axis.get_major_locator()
@@ -129,7 +129,7 @@ def _fewer_ticks(axes: Axes, axis: Axis) -> None:
 
 
 def _names_by_height(axes: Axes) -> None:
-    """Make the names of rows as small as the height of a row."""
+    """Make the names of rows small enough to fit the height of a row."""
     from matplotlib.ticker import FixedLocator
 
     if not isinstance(axes.yaxis.get_major_locator(), FixedLocator):

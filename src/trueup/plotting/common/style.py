@@ -1,8 +1,7 @@
-"""What all figures share: colors and markers, new axes, formats, and where legends go.
+"""Style of all figures: colors, markers, new axes, number formats and legends.
 
-Nothing here changes a global setting of matplotlib, and matplotlib is imported only when something
-is plotted. Every color comes with a marker or line style of its own, so that figures are readable
-in grayscale.
+Nothing here changes a global matplotlib setting, and matplotlib is imported only when something is
+plotted. Every color has its own marker or line style, so figures are readable in grayscale.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ LABEL, TICK, TINY = 8.0, 7.0, 6.5  # sizes of text there, in points
 
 
 class Look(NamedTuple):
-    """How one of several series is drawn."""
+    """Style of one of several series."""
 
     colour: str
     marker: str
@@ -74,7 +73,7 @@ def look(index: int) -> Look:
 
 
 def need_matplotlib() -> None:
-    """Say in one sentence what is missing where matplotlib is."""
+    """Raise CapabilityError with an installation hint unless matplotlib can be imported."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -83,10 +82,10 @@ def need_matplotlib() -> None:
 
 
 def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return the axes that were passed, or those of a new figure with a size in inches.
+    """Return the axes passed, or those of a new figure of this size in inches.
 
-    A new figure is not registered with pyplot, so it is freed together with its axes. It makes room
-    for its text; ``axes.figure.savefig(path)`` saves it, and notebooks show both.
+    A new figure is not registered with pyplot, so it is freed together with its axes. Its layout
+    leaves room for all text. Use ``axes.figure.savefig(path)`` to save it; notebooks display it.
     """
     need_matplotlib()
     from matplotlib.axes import Axes
@@ -106,7 +105,7 @@ def on(ax: object, size: tuple[float, float], projection: str | None = None) -> 
 
 
 def small_axes(size: tuple[float, float]) -> Axes:
-    """Return axes of a new figure of this size, for a diagram that makes room for its text."""
+    """Return axes of a new figure of this size, for a diagram that reserves space for text."""
     from trueup.plotting.common.figures import NotebookFigure
 
     axes: Axes = NotebookFigure.without_layout(size).add_subplot()
@@ -114,7 +113,7 @@ def small_axes(size: tuple[float, float]) -> Axes:
 
 
 def tidy(ax: Axes, *, grid: str | None = "both") -> None:
-    """Take away the frame's upper and right side, put a faint grid behind the data."""
+    """Remove the upper and right sides of the frame, and put a faint grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
     if grid is not None:
@@ -122,9 +121,9 @@ def tidy(ax: Axes, *, grid: str | None = "both") -> None:
 
 
 def words(name: object, longest: int = LONGEST_NAME) -> str:
-    r"""Return a user's name as text to draw: one line, not too long, no formula.
+    r"""Return a user-supplied name as one line of plain text, shortened if it is too long.
 
-    Long names lose their middle: many of one kind differ at the end.
+    Long names are cut in the middle, because similar names often differ at the end.
 
     >>> print(words("a $5 note"), words("region number 18 of the north", longest=14))
     a \$5 note region nu…orth
@@ -138,12 +137,12 @@ def words(name: object, longest: int = LONGEST_NAME) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text that matplotlib does not read as a formula."""
+    """Return text escaped so that matplotlib does not read it as a formula."""
     return text.replace("$", r"\$")
 
 
 def check_size(size: object) -> None:
-    """Raise InputError unless this is None or the width and height of a figure in inches."""
+    """Raise InputError unless this is None or a valid width and height of a figure in inches."""
     if size is None:
         return
     pair = isinstance(size, tuple | list) and len(size) == 2 and all(map(is_number, size))
@@ -153,7 +152,7 @@ def check_size(size: object) -> None:
 
 
 def number(value: float) -> str:
-    """Return a number for a figure, to three digits, with a proper minus.
+    """Return a number as text: three digits, or an integer from 1000 on, with a true minus sign.
 
     >>> number(0.039784), number(-0.5), number(12345.6), number(1.384e-5)
     ('0.0398', '−0.5', '12346', '0.0000138')
@@ -167,7 +166,7 @@ def number(value: float) -> str:
 
 
 def in_words(pvalue: float, resamples: float = math.inf) -> str:
-    """Return a p-value; the smallest that `resamples` can give is a bound.
+    """Return a p-value as text; the smallest that `resamples` can give is written as a bound.
 
     >>> in_words(0.0123), in_words(0.001, 999)
     ('p = 0.0123', 'p ≤ 0.001')
@@ -177,7 +176,7 @@ def in_words(pvalue: float, resamples: float = math.inf) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share as a percentage.
+    """Return a fraction as text in percent.
 
     >>> percent(0.95), percent(0.0012)
     ('95%', '0.12%')
@@ -186,7 +185,7 @@ def percent(value: float) -> str:
 
 
 def percent_axis(axis: Axis) -> None:
-    """Write shares along an axis as percentages."""
+    """Write fractions along an axis as percentages."""
     from matplotlib.ticker import FuncFormatter
 
     axis.set_major_formatter(FuncFormatter(_percent_tick))
@@ -197,7 +196,7 @@ def _percent_tick(value: float, _: int) -> str:
 
 
 def number_axis(axis: Axis) -> None:
-    """Write numbers along an axis in full, never as a distance from one of them."""
+    """Write numbers along an axis in full, never as offsets from a common value."""
     from matplotlib.ticker import ScalarFormatter
 
     formatter = ScalarFormatter(useOffset=False)
@@ -208,10 +207,10 @@ def number_axis(axis: Axis) -> None:
 def legend_beside(
     ax: Axes, handles: Sequence[Any] | None = None, *, size: float | str = SMALL
 ) -> Legend | None:
-    """Put the legend to the right of the data, where it covers none; None without entries.
+    """Place the legend to the right of the data and return it; return None if it has no entries.
 
-    By default of everything on the axes with a label, each label once. The axes give up as much of
-    their width as the legend takes, so it stays in the place that the axes were given.
+    By default, it lists everything on the axes that has a label, each label once. The axes become
+    narrower by the width of the legend, so both fit into the area assigned to the axes.
     """
     from trueup.plotting.common.figures import Room
 
@@ -233,7 +232,7 @@ def legend_beside(
 
 
 def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend | None:
-    """Put a small legend into a corner of axes that have no room next to them."""
+    """Place a small legend in a corner of axes that have no room next to them."""
     by_label = {k: v for k, v in _by_label(ax, None).items() if k not in left_out}
     if not by_label:
         return None
@@ -257,7 +256,7 @@ def legend_inside(ax: Axes, place: str, left_out: Sequence[str] = ()) -> Legend 
 
 
 def _by_label(ax: Axes, handles: Sequence[Any] | None) -> dict[str, Any]:
-    """What the legend shows, each label once."""
+    """Return the entries of the legend, each label once."""
     given = ax.get_legend_handles_labels()[0] if handles is None else handles
     by_label: dict[str, Any] = {}
     for handle in given:
@@ -266,7 +265,7 @@ def _by_label(ax: Axes, handles: Sequence[Any] | None) -> dict[str, Any]:
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the place that axes were given, in inches."""
+    """Return the width and height of the area assigned to the axes, in inches."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     place, size = ax.get_position(original=True), figure.get_size_inches()
@@ -274,20 +273,20 @@ def inches_of(ax: Axes) -> tuple[float, float]:
 
 
 def is_compact(ax: Axes) -> bool:
-    """Whether axes are as small as those of a figure in a column of a paper."""
+    """Return whether axes are as small as those of a figure in one column of a paper."""
     width, height = inches_of(ax)
     return width < COMPACT_WIDTH or height < COMPACT_HEIGHT
 
 
 def small_print(points: float) -> float:
-    """Return a size in points: that of the reader's own setting where it is smaller."""
+    """Return a font size in points, or the user's own font size if that is smaller."""
     from matplotlib import rcParams
 
     return min(points, float(rcParams["font.size"]))
 
 
 def shrink(ax: Axes) -> None:
-    """Make labels and numbers of small axes as small as the text of a figure in a paper."""
+    """Reduce labels and numbers of small axes to the text size of figures in papers."""
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_fontsize(small_print(LABEL))
         axis.labelpad = 2.0

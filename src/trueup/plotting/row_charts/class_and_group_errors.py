@@ -1,4 +1,4 @@
-"""The errors of single classes and groups, the worst ones with their names."""
+"""Errors of individual classes and groups, the worst ones with their names."""
 
 from __future__ import annotations
 
@@ -63,18 +63,19 @@ def plot_class_errors(
 ) -> Axes:
     """Plot the error of every class, the largest first (Nixon et al. 2019, Fig. 2).
 
-    With more than 40 classes, the 20 worst are plotted with their names, and all of them as a curve
-    in a strip below. Classes without an error (NaN) are omitted.
+    With more than 40 classes, the 20 worst are plotted with their names, and a strip below shows
+    all classes as a curve. Classes without an error (NaN) are omitted.
 
     Parameters
     ----------
     columns : ResultTable
-        ``class`` and ``error``, as from ``tu.class_errors`` or ``inference.class_tests``. Other
-        columns are optional. ``gap`` (mean label − mean score) distinguishes classes that are
-        predicted too often from those predicted too rarely. ``low`` and ``high`` are plotted as
-        intervals. Points are filled where ``adjusted_pvalue`` is at most ``alpha``.
+        Table with ``class`` and ``error``, as returned by ``tu.class_errors`` or
+        ``inference.class_tests``. Other columns are optional. ``gap`` (mean label − mean score)
+        distinguishes classes that are predicted too often from those predicted too rarely. ``low``
+        and ``high`` are plotted as intervals. Points are filled if ``adjusted_pvalue`` is at most
+        ``alpha``.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     alpha : float or None, default 0.05
         Significance level of the tests; None fills all points.
     ax : Axes, optional
@@ -112,21 +113,21 @@ def plot_group_errors(
 ) -> Axes:
     """Plot the error of every group with its interval.
 
-    Up to 31 dates or numbers stay in their order; other groups are sorted by their error, the
-    largest first. With more than 40 groups, the 20 worst are plotted with their names, and all
-    of them as a curve in a strip below. Long names are shortened by what they have in common, and
-    stay distinct.
+    Up to 31 groups that are dates or numbers are sorted by value; other groups are sorted by their
+    error, the largest first. With more than 40 groups, the 20 worst are plotted with their names,
+    and a strip below shows all groups as a curve. Long names lose the parts that they have in
+    common, but stay distinct.
 
     Parameters
     ----------
     columns : ResultTable
-        ``group`` and ``error``, as in ``group_errors(...).table``. Other columns are optional: the
-        number of rows ``n`` is written next to the name, and ``gap``, ``low``, ``high`` and
-        ``adjusted_pvalue`` are used as in `plot_class_errors`.
+        Table with ``group`` and ``error``, as in ``group_errors(...).table``. Other columns are
+        optional: the number of rows ``n`` is written next to the name, and ``gap``, ``low``,
+        ``high`` and ``adjusted_pvalue`` are used as in `plot_class_errors`.
     overall : float, optional
         Error of all rows together, plotted as a line.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     alpha : float or None, default 0.05
         Significance level of the tests; None fills all points.
     ax : Axes, optional
@@ -155,14 +156,14 @@ def plot_group_errors(
 
 
 def of_groups(groups: GroupErrors, headline: Finding, *, ax: Axes | None = None) -> Axes:
-    """Draw the groups of an evaluation, and its error of all rows."""
+    """Plot the errors of an evaluation's groups, and its error over all rows."""
     return plot_group_errors(groups.table, overall=headline.value, ax=ax)
 
 
 def _drawn(
     columns: ResultTable, one: str, many: str, measure: str, alpha: float | None, ax: Axes | None
 ) -> tuple[Axes, Rows]:
-    """Draw all classes or groups: the worst by name, very many in a strip below."""
+    """Plot all classes or groups; if there are too many, name the worst and add a strip of all."""
     _check_alpha(alpha)
     in_order = None
     if one == "group" and "group" in columns and len(columns) <= MOST_ORDERED:
@@ -190,7 +191,7 @@ def _named(count: int) -> int:
 
 
 def _names(columns: ResultTable, rows: Rows, one: str, longest: int) -> list[str]:
-    """Names, of groups with the number of rows where that is known."""
+    """Return the names to write; names of groups include the number of rows if it is known."""
     if one != "group" or "n" not in columns:
         return distinct_words(rows.names, longest)
     sizes = numbers(columns, "n")[rows.order]
@@ -199,7 +200,7 @@ def _names(columns: ResultTable, rows: Rows, one: str, longest: int) -> list[str
 
 
 def _strip(axes: Axes, rows: Rows, what: str) -> None:
-    """Draw all errors in order in a strip below, with the rows that have names marked."""
+    """Plot all errors, sorted, in a strip below, and shade the rows that have names."""
     from trueup.plotting.common.figures import strip_below
 
     figure = axes.get_figure(root=True)
@@ -220,7 +221,7 @@ def _strip(axes: Axes, rows: Rows, what: str) -> None:
 
 
 def _explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None) -> None:
-    """Explain the markers, and filled ones, in the legend."""
+    """Explain the markers, intervals and filled points in the legend."""
     from matplotlib.lines import Line2D
 
     shown = _named(len(rows))
@@ -244,6 +245,6 @@ def _explain(axes: Axes, kinds: Sequence[Kind], rows: Rows, alpha: float | None)
 
 
 def _check_alpha(alpha: object) -> None:
-    """Raise unless it is None or a share between 0 and 1."""
+    """Raise InputError unless ``alpha`` is None or a number between 0 and 1."""
     if alpha is not None and (not is_number(alpha) or not 0 < alpha < 1):  # type: ignore[operator]
         raise must_be("alpha", "a number between 0 and 1, or None", alpha)

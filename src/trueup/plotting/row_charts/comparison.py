@@ -1,4 +1,4 @@
-"""Several models side by side: their errors with intervals, the best first."""
+"""Comparison of several models: their errors with intervals, the smallest first."""
 
 from __future__ import annotations
 
@@ -52,19 +52,20 @@ def plot_comparison(
 ) -> Axes:
     """Plot the errors of several models with their intervals, the smallest first.
 
-    Intervals of single models say little about differences: two that overlap may differ clearly,
-    because the samples are the same. ``tu.compare`` tests differences.
+    Intervals of individual models say little about differences: two models may differ clearly
+    although their intervals overlap, because they are evaluated on the same rows. Use
+    ``tu.compare`` to test differences.
 
     Parameters
     ----------
     columns : ResultTable
-        ``model`` and ``error``, optionally ``low`` and ``high``. A ``pvalue`` is written next to
-        the model, as a bound if it is the smallest that ``n_resamples`` can give. Models without
-        an error (NaN) are omitted.
+        Table with ``model`` and ``error``, and optionally ``low`` and ``high``. A ``pvalue`` is
+        written next to the model, as a bound if it is the smallest that ``n_resamples`` can give.
+        Models without an error (NaN) are omitted.
     reference : float, optional
         Error to compare with, plotted as a line; by default the smallest.
     measure : str, default "calibration error"
-        Name of the error, for the axis.
+        Name of the error for the axis label.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -102,19 +103,20 @@ def plot_comparison(
 
 
 def of_estimates(estimates: Sequence[Finding], *, ax: Axes | None = None) -> Axes:
-    """Draw metrics with their intervals."""
+    """Plot metrics with their intervals."""
     return plot_comparison(errors_of(estimates), reference=0.0, ax=ax)
 
 
 def of_models(models: Mapping[str, Evaluation], *, ax: Axes | None = None) -> Axes:
-    """Draw the headline of every model."""
+    """Plot the headline error of every model."""
     return plot_comparison(models_of(models), reference=0.0, ax=ax)
 
 
 def errors_of(estimates: Sequence[Finding]) -> ResultTable:
-    """Return metrics with their intervals, as `plot_comparison` draws them.
+    """Return metrics with their intervals as a table for `plot_comparison`.
 
-    The error of the worst bin is left out: it is on another scale, and mostly chance.
+    The error of the worst bin is omitted, because its scale is different and it is mostly sampling
+    noise.
     """
     shown = {each.metric: each for each in estimates if each.metric != "mce"}
     return _named_errors(shown)

@@ -1,4 +1,4 @@
-"""Charts of one row for each class, group or model: a point, its interval, a remark."""
+"""Charts with one row for each class, group or model: a point, its interval and a remark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONSERVATIVE = "conservative near 0"  # intervals, which may reach 0 though the 
 
 
 class Kind(NamedTuple):
-    """How a row is drawn, and what the legend says of it."""
+    """Style of a row, and its label in the legend."""
 
     marker: str
     colour: str
@@ -51,7 +51,7 @@ PLAIN = Kind("o", GREEN, "predicted as often\nas it occurs")
 
 @dataclass(frozen=True)
 class Rows:
-    """What is drawn in each row, in order; all columns in that order."""
+    """Values to plot in each row; all columns are in the order of the rows."""
 
     order: Indices  # of each row in the columns
     names: list[Any]
@@ -71,7 +71,7 @@ class Rows:
         worst_first: bool = True,
         in_order: Sequence[int] | None = None,
     ) -> Rows:
-        """Read and sort the columns, by error or as given; rows without a number are dropped."""
+        """Read and sort the columns, by error or as given; drop rows without an error."""
         check_columns("columns", columns, name, "error")
         value = numbers(columns, "error")
         order = np.argsort(-value if worst_first else value, kind="stable")
@@ -87,20 +87,20 @@ class Rows:
         return len(self.names)
 
     def is_bound(self) -> Flags:
-        """Return which errors are only known to be below the end of their interval."""
+        """Return which errors are known only to be below the upper end of their interval."""
         return np.asarray((self.value == 0) & (self.low == 0) & (self.high > 0))
 
     def kinds(self) -> list[Kind]:
-        """Return whether each row is overpredicted or underpredicted."""
+        """Return the kind of each row: overpredicted, underpredicted or neither."""
         return [TOO_HIGH if g < 0 else TOO_LOW if g > 0 else PLAIN for g in self.gap]
 
 
 def draw_rows(
     axes: Axes, rows: Rows, kinds: Sequence[Kind], names: Sequence[str], alpha: float | None
 ) -> None:
-    """Draw as many rows as there are names, from the top: intervals and points.
+    """Plot intervals and points, from the top, in as many rows as there are names.
 
-    Points are hollow where the adjusted p-value is above ``alpha``; None fills all.
+    Points are hollow if their adjusted p-value is above ``alpha``; None fills all points.
     """
     from matplotlib import rcParams
 
@@ -134,7 +134,7 @@ def draw_rows(
 
 
 def limit_errors(axes: Axes, rows: Rows, *others: float) -> None:
-    """Show 0, all points, all intervals and some other numbers."""
+    """Set limits that show 0, all points, all intervals and any other numbers given."""
     ends = np.concatenate([rows.value, rows.low, rows.high, others])
     low, high = min(0.0, float(np.nanmin(ends, initial=0))), highest(ends)
     pad = 0.03 * (high - low)  # so that markers at either end are whole
@@ -144,5 +144,5 @@ def limit_errors(axes: Axes, rows: Rows, *others: float) -> None:
 
 
 def highest(ends: Floats) -> float:
-    """Return the largest of 0 and some numbers; a little more than 0 where all are 0."""
+    """Return the largest of 0 and these numbers, or a small positive number if that is 0."""
     return float(np.nanmax(ends, initial=0)) or 0.01

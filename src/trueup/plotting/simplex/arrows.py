@@ -1,4 +1,4 @@
-"""Arrows between points in space, with heads of one size. Needs matplotlib to be imported."""
+"""Arrows between points in 3D, with heads of equal size. Importing this needs matplotlib."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["SpaceArrow"]
 
 
 class SpaceArrow(FancyArrowPatch):
-    """An arrow from one point in space to another, which turns with the axes.
+    """Arrow from one point in 3D to another, which turns with the axes.
 
-    matplotlib's own arrows in space have heads that grow with their length.
+    The heads of matplotlib's own 3D arrows grow with the length of the arrow.
     """
 
     def __init__(self, start: Floats, end: Floats, **kwargs: Any) -> None:
@@ -25,7 +25,7 @@ class SpaceArrow(FancyArrowPatch):
         self.set_in_layout(False)  # its position is unknown before drawing
 
     def do_3d_projection(self) -> float:
-        """Place the arrow on the paper; return how near it is."""
+        """Project the arrow onto the figure; return its smallest depth, for the drawing order."""
         axes: Any = self.axes
         x, y, depth = proj3d.proj_transform(*self.ends.T, axes.M)
         self.set_positions((x[0], y[0]), (x[1], y[1]))

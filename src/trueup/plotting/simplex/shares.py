@@ -1,4 +1,4 @@
-"""Cells of a simplex as they are drawn: names of their corners, and color for their share."""
+"""Style of a plotted simplex: corner names, and colors for the cells' fractions of the rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAINTEST_ARROW = 0.22  # opacity of the arrow of the cell with the smallest shar
 
 
 def check_cells(cells: CellTable, m: int, hint: str) -> None:
-    """Raise unless these are cells of the simplex of ``m`` outcomes."""
+    """Raise InputError unless these are cells of the simplex of ``m`` outcomes."""
     CellTable.expect(cells, "cells", f"a CellTable of {m} outcomes", hint)
     if cells.score.shape[1] != m:
         got = Verbatim(f"{cells.score.shape[1]} outcomes")
@@ -32,9 +32,9 @@ def check_cells(cells: CellTable, m: int, hint: str) -> None:
 
 
 def corner_names(names: Sequence[Any] | None, m: int, line: int) -> list[str]:
-    """Return what stands at each corner, by default the class's number.
+    """Return the text at each corner, by default "class" and its number.
 
-    In two lines, or three, of at most ``line`` letters.
+    Long names are wrapped to two or three lines of at most ``line`` characters.
     """
     given = [f"class {j}" for j in range(m)] if names is None else list(names)
     if len(given) != m:
@@ -43,7 +43,7 @@ def corner_names(names: Sequence[Any] | None, m: int, line: int) -> list[str]:
 
 
 def share_colours() -> Colormap:
-    """From nearly white to a blue on which a dark arrow is still seen; monotone in gray."""
+    """Return colors from nearly white to a blue that shows dark arrows; monotone in grayscale."""
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -52,10 +52,10 @@ def share_colours() -> Colormap:
 
 
 def share_norm(share: Floats) -> LogNorm:
-    """Return a logarithmic scale between round shares.
+    """Return a logarithmic color scale between round fractions.
 
-    A confident model has most of its rows in the corners: on a linear scale all other cells
-    would look the same.
+    Most rows of a confident model are in the corners. On a linear scale, all other cells would look
+    the same.
     """
     from matplotlib.colors import LogNorm
 
@@ -77,30 +77,30 @@ def share_bar(ax: Axes, mappable: Any, place: tuple[float, float, float, float])
 
 
 def arrow_opacity(share: Floats, norm: LogNorm) -> Floats:
-    """Return how dark each arrow is: what few rows say is mostly chance, and fainter."""
+    """Return the opacity of each arrow: fainter for cells with few rows, which are mostly noise."""
     seen = np.clip(np.ma.filled(norm(share), 0.0), 0, 1)
     return np.asarray(FAINTEST_ARROW + (1 - FAINTEST_ARROW) * seen)
 
 
 def fineness(count: int) -> float:
-    """Return how much thinner arrows are where there are many cells: 1 for up to sixty."""
+    """Return the factor that makes arrows thinner if there are many cells: 1 for up to 60 cells."""
     return max(0.2, min(1.0, math.sqrt(60 / count)))
 
 
 def _round_down(share: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is no more."""
+    """Return the largest of 1, 2, 5 times a power of ten that is at most ``share``."""
     ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
     return max(step * ten for step in (1, 2, 5) if step * ten <= share * (1 + 1e-9))
 
 
 def _round_up(share: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is no less, and at most everything."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is at least ``share``, up to 1."""
     ten: float = 10.0 ** math.floor(math.log10(share) + 1e-9)
     return min(1.0, *(step * ten for step in (1, 2, 5, 10) if step * ten >= share * (1 - 1e-9)))
 
 
 def _round_shares(low: float, high: float) -> list[float]:
-    """Shares to write next to the colors: both ends, and decades between them."""
+    """Return fractions to write next to the colors: both ends, and powers of ten between them."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     decades = [10.0**power for power in range(first, last + 1)]
     inner = [share for share in decades if 2.5 * low < share < high / 2.5]

@@ -1,4 +1,4 @@
-"""The reliability diagram on the tetrahedron: four outcomes, or classes in four groups."""
+"""Reliability diagram on the tetrahedron, for four outcomes or four groups of classes."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ def plot_tetrahedron(
 ) -> Axes:
     """Plot predictions of four outcomes against observed rates, on the tetrahedron.
 
-    Each corner is certainty of one outcome. A marker stands at the mean prediction of each cell.
-    Its area grows with the cell's share of the rows, which its color shows. An arrow goes from
-    there to the frequencies of the outcomes in the cell; arrows of cells with a small share are
-    fainter.
+    Each corner stands for certainty of one outcome. A marker shows the mean prediction of each
+    cell; its area and its color show the cell's fraction of the rows. An arrow goes from the marker
+    to the frequencies of the outcomes in the cell. Arrows of cells with few rows are fainter.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def plot_tetrahedron(
     names : sequence, optional
         Names of the four outcomes.
     ax : Axes, optional
-        Axes of the projection "3d" to plot on; by default those of a new figure.
+        Axes with the projection "3d" to plot on; by default those of a new figure.
 
     Returns
     -------
@@ -111,12 +110,12 @@ def plot_tetrahedron(
 
 
 def of_cells(cells: CellTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
-    """Draw the cells of an evaluation, with the names of its classes."""
+    """Plot the cells of an evaluation, with the names of its classes."""
     return plot_tetrahedron(cells, names=overview.classes, ax=ax)
 
 
 def _frame(axes: Any, names: Sequence[str]) -> None:
-    """Draw the tetrahedron's sides and the names of its corners, and no box around it."""
+    """Plot the edges of the tetrahedron and the names of its corners, without a box around it."""
     axes.set_axis_off()
     axes.view_init(**VIEW)
     axes.set_proj_type("ortho")  # lengths of arrows compare wherever they are

@@ -1,4 +1,4 @@
-"""The reliability diagram on the triangle: three outcomes, or classes in three groups."""
+"""Reliability diagram on the triangle, for three outcomes or three groups of classes."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def plot_simplex(
 ) -> Axes:
     """Plot predictions of three outcomes against observed rates, on the triangle.
 
-    Each corner is certainty of one outcome. An arrow goes from the mean prediction of a cell to
-    the frequencies of the outcomes in it. For a calibrated model the arrows are short and point
-    anywhere. The color of a cell is its share of the rows, on a logarithmic scale. Arrows of
-    cells with a small share are fainter: they are long by chance.
+    Each corner stands for certainty of one outcome. An arrow goes from the mean prediction of a
+    cell to the frequencies of the outcomes in it. For a calibrated model, the arrows are short and
+    point in random directions. The color of a cell shows its fraction of the rows on a logarithmic
+    scale. Arrows of cells with few rows are fainter, because they may be long by chance.
 
     Parameters
     ----------
     cells : CellTable
         Table of three outcomes, from the method ``table`` of
-        ``BinnedError(lens=Canonical(), binning=SimplexTriangles(7))`` or with ``SimplexGrid(7)``,
-        whose cells depend on the order of the classes. With the lens ``Partition``, the outcomes
-        are three groups of classes.
+        ``BinnedError(lens=Canonical(), binning=SimplexTriangles(7))``. ``SimplexGrid(7)`` also
+        works, but its cells depend on the order of the classes. With the lens ``Partition``, the
+        outcomes are three groups of classes.
     names : sequence, optional
         Names of the three outcomes.
     ax : Axes, optional
@@ -106,7 +106,7 @@ def plot_simplex(
 
 
 def of_cells(cells: CellTable, overview: Overview, *, ax: Axes | None = None) -> Axes:
-    """Draw the cells of an evaluation, with the names of its classes."""
+    """Plot the cells of an evaluation, with the names of its classes."""
     return plot_simplex(cells, names=overview.classes, ax=ax)
 
 
@@ -135,7 +135,7 @@ def _arrows(ax: Axes, start: Floats, end: Floats, opacity: Floats) -> None:
 
 
 def _corners_and_sides(ax: Axes, names: Sequence[str]) -> None:
-    """Names at the corners, percentages along the sides, and nothing of the frame."""
+    """Write names at the corners and percentages along the sides, and hide the frame."""
     ax.set_aspect("equal")
     ax.set_xlim(-0.06, 1.06)
     ax.set_ylim(-0.14, HEIGHT + 0.1)
@@ -159,7 +159,7 @@ def _corners_and_sides(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _polygon(low: Floats, high: Floats) -> Floats:
-    """Return the corners, as points of the simplex, of the part of it that a box holds."""
+    """Return the corners of the part of the simplex that lies inside a box."""
     points = np.eye(3)
     for j in range(len(low)):  # the last coordinate may be unbounded, and then is not there
         points = _clipped(points, points[:, j] - low[j])
@@ -168,7 +168,7 @@ def _polygon(low: Floats, high: Floats) -> Floats:
 
 
 def _clipped(points: Floats, inside: Floats) -> Floats:
-    """Cut a convex polygon along the line where ``inside``, given at its corners, is 0."""
+    """Return the part of a convex polygon where ``inside``, given at its corners, is at least 0."""
     kept: list[Floats] = []
     for k in range(len(points)):
         here, before = inside[k], inside[k - 1]
