@@ -1,4 +1,4 @@
-"""`trueup datasets`: write a dataset with known truth, to try the other commands on."""
+"""`trueup datasets`: write a dataset with known true probabilities, to try other commands on."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def _list(as_json: bool) -> None:
 
 
 def _usual_file(data: Any) -> str:
-    """Return the name of the file that suits a dataset."""
+    """Return the default file name for a dataset."""
     return f"{data.name}.{'csv' if data.logits is None else 'npz'}"

@@ -1,4 +1,4 @@
-"""`trueup plot`: one figure of the predictions in a file."""
+"""`trueup plot`: plot one figure of the predictions in a file."""
 
 from __future__ import annotations
 

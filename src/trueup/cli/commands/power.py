@@ -1,4 +1,4 @@
-"""`trueup power`: the power of a test, and the rows needed to detect an error."""
+"""`trueup power`: the power of a test, and the number of rows needed to detect an error."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def power(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Estimate the rows that the omnibus test needs to detect an error, or its power at --n rows.
+    """Estimate how many rows the omnibus test needs to detect an error, or its power at --n rows.
 
     Datasets are drawn from a simulated model that is fitted to FILE and has that error.
     """

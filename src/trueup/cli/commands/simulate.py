@@ -1,4 +1,4 @@
-"""`trueup simulate`: estimators compared on simulated data with a known true error."""
+"""`trueup simulate`: compare estimators on simulated data with a known true error."""
 
 from __future__ import annotations
 
