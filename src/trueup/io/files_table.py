@@ -174,7 +174,7 @@ class FilesTable(Table):
 
 
 def _kind(column: NDArray[Any]) -> str:
-    """Return a description of what a column holds, or "" if it does not show its kind."""
+    """Return a description of what a column holds, or "" if its values do not show it."""
     if column.dtype.kind == "f" and bool(np.isnan(column).all()):
         return ""
     if column.dtype == object:

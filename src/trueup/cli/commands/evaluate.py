@@ -101,7 +101,7 @@ def evaluate(
     """Evaluate the calibration of the predictions in FILE.
 
     --fail-if accepts any metric name (rmsce_debiased, ece_debiased, ece, …), its .low, .high or
-    .pvalue, brier, log_loss, and pvalue (the p-value of the omnibus test, which decides the verdict).
+    .pvalue, brier, log_loss, and pvalue (of the omnibus test, which decides the verdict).
     """
     wanted = _checked(metrics, conditions)
     for output in outputs:

@@ -76,7 +76,10 @@ def simulate(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Compare estimators on data with a known true error: published settings, or one like FILE."""
+    """Compare estimators on simulated data with a known true error.
+
+    The data come from published settings (--world), or from a model that is fitted to FILE.
+    """
     if listing:
         _list_worlds(as_json)
         return

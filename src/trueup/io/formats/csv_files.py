@@ -108,7 +108,7 @@ class CsvTable(Table):
         }
 
     def _by_duckdb(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
-        """Return the columns as DuckDB reads them, or nothing if DuckDB raises an error."""
+        """Return the columns as DuckDB reads them; no columns if DuckDB raises an error."""
         import duckdb
 
         try:
