@@ -51,13 +51,13 @@ OTHER_NAMES = {
     "max_error": "error true_error tolerance",
     "debias": "debiased",
 }
-"""What other libraries, or other functions of trueup, call a parameter."""
+"""Names of parameters in other libraries or other functions of trueup."""
 
 ABOUT: Mapping[str, str] = {
     "prevalence": "pass scores like those you expect, or a World of trueup.simulate with that mean",
     "quick": "pass recalibrate=False and advice=False",
 }
-"""What to do instead of passing a parameter that there is not."""
+"""Hints for parameters that do not exist."""
 
 OF_DATA = ("weights", "clusters", "features", "classes", "normalize", "soft_labels", "ignore_label")
 """Options of `Forecasts.from_arrays`, which functions that take forecasts may lack."""

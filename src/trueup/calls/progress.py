@@ -63,7 +63,7 @@ class Report:
 
 
 Progress = bool | Callable[[Report], object] | None
-"""True to show progress, False to hide it, a function of a `Report`, None for the setting."""
+"""True to show progress, False to hide it, a function of a `Report`, or None (the setting)."""
 
 
 @dataclass

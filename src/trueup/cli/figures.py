@@ -42,7 +42,7 @@ def check_figure_file(path: str, *inputs: Files, option: str = "--output") -> No
 
 
 def size_of(text: str | None) -> tuple[float, float] | None:
-    """Return the width and height from a text such as 3.3x2.6; None if there is no text."""
+    """Return the width and height from a text such as 3.3x2.6; None for None."""
     if text is None:
         return None
     width, _, height = text.lower().replace(",", "x").partition("x")

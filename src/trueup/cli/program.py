@@ -179,7 +179,7 @@ def _unknown_option(error: click.NoSuchOption) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a text as one line that ends with a full stop or another sentence end."""
+    """Return a text as one line with closing punctuation."""
     line = " ".join(text.split())
     return line if line.endswith((".", "?", "!")) else f"{line}."
 

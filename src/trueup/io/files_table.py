@@ -15,7 +15,7 @@ from trueup.io.table import SAMPLED, Table
 
 FILE = "file"
 MOST_SAMPLED = 8
-"""Files whose first rows are looked at when columns are guessed."""
+"""Maximum number of files whose first rows are read to infer columns."""
 
 
 class FilesTable(Table):
@@ -24,7 +24,7 @@ class FilesTable(Table):
     Attributes
     ----------
     tables
-        The file of each part.
+        The open table of each file.
     file_column
         Name of the column that holds the name of each row's file.
     """

@@ -1,4 +1,4 @@
-"""Numbers in columns of text or objects, and errors for values that are not numbers."""
+"""Conversion of columns of text or objects to numbers, and errors for other values."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ FILES = {
     type=click.Path(file_okay=False),
     default="out/demo",
     show_default=True,
-    help="Where to write predictions, evaluations, figures and recalibrators.",
+    help="Folder for predictions, evaluations, figures and recalibrators.",
 )
 def demo(directory: str) -> None:
     """Train classifiers on scikit-learn datasets, evaluate them and recalibrate the worst.

@@ -30,7 +30,9 @@ __all__ = ["power"]
 @files_argument
 @click.option("--true-error", type=float, required=True, help="L2 calibration error to detect.")
 @click.option("--n", type=int, help="Number of rows, for the power of the omnibus test.")
-@click.option("--power", "wanted", type=float, help="Power, for the number of rows [default: 0.8].")
+@click.option(
+    "--power", "wanted", type=float, help="Target power for the number of rows [default: 0.8]."
+)
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Significance level of the test."
 )

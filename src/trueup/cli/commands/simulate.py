@@ -78,7 +78,7 @@ def simulate(
 ) -> None:
     """Compare estimators on simulated data with a known true error.
 
-    The data come from published settings (--world), or from a model that is fitted to FILE.
+    The data come from published settings (--world), from a model fitted to FILE, or from both.
     """
     if listing:
         _list_worlds(as_json)
