@@ -56,7 +56,7 @@ def with_prediction(
 
 
 def refuse_classes(table: Table, chosen: Chosen, values: NDArray[Any]) -> None:
-    """Raise InputError for an inferred column of zeros and ones without a probability's name."""
+    """Raise InputError for an inferred column of 0 and 1 whose name suggests no probability."""
     if "probs" not in chosen.guessed or values.ndim != 1 or len(values) < 2:
         return
     called = column_guesses.named(chosen.probs, column_guesses.PROBS) or column_guesses.prob_sets(
