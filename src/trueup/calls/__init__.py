@@ -1,1 +1,1 @@
-"""What public functions have in common: progress, and hints where a call goes wrong."""
+"""Features that public functions share: progress, and hints for calls with wrong arguments."""

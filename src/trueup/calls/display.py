@@ -1,7 +1,7 @@
-"""Where progress is shown: a line of a terminal, lines of a log, a bar in a notebook, a function.
+"""Progress displays: a terminal line, lines of a log, a notebook bar, or a function.
 
-Lines and bars are drawn by a thread of their own a few times a second: the work is not held up, and
-the line moves although one stage may take long.
+A separate thread updates lines and bars at intervals, so the display does not delay the work and
+keeps moving during a long stage.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ EVERY_OF_LOG = 10.0  # and of a log
 
 
 class Reported(Protocol):
-    """What is shown of a report."""
+    """The parts of a report that displays use."""
 
     @property
     def fraction(self) -> float:
-        """How much is done."""
+        """Fraction of the work that is done."""
 
     @property
     def spent(self) -> float:
-        """Seconds from the beginning."""
+        """Seconds since the start."""
 
 
 class Display:
-    """Base of what shows reports: `draw` is called from time to time, `close` at the end."""
+    """Base class of displays: `draw` is called from time to time, `close` at the end."""
 
     every = EVERY
 
     def start(self, report: Callable[[], Reported], at_once: bool) -> None:
-        """Begin to draw reports, at once or when some time has passed."""
+        """Start displaying reports, at once or after a short time."""
         if at_once:
             self.draw(report())
         self._ended = threading.Event()
@@ -52,14 +52,14 @@ class Display:
             pause = self.every
 
     def stage(self, report: Reported) -> None:
-        """A stage begins. Displays that are drawn by a thread ignore it."""
+        """Handle the start of a stage; displays that a thread updates ignore it."""
 
     def draw(self, report: Reported) -> None:
-        """Show a report."""
+        """Display a report."""
         raise NotImplementedError
 
     def close(self, report: Reported) -> None:
-        """End, with a last report."""
+        """Stop the thread and remove the display, with a last report."""
         self._ended.set()
         self._thread.join()
         self.clear(report)
@@ -69,19 +69,19 @@ class Display:
 
 
 class TerminalLine(Display):
-    """One line on standard error, drawn again and again, and taken away at the end."""
+    """One line on standard error that is updated and removed at the end."""
 
     def __init__(self) -> None:
         self._length = 0
 
     def draw(self, report: Reported) -> None:
-        """Write the line over the one before."""
+        """Overwrite the line."""
         width = shutil.get_terminal_size().columns - 1
         text = str(report)
         self._write(text if len(text) <= width else f"{text[: max(0, width - 1)]}…")
 
     def clear(self, report: Reported) -> None:
-        """Write blanks over the line."""
+        """Blank out the line."""
         if self._length:
             self._write("")
             sys.stderr.write("\r")
@@ -94,7 +94,7 @@ class TerminalLine(Display):
 
 
 class Log(Display):
-    """Lines one below the other, for standard error that is kept in a file."""
+    """Successive lines, for standard error that is redirected to a file."""
 
     every = EVERY_OF_LOG
 
@@ -104,19 +104,19 @@ class Log(Display):
         sys.stderr.flush()
 
     def clear(self, report: Reported) -> None:
-        """Write a last line."""
+        """Write a last line, unless the work was short."""
         if report.spent >= FIRST:
             self.draw(report)
 
 
 class NotebookBar(Display):
-    """A bar in the output of a cell, taken away at the end."""
+    """A bar in the output of a cell, removed at the end."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
     def draw(self, report: Reported) -> None:
-        """Draw the bar, the first time or again."""
+        """Display the bar, or update it."""
         parts = import_module("IPython.display")
         bar = f'<progress value="{report.fraction:.3f}" max="1"></progress>'
         shown = parts.HTML(f"{bar} {escape(str(report))}")
@@ -126,19 +126,19 @@ class NotebookBar(Display):
             self._handle.update(shown)
 
     def clear(self, report: Reported) -> None:
-        """Draw nothing in its place."""
+        """Replace the bar by empty output."""
         if self._handle is not None:
             self._handle.update(import_module("IPython.display").HTML(""))
 
 
 class Function(Display):
-    """A function of the caller's: called where each stage begins, and at the end."""
+    """A function from the caller, called at the start of each stage and at the end."""
 
     def __init__(self, function: Callable[[Any], object]) -> None:
         self._function = function
 
     def start(self, report: Callable[[], Reported], at_once: bool) -> None:
-        """There is no thread: the function is called in the caller's."""
+        """Do nothing: the function needs no thread of its own."""
 
     def stage(self, report: Reported) -> None:
         """Call the function."""
@@ -150,7 +150,7 @@ class Function(Display):
 
 
 def display_for(progress: Any) -> Display | None:
-    """Return what shows progress; None if nothing does."""
+    """Return the display for progress, or None if progress is not displayed."""
     if callable(progress):
         return Function(progress)
     if sys.stderr is None or progress is False or (progress is None and not in_notebook()):
@@ -161,12 +161,12 @@ def display_for(progress: Any) -> Display | None:
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal on which a line can be drawn again."""
+    """Return whether standard error is a terminal on which a line can be overwritten."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def in_notebook() -> bool:
-    """Whether this runs in a notebook, which has a kernel."""
+    """Return whether the code runs in a notebook, recognized by its kernel."""
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
     return any(base.__name__ == "ZMQInteractiveShell" for base in type(shell).__mro__)

@@ -1,6 +1,6 @@
-"""Hints where a call goes wrong: names that other libraries use, a metric in another place.
+"""Hints for wrong arguments: names that other libraries use, or a metric in the wrong place.
 
-A call that is right pays nothing. Where Python's TypeError says that arguments do not fit, the
+A correct call costs no extra time. If Python raises a TypeError because arguments do not fit, the
 error names the argument that was probably meant.
 """
 
@@ -51,24 +51,24 @@ OTHER_NAMES = {
     "max_error": "error true_error tolerance",
     "debias": "debiased",
 }
-"""What other libraries, or other functions of trueup, call a parameter."""
+"""Names of parameters in other libraries or other functions of trueup."""
 
 ABOUT: Mapping[str, str] = {
     "prevalence": "pass scores like those you expect, or a World of trueup.simulate with that mean",
     "quick": "pass recalibrate=False and advice=False",
 }
-"""What to do instead of passing a parameter that there is not."""
+"""Hints for parameters that do not exist."""
 
 OF_DATA = ("weights", "clusters", "features", "classes", "normalize", "soft_labels", "ignore_label")
 """Options of `Forecasts.from_arrays`, which functions that take forecasts may lack."""
 
 
 class CallError(InputError, TypeError):
-    """Raised where arguments do not fit a function: an InputError that is a TypeError as well."""
+    """Raised if arguments do not fit a function: both an InputError and a TypeError."""
 
 
 def hinted(function: Callable[P, R]) -> Callable[P, R]:
-    """Raise an error with a suggestion if arguments do not fit a function."""
+    """Make a function raise an error with a suggestion if arguments do not fit it."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
@@ -92,7 +92,7 @@ def hinted(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def hint_at_creation(kind: type) -> None:
-    """Do the same for a class of trueup whose ``__init__`` a decorator wrote."""
+    """Make a class of trueup raise such errors too, unless its ``__init__`` does so already."""
     owner: Any = next(base for base in kind.__mro__ if "__init__" in vars(base))
     made = owner.__init__
     if not owner.__module__.startswith("trueup.") or hasattr(made, "__wrapped__"):
@@ -117,7 +117,7 @@ def hint_at_creation(kind: type) -> None:
 def misfit(
     function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any], name: str = ""
 ) -> CallError | None:
-    """Return what is wrong with the arguments of a call; None if they fit.
+    """Return the error about the arguments of a call, or None if they fit.
 
     >>> import trueup as tu
     >>> print(misfit(tu.ece, ([0.5], [1]), {"bins": 10}))
@@ -192,7 +192,7 @@ def _instead_of(name: str, known: list[str], options: Mapping[str, Any]) -> Text
 def _too_many(
     shown: str, parameters: Mapping[str, Parameter], placed: list[str], args: tuple[Any, ...]
 ) -> CallError:
-    """More arguments by position than there are places."""
+    """Build the error about too many positional arguments."""
     names = [key for key in placed if key != "self"]
     rule = f"{shown} takes {len(names)} argument{'s' * (len(names) != 1)} by position"
     if names:
@@ -217,7 +217,7 @@ def _too_many(
 
 
 def no_metric(name: str, rule: Text, value: object) -> InputError:
-    """Return the error to raise where something else is passed as a metric.
+    """Build the error about an argument that must be a metric.
 
     >>> print(no_metric("estimator", "a metric", "ece"))
     `estimator` must be a metric; got 'ece'. Hint: pass the function, trueup.ece, not its name.
@@ -233,14 +233,14 @@ def no_metric(name: str, rule: Text, value: object) -> InputError:
 
 
 def is_function(value: object) -> bool:
-    """Whether a value is a metric or another function, and no data."""
+    """Return whether a value is a metric or another function rather than data."""
     return callable(value) and not hasattr(value, "__array__") and not hasattr(value, "sample")
 
 
 def _metric_in_place(
     metric: str, first: bool, args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Put a metric where the function takes it: before the data, or by name."""
+    """Move a metric to where the function expects it: before the data, or by name."""
     if metric in options:
         if not first or not args:
             return args, options

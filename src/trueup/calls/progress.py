@@ -28,17 +28,18 @@ NO_GUESS = 0.02  # share of the work before which the time left is not known
 
 @dataclass(frozen=True)
 class Report:
-    """How far the work has come.
+    """Progress of the work at one moment.
 
     Attributes
     ----------
     work, stage
-        What is done, and what of it right now, such as ``"evaluate"`` and ``"tests (3 of 6)"``.
+        Name of the work and of its current stage, such as ``"evaluate"`` and
+        ``"tests (3 of 6)"``.
     fraction
-        How much is done: 0 at the beginning, 1 at the end. About, if stages differ in length.
+        Fraction of the work that is done, from 0 to 1; approximate if stages differ in length.
     spent, left
-        Seconds from the beginning, and about how many there are until the end; None if that is
-        not known yet.
+        Seconds since the start, and estimated seconds until the end. The estimate is None if it
+        is not known yet.
     """
 
     work: str
@@ -48,7 +49,7 @@ class Report:
     left: float | None
 
     def __str__(self) -> str:
-        """Return it as one line.
+        """Return the report as one line.
 
         >>> print(Report("evaluate", "tests (3 of 6)", 0.25, 10.0, 30.0))
         evaluate, 25%, about 30 s left: tests (3 of 6)
@@ -62,12 +63,12 @@ class Report:
 
 
 Progress = bool | Callable[[Report], object] | None
-"""True to show progress, False to hide it, a function of a `Report`, None for the setting."""
+"""True to show progress, False to hide it, a function of a `Report`, or None (the setting)."""
 
 
 @dataclass
 class _Frame:
-    """A part of the work: which share of all it is, and where in it we are."""
+    """A part of the work: its range of the total, and the place reached within it."""
 
     name: str
     low: float
@@ -105,10 +106,10 @@ _setting: Progress = None
 
 
 class show_progress:  # noqa: N801 - called like a function
-    """Show how far long work has come, from now on or inside a ``with`` block.
+    """Show the progress of long computations, from now on or inside a ``with`` block.
 
     A terminal has a line with the stage, the fraction that is done and the time left. A notebook
-    has a bar. Both go away at the end. Work of less than a second shows nothing.
+    has a bar. Both are removed at the end. Work of less than a second shows nothing.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ class show_progress:  # noqa: N801 - called like a function
         _setting = progress
 
     def __enter__(self) -> show_progress:
-        """Go on as set."""
+        """Return the setting, which applies already."""
         return self
 
     def __exit__(
@@ -142,19 +143,19 @@ class show_progress:  # noqa: N801 - called like a function
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Set what was set before."""
+        """Restore the previous setting."""
         global _setting
         _setting = self._before
 
 
 def check_progress(progress: object) -> None:
-    """Raise InputError unless this says how to show progress."""
+    """Raise InputError unless ``progress`` is None, a boolean or a function."""
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise must_be("progress", "True, False, None or a function of a report", progress)
 
 
 def with_progress(work: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a function that names the parameter ``progress`` what that parameter says."""
+    """Make a decorator that shows progress as a function's parameter ``progress`` requests."""
 
     def wrapped(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
@@ -172,7 +173,7 @@ def with_progress(work: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 @contextmanager
 def watched(progress: Progress, work: str, *, at_once: bool = False) -> Iterator[None]:
-    """Show the progress of what is done inside; inside of watched work, change nothing."""
+    """Show the progress of the work inside the block; change nothing if a block is nested."""
     check_progress(progress)
     if _watch.get() is not None:
         yield
@@ -196,7 +197,7 @@ def watched(progress: Progress, work: str, *, at_once: bool = False) -> Iterator
 
 @contextmanager
 def stages(total: float, number: int = 0) -> Iterator[None]:
-    """Divide what is done inside into stages whose weights add up to ``total``."""
+    """Divide the work inside the block into stages whose weights add up to ``total``."""
     watch = _watch.get()
     if watch is None or watch.counting or total <= 0:
         yield
@@ -213,7 +214,7 @@ def stages(total: float, number: int = 0) -> Iterator[None]:
 
 @contextmanager
 def stage(name: str, weight: float = 1.0) -> Iterator[None]:
-    """Name what is done inside; among `stages` it has its share of the work."""
+    """Name the work inside the block; inside `stages`, count it with its weight."""
     watch = _watch.get()
     if watch is None or watch.counting:
         yield
@@ -238,9 +239,9 @@ def stage(name: str, weight: float = 1.0) -> Iterator[None]:
 
 @contextmanager
 def counted(total: int) -> Iterator[Callable[[], None] | None]:
-    """Give what to call, from any thread, after each of ``total`` equal parts; None if unwatched.
+    """Yield a function to call, from any thread, after each of ``total`` parts; None if unwatched.
 
-    Stages inside of the parts are not told: several of them may be under way at once.
+    Stages inside the parts are not reported, because several parts may run at once.
     """
     watch = _watch.get()
     if watch is None or watch.counting or total < 1:
@@ -260,7 +261,7 @@ def counted(total: int) -> Iterator[Callable[[], None] | None]:
 
 
 def told(items: Sequence[T]) -> Iterator[T]:
-    """Yield items, each of which is an equal part of the work under way."""
+    """Yield items, and count each as an equal part of the current work."""
     with counted(len(items)) as tick:
         for item in items:
             yield item
@@ -269,7 +270,7 @@ def told(items: Sequence[T]) -> Iterator[T]:
 
 
 def _clock(seconds: float) -> str:
-    """Return a time in words.
+    """Return a duration in words.
 
     >>> _clock(3.4), _clock(75), _clock(4000)
     ('3 s', '1 min 15 s', '1 h 6 min')

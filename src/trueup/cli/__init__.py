@@ -1,4 +1,4 @@
-"""The command line: each command a short function on the public API; `trueup --help` lists them."""
+"""The command line: each command is a short function on the public API (see `trueup --help`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command `trueup` with the arguments of this process, and leave with its exit code."""
+    """Run the command `trueup` with the arguments of this process, and exit with its exit code."""
     from trueup.cli.process import clean_up_when_ended, ended_by, occupy_closed_streams
 
     occupy_closed_streams()

@@ -1,4 +1,4 @@
-"""Conditions for pipelines: `--fail-if 'ece_debiased > 0.02'` ends with 1 if it holds."""
+"""Conditions for pipelines: `--fail-if 'ece_debiased > 0.02'` exits with code 1 if it holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORM = re.compile(r"\s*([A-Za-z][\w.]*)\s*(<=|>=|<|>)\s*(\S+)\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """A number by its name, compared with a limit."""
+    """A comparison of a named number with a limit."""
 
     name: str
     sign: str
@@ -30,7 +30,7 @@ class Condition:
 
     @classmethod
     def of(cls, text: str) -> Condition:
-        """Read a condition.
+        """Parse a condition.
 
         >>> Condition.of("ece_debiased.low > 0.02")
         Condition(name='ece_debiased.low', sign='>', limit=0.02)
@@ -43,7 +43,7 @@ class Condition:
         return cls(found[1], found[2], limit)
 
     def check(self, names: Collection[str]) -> None:
-        """Raise an error unless a name exists."""
+        """Raise InputError unless the name of the condition is in ``names``."""
         if self.name in names:
             return
         near = difflib.get_close_matches(self.name, names, n=1)
@@ -52,7 +52,7 @@ class Condition:
         raise InputError("--fail-if", f"has no number {self.name!r} to compare", hint=hint)
 
     def holds(self, values: Mapping[str, float | None]) -> bool:
-        """Return whether it holds; raise InputError if the number could not be computed."""
+        """Return whether the condition holds; raise InputError if its number is missing or NaN."""
         self.check(values)
         value = values[self.name]
         if value is None or math.isnan(value):
@@ -61,7 +61,7 @@ class Condition:
         return bool(OPERATORS[self.sign](value, self.limit))
 
     def __str__(self) -> str:
-        """Return the condition as one would type it."""
+        """Return the condition as a user would type it."""
         return f"{self.name} {self.sign} {self.limit:g}"
 
 

@@ -1,4 +1,4 @@
-"""Which file, which columns: the options that all commands on data share."""
+"""The options for files and columns that all commands on data share."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ OPTIONS = {
 
 
 def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the options of its input; it gets them as the mapping ``columns``."""
+    """Add the options for columns to a command, which receives them as the mapping ``columns``."""
     names = [name for name in OPTIONS if name not in left_out]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +120,7 @@ def data_options(*left_out: str) -> Callable[[Callable[..., Any]], Callable[...,
 
 
 def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the argument FILE..., one or several; it gets them as ``file``."""
+    """Add the argument FILE... (one or more files) to a command, which receives it as ``file``."""
 
     def one_or_several(_: object, __: object, given: tuple[str, ...]) -> Files:
         return given[0] if len(given) == 1 else list(given)
@@ -149,7 +149,7 @@ def metric_named(name: str) -> Any:
 
 
 def check_output(path: str | None, *inputs: Files | None, option: str = "--output") -> None:
-    """Raise an error before the work if a file cannot be written, or is also an input."""
+    """Raise an error before the work starts if a file cannot be written or is also an input."""
     if path is None or path == "-":
         return
     with called({"path": option}):
@@ -179,7 +179,7 @@ def _same_file(one: str, other: str) -> bool:
 
 
 def _each(inputs: Iterable[Files | None]) -> Iterator[str]:
-    """Iterate over all files that are read, those of folders and patterns as well."""
+    """Iterate over all input files, including those of folders and patterns."""
     from trueup.io.several_files import files_of
 
     for given in inputs:
@@ -196,7 +196,7 @@ def read(path: Files, columns: dict[str, Any]) -> Forecasts:
 
 
 def read_found(path: Files, columns: dict[str, Any]) -> Found:
-    """Read as `read` does, and return the names of the columns with the data."""
+    """Read predictions and labels as `read` does, and also return the names of their columns."""
     from trueup.io import read_forecasts
 
     with working(f"reading {shown_files(path)}"):
@@ -207,7 +207,7 @@ def read_found(path: Files, columns: dict[str, Any]) -> Found:
 
 @contextmanager
 def about_data_of(path: Files) -> Iterator[None]:
-    """Name the file in errors about the arguments of a function, which are no options here."""
+    """Name the file, instead of a function's argument, in errors about probabilities or labels."""
     try:
         yield
     except InputError as error:
@@ -219,22 +219,22 @@ def about_data_of(path: Files) -> Iterator[None]:
 
 
 def shown_files(path: Files) -> str:
-    """Return what messages call one file or several."""
+    """Return the name that messages use for one file or several."""
     return path if isinstance(path, str) else f"{len(path)} files"
 
 
 def shown_name(path: Files) -> str | None:
-    """Return the name of a file or folder for a figure; None if there is none, or several."""
+    """Return the name of a file or folder for a figure; None for standard input or many files."""
     return Path(path).name if isinstance(path, str) and path != "-" else None
 
 
 def typed_files(path: Files) -> str:
-    """Return files as one types them."""
+    """Return file names as a user types them in a shell."""
     return " ".join(map(shell_word, [path] if isinstance(path, str) else path))
 
 
 def like(stem: str, path: Files) -> str:
-    """Return a file name with the same format, for an example command.
+    """Return a file name with the format of ``path``, for an example command.
 
     >>> like("new", "p.parquet"), like("new", ["a/b.csv", "c.csv"]), like("new", "-")
     ('new.parquet', 'new.csv', 'new.csv')
@@ -253,6 +253,6 @@ def like(stem: str, path: Files) -> str:
 
 
 def as_typed(columns: dict[str, Any], *only: str) -> str:
-    """Return the options for columns as one types them; only those in ``only``, if any."""
+    """Return the options for columns as a user types them, or only those named in ``only``."""
     given = {name: value for name, value in columns.items() if value and name in (only or columns)}
     return "".join(f" {typed_option(name, value)}" for name, value in given.items())

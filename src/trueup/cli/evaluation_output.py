@@ -1,4 +1,4 @@
-"""An evaluation for people: the verdict, the answers, the tables, and what to do next."""
+"""An evaluation as readable text: verdict, short answers, tables and suggested next commands."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def show(screen: Screen, found: Evaluation, file: Files, columns: dict[str, Any]
 
 
 def next_commands(found: Evaluation, file: Files, columns: dict[str, Any]) -> list[str]:
-    """Commands to copy: they read the same columns of the same file.
+    """Return commands to copy, with the options for columns that the user passed.
 
-    A recalibrator is fitted to held-out rows: those that were just tested would flatter it.
+    The recalibrator is fitted to held-out rows: on the rows just tested, it would look too good.
     """
     name, held_out = typed_files(file), like(HELD_OUT, file)
     plain = {option: value for option, value in columns.items() if option not in NOT_FITTED}
@@ -99,7 +99,7 @@ def _about(found: Evaluation) -> str:
 
 
 def _method(found: Evaluation) -> str | None:
-    """Return what to type for the recommended recalibrator, or None if none is recommended."""
+    """Return the --method name of the recommended recalibrator, or None if none is recommended."""
     if found.recalibration is None or not found.answers["expected_gain"]:
         return None
     return next((m for m, kind in METHODS.items() if kind == found.recalibration.recommended), None)
@@ -113,7 +113,7 @@ def _show_rows(screen: Screen, title: str, table: Rows, note: str = "") -> None:
 
 
 def _show_groups(screen: Screen, found: Evaluation) -> None:
-    """Write the groups in their order; of very many, the worst."""
+    """Write the table of all groups, or of the worst if there are too many."""
     assert found.groups is not None
     many, rows = len(found.groups.table), group_table_rows(found)
     shown = len(rows[1])
@@ -125,7 +125,7 @@ def _show_groups(screen: Screen, found: Evaluation) -> None:
 
 
 def _show_classes(screen: Screen, columns: ResultTable) -> None:
-    """Write the worst few classes."""
+    """Write the table of the classes with the largest errors."""
     errors = np.nan_to_num(columns["error"].astype(float), nan=-1.0)
     worst = np.argsort(-errors, kind="stable")[:FEW]
     few = {name: columns[name][worst].tolist() for name in columns}

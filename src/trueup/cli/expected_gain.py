@@ -1,4 +1,4 @@
-"""What a recalibrator gains on rows that it was not fitted on."""
+"""The gain from a recalibrator on rows that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class Gain:
-    """Scores and debiased calibration error before and after, of predictions out of fold.
+    """Scores and debiased calibration error before and after recalibration, out of fold.
 
     ``lowered`` is the decrease of the log loss, and ``lowered_se`` its standard error.
     """
@@ -60,17 +60,17 @@ class Gain:
 
 
 def _known_error(found: Interval) -> str:
-    """Return an estimate; one of 0 is only known to be below the end of its interval."""
+    """Return an estimate as text; an estimate of 0 as an upper limit, the end of its interval."""
     if found.estimate == 0:
         return f"below {found.high:.4f} ({percent(found.confidence_level)} confidence)"
     return f"{found.estimate:.4f}"
 
 
 def cross_fitted(recalibrator: Recalibrator, forecasts: Forecasts, seed: int = 0) -> Gain | None:
-    """Fit copies on all folds but one and judge them on that one; None where rows are too few.
+    """Fit copies on all folds except one and score each on that fold; None if rows are too few.
 
-    Groups, features and weights of the forecasts go with their rows. Folds are those by which
-    `AutoCalibration` chooses.
+    Groups, features and weights of the forecasts stay with their rows. The folds are those that
+    `AutoCalibration` uses to choose.
     """
     folds = stratified_folds(forecasts.labels.astype(np.int64), FOLDS, seed_of(seed))
     if not folds:
@@ -104,7 +104,7 @@ def _losses(forecasts: Forecasts) -> Any:
 
 
 def _mean(values: Any, weights: Any) -> tuple[float, float]:
-    """Weighted mean and its standard error."""
+    """Return a weighted mean and its standard error."""
     n = len(values)
     share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     mean = float(share @ values)

@@ -31,7 +31,7 @@ MISSING_SIGN = re.compile(r"Glyph (\d+) .*missing from")
 
 
 def check_figure_file(path: str, *inputs: Files, option: str = "--output") -> None:
-    """Raise an error before the work if no figure can be written to ``path``."""
+    """Raise an error before the work starts if no figure can be written to ``path``."""
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in FORMATS:
         raise InputError(None, "the output file must end in .png, .svg or .pdf", path)
@@ -42,7 +42,7 @@ def check_figure_file(path: str, *inputs: Files, option: str = "--output") -> No
 
 
 def size_of(text: str | None) -> tuple[float, float] | None:
-    """Return the width and height that were typed as 3.3x2.6; None if nothing was typed."""
+    """Return the width and height from a text such as 3.3x2.6; None for None."""
     if text is None:
         return None
     width, _, height = text.lower().replace(",", "x").partition("x")
@@ -54,7 +54,7 @@ def size_of(text: str | None) -> tuple[float, float] | None:
 
 
 def zoom_of(text: str | None) -> Any:
-    """Return the zoom that was typed: auto, none, or limits such as 0,0.2."""
+    """Return the zoom from a text: auto, none, or limits such as 0,0.2."""
     if text in (None, "auto", "none"):
         return text
     low, _, high = str(text).partition(",")
@@ -81,7 +81,7 @@ def save_figure(figure: Figure, path: str, dpi: int = RESOLUTION) -> None:
 
 @contextmanager
 def _missing_signs_told() -> Iterator[None]:
-    """Say in one sentence which signs of names the font lacks; let other warnings pass."""
+    """Report the characters that the font lacks in one sentence; pass other warnings on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -15,7 +15,7 @@ __all__ = ["is_table", "refuse_without_groups", "write_groups"]
 
 
 def is_table(path: str) -> bool:
-    """Return whether a file gets the table of groups: by suffix, such as .csv but not .json.
+    """Return whether the suffix of an output file asks for the table of groups (.csv, not .json).
 
     >>> is_table("p.json"), is_table("groups.csv"), is_table("groups.csv.gz"), is_table("out")
     (False, True, True, False)
@@ -37,7 +37,7 @@ def refuse_without_groups(path: str, forecasts: Forecasts) -> None:
 
 
 def write_groups(path: str, found: Evaluation) -> None:
-    """Write one row per group: its names, rows, mean prediction, rate, gap, ECE and p-values."""
+    """Write one row per group: its names, size, mean prediction, rate, gap, ECE and p-values."""
     import numpy as np
 
     from trueup.io import write_table

@@ -1,4 +1,4 @@
-"""Errors of the library for the command line: options in place of arguments."""
+"""The library's errors worded for the command line: options in place of arguments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def typed(error: InputError, options: Collection[str]) -> str:
 
 
 def typed_option(name: str, value: object = None) -> str:
-    """Return the option for an argument, followed by the value, as one types them.
+    """Return the option for an argument, followed by its value, as a user types them.
 
     >>> typed_option("probs", "p_*"), typed_option("classes", ["no", "yes"])
     ("--probs 'p_*'", '--classes no,yes')
@@ -57,7 +57,7 @@ def typed_option(name: str, value: object = None) -> str:
 
 
 def shell_word(text: str) -> str:
-    r"""Return a text as one types it in a shell; control characters by their escapes.
+    r"""Return a text as a user types it in a shell, with escapes for control characters.
 
     >>> print(shell_word("p.csv"), shell_word("my file.csv"), shell_word("\x1b[31m's.csv"))
     p.csv 'my file.csv' $'\x1b[31m\'s.csv'

@@ -16,7 +16,7 @@ received: list[int] = []
 
 
 def occupy_closed_streams() -> None:
-    """Reopen streams that `>&-` closed, or the next file would get their number and output."""
+    """Reopen streams that `>&-` closed, so that no file gets their number and their output."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -26,7 +26,7 @@ def occupy_closed_streams() -> None:
 
 
 def clean_up_when_ended() -> None:
-    """Have SIGTERM and SIGHUP end the program as an error does, which removes temporary files."""
+    """Make SIGTERM and SIGHUP end the program like an error, which removes temporary files."""
     for name in ENDING:
         number = getattr(signal, name, None)
         # What ignores a signal, as nohup does, goes on ignoring it.
@@ -35,9 +35,9 @@ def clean_up_when_ended() -> None:
 
 
 def ended_by() -> int | None:
-    """Return the exit code of a signal that was received, or None.
+    """Return the exit code for the signal that was received, or None if there was none.
 
-    Libraries turn the exception that a signal raises inside them into one of their own.
+    The exception alone is not enough: a library may turn it into one of its own.
     """
     return 128 + received[0] if received else None
 

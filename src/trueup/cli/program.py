@@ -1,7 +1,7 @@
 """The program: its commands, errors and exit codes.
 
-Commands are loaded when they are called or listed, and none of them loads NumPy before it has work
-to do, so that `--help` and `--version` respond at once.
+Commands are loaded when they are called or listed, and no command loads NumPy before it starts
+its work, so `--help` and `--version` respond at once.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ Exit codes:
 
 
 class Program(click.Group):
-    """A group of commands that ends with one sentence and the right exit code."""
+    """A group of commands that reports an error in one sentence and sets the exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, in the order of the help."""
+        """Return the names of the commands, in the order in which the help lists them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -86,7 +86,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; if a file stands in its place, suggest `trueup evaluate`."""
+        """Find a command; if a file name stands in its place, suggest `trueup evaluate`."""
         if args and args[0] not in COMMANDS and os.path.isfile(args[0]):
             ctx.fail(
                 f"{args[0]!r} is a file, not a command. Did you mean: trueup evaluate {args[0]}"
@@ -101,7 +101,7 @@ class Program(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
-        """Run, and leave the process; with ``standalone_mode=False`` return, as click does."""
+        """Run a command and exit the process; with ``standalone_mode=False``, return like click."""
         extra["prog_name"] = "trueup"
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
@@ -110,7 +110,7 @@ class Program(click.Group):
         sys.exit(ended_by() or (code if _all_was_written() else code or BAD_INPUT))
 
     def _ended(self, work: Callable[[], Any]) -> int:
-        """Do the work; return the exit code."""
+        """Call ``work`` and report its errors; return the exit code."""
         try:
             return int(work() or OK)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -156,7 +156,7 @@ class Program(click.Group):
             raise click.ClickException(told or "The data do not fit into memory.") from error
 
     def _options(self, ctx: click.Context) -> list[str]:
-        """Options of the command that was called."""
+        """Return the options of the command that was called."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         return [] if command is None else [name for each in command.params for name in each.opts]
 
@@ -169,7 +169,7 @@ def say(text: str) -> None:
 
 
 def _unknown_option(error: click.NoSuchOption) -> str:
-    """Return which option does not exist and, if one is like it, which was meant."""
+    """Return the message about an unknown option, with a similar option if there is one."""
     known = [] if error.ctx is None else [o for p in error.ctx.command.params for o in p.opts]
     name = error.option_name
     meant = [each for each in known if each.startswith(name)]
@@ -179,13 +179,13 @@ def _unknown_option(error: click.NoSuchOption) -> str:
 
 
 def _sentence(text: str) -> str:
-    """One line that ends as sentences do."""
+    """Return a text as one line with closing punctuation."""
     line = " ".join(text.split())
     return line if line.endswith((".", "?", "!")) else f"{line}."
 
 
 def _about_file(error: OSError) -> str:
-    """Return the system's message about a file, or the text of an error without one."""
+    """Return the system's message about a file, or the text of the error if there is none."""
     if error.strerror is None:
         return str(error)
     name = None if error.filename is None else os.fspath(error.filename)
@@ -195,7 +195,7 @@ def _about_file(error: OSError) -> str:
 
 
 def _all_was_written() -> bool:
-    """Return whether both streams are flushed; output that cannot be written is discarded."""
+    """Flush both streams and return whether all output was written; discard what cannot be."""
     whole = True
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -213,13 +213,13 @@ def _let_go(stream: Any) -> None:
 
 
 def _leave_quietly() -> NoReturn:
-    """End without a message, because the program that read our output has ended."""
+    """Exit without a message, because the program that reads the output has ended."""
     _let_go(sys.stdout)
     raise click.exceptions.Exit(BROKEN_PIPE)
 
 
 class Command(click.Command):
-    """A command whose help shows how it is used, line by line as one types it."""
+    """A command whose help ends with examples, one per line."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -233,7 +233,7 @@ class Command(click.Command):
 
 
 def command(short: str, *examples: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a command of a function whose docstring is the help; ``short`` is for the list."""
+    """Turn a function into a command; its docstring is the help, ``short`` its line in the list."""
     return click.command(cls=Command, short_help=short, examples=examples)
 
 

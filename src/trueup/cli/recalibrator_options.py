@@ -1,4 +1,4 @@
-"""Recalibrators by the names of the command line: `--method temperature --param n_bins=20`."""
+"""Recalibrators from options of the command line: `--method histogram --param n_bins=20`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SET = ("logits", "normalize", "classes")  # by options of their own
 
 
 def make(method: str, texts: Sequence[str]) -> Recalibrator:
-    """Make a recalibrator with the parameters that ``texts`` such as "n_bins=20" set."""
+    """Make a recalibrator with parameters from ``texts`` such as "n_bins=20"."""
     from trueup import recalibrate
 
     made: Recalibrator = getattr(recalibrate, METHODS[method])()
@@ -48,7 +48,7 @@ def make(method: str, texts: Sequence[str]) -> Recalibrator:
 
 
 def load_calibrator(path: str) -> Recalibrator:
-    """Read what `trueup fit` wrote."""
+    """Load a recalibrator that `trueup fit` saved."""
     from trueup.recalibrate import load_recalibrator
 
     with called({"path": "CALIBRATOR"}):
@@ -64,7 +64,7 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """A number, true, false or null as in JSON; any other text as it stands."""
+    """Return a number, true, false or null read as JSON; return any other text unchanged."""
     try:
         return json.loads(text)
     except ValueError:

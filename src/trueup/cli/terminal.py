@@ -1,4 +1,4 @@
-"""Answers for people on standard output: rich on a terminal, plain text everywhere else."""
+"""Readable results on standard output: styled on a terminal, plain text everywhere else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SMALLEST_SHOWN = 5e-4  # in four decimals, less would look like 0
 
 
 class Screen:
-    """What commands write their answers with, each part below the one before."""
+    """Writer of the results of a command, with a blank line between parts."""
 
     def __init__(self) -> None:
         self._terminal = is_terminal(sys.stdout)
@@ -46,7 +46,7 @@ class Screen:
         self._width = min(columns, WIDEST) if self._terminal else PLAIN_WIDTH
 
     def paragraph(self, text: str, *, strong: bool = False) -> None:
-        """Write sentences, wrapped."""
+        """Write sentences, wrapped to the width of the screen."""
         self._space()
         for part in text.splitlines():
             self._write(textwrap.fill(part, self._width, break_on_hyphens=False), strong)
@@ -66,7 +66,7 @@ class Screen:
             click.echo(self._styled(f"{label:<{indent}}", "bold") + shown[indent:])
 
     def table(self, title: str, columns: Mapping[str, Sequence[Any]], note: str = "") -> None:
-        """Write a table under its title: texts to the left, numbers to the right."""
+        """Write a table under its title, with texts left-aligned and numbers right-aligned."""
         rows = list(zip(*columns.values(), strict=True))
         if not rows:
             return
@@ -131,7 +131,7 @@ def _looks_numeric(cell: object) -> bool:
 
 
 def number(value: float | None) -> str:
-    """Return a number to four decimals; a small one as a power of ten, a missing one as a dash.
+    """Return a number with four decimals, in scientific notation if small, a dash if missing.
 
     >>> number(-0.12345), number(0.00001234), number(None), number(0)
     ('−0.1235', '1.2e-05', '–', '0.0000')
@@ -151,7 +151,7 @@ def estimated(found: Interval) -> str:
 
 
 def span(low: float | None, high: float | None) -> str:
-    """Return an interval.
+    """Return an interval as text, or a dash if it is missing.
 
     >>> span(0.07, 0.14), span(None, None)
     ('[0.0700, 0.1400]', '–')
@@ -160,7 +160,7 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def pvalue(value: float | None) -> str:
-    """Return a p-value to two digits.
+    """Return a p-value with two significant digits.
 
     >>> pvalue(0.001), pvalue(0.3456), pvalue(3.4e-12), pvalue(2.2e-308), pvalue(None)
     ('0.001', '0.35', '3.4e-12', '< 1e-300', '–')
@@ -173,7 +173,7 @@ def pvalue(value: float | None) -> str:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Write JSON to standard output that every reader can read: NaN and infinity are null."""
+    """Write strict JSON to standard output: NaN and infinity become null."""
     from trueup.codec import plain
 
     click.echo(json.dumps(plain(content), indent=2, allow_nan=False))
@@ -181,7 +181,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal how far work has come; elsewhere show nothing."""
+    """Show progress on a terminal; elsewhere show nothing."""
     from trueup.calls.display import on_terminal
     from trueup.calls.progress import watched
 
@@ -190,10 +190,10 @@ def working(what: str) -> Iterator[None]:
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether people watch a stream; it is None where the process was started without it."""
+    """Return whether a stream is a capable terminal; a stream that the process lacks is None."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def safe(text: str) -> str:
-    """Return a text without what could take over a terminal; only its line ends are kept."""
+    """Return a text without control characters other than line ends, for safety on a terminal."""
     return printable(text, keep="\n")

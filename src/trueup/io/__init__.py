@@ -1,4 +1,4 @@
-"""Files in and out: predictions and labels from tables of any usual format, and tables back."""
+"""Input and output: read predictions and labels from tables in common formats; write tables."""
 
 from trueup.io.column_choice import Chosen, choose
 from trueup.io.opening import open_table

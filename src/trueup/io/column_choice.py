@@ -1,4 +1,4 @@
-"""Which columns hold the predictions, the labels and the rest: as asked, or guessed and said."""
+"""The choice of columns for predictions, labels and the rest: as requested, or inferred."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def choose(
     prediction : str, optional
         Column of predicted classes.
     logits : bool, default False
-        Whether predictions are logits, which are looked for under such names.
+        Whether predictions are logits; their columns are then inferred from names for logits.
     need_labels : bool, default True
         Whether labels are required; if not, none are inferred.
     table : Table, optional
@@ -158,7 +158,7 @@ def choose(
 
 
 def _label(labels: str | Sequence[str], names: tuple[str, ...], shown: str) -> str:
-    """Return the only column of labels; raise an error for several, such as one-hot labels."""
+    """Return the only label column; raise an error if there are several, such as one-hot labels."""
     picked = pick("labels", labels, names, shown)
     if len(picked) > 1:
         hint = "if labels are one-hot, write the number or name of the class into one column"
@@ -169,7 +169,7 @@ def _label(labels: str | Sequence[str], names: tuple[str, ...], shown: str) -> s
 
 @dataclass(frozen=True)
 class _Guess:
-    """Choose predictions and labels among the remaining columns."""
+    """Inference of predictions and labels from the columns that no option names."""
 
     shown: str
     names: tuple[str, ...]
@@ -179,7 +179,7 @@ class _Guess:
     def complete(
         self, probs: tuple[str, ...], label: str | None, need_labels: bool
     ) -> tuple[tuple[str, ...], str | None]:
-        """Add what was not given."""
+        """Return the given columns, with predictions and labels inferred if they are missing."""
         if probs and (label is not None or not need_labels):
             return probs, label
         if not probs and label is None and need_labels:
@@ -194,7 +194,7 @@ class _Guess:
         return probs or self._probs([name for name in here if name != label], label), label
 
     def _stem(self, probs: tuple[str, ...], label: str | None, need_labels: bool) -> str:
-        """The model whose columns to take, where names are such as ``resnet__p``."""
+        """Return the model whose columns to use, if names contain one, as in ``resnet__p``."""
         given = [*probs, *([label] if label is not None else [])]
         if given:
             return column_guesses.parted(given[0])[0]
@@ -254,7 +254,7 @@ class _Guess:
         raise refusal(self.shown, told, hint=hint)
 
     def _about_indicators(self, names: list[str]) -> Text:
-        """What to do with labels that have a column for each class; nothing if there are none."""
+        """Return a hint for labels with one column per class; empty if there are none."""
         if self.table is None:
             return ""
         found = column_guesses.indicators(names, self.table)
@@ -271,7 +271,7 @@ class _Guess:
         )
 
     def _outcomes(self, names: list[str]) -> list[str]:
-        """Columns of 0 and 1 that may be the labels, where one column must be the predictions."""
+        """Return columns of 0 and 1 that may be labels, if the predictions are in one column."""
         if self.table is None or self.logits:
             return []
         sets = self._sets(names)
@@ -281,7 +281,7 @@ class _Guess:
         return column_guesses.outcomes([x for x in names if x not in likely], self.table)
 
     def _sets(self, names: list[str]) -> list[tuple[str, ...]]:
-        """Sets of columns that may be the predictions, without columns of text."""
+        """Return sets of columns that may be the predictions, without columns of text."""
         sets = column_guesses.prob_sets(names, self.logits)
         if self.table is None:
             return sets
@@ -351,7 +351,7 @@ class _Guess:
     def _candidate(
         self, names: list[str], sample: dict[str, NDArray[Any]], likely: list[str]
     ) -> tuple[str, ...]:
-        """Return columns of the file that may hold predictions: numbers, if there are any."""
+        """Return columns that may hold predictions; columns of numbers if there are any."""
         if likely:
             return (likely[0],)
         decimals = column_guesses.blocks(sample)
@@ -363,7 +363,7 @@ class _Guess:
 
 
 def _example(columns: Sequence[str]) -> Argument:
-    """Write columns as an option that chooses them: all of a few, else the first two."""
+    """Return an option that chooses these columns: it names all of up to three, else two."""
     few = ",".join(columns) if len(columns) <= 3 else f"{columns[0]},{columns[1]},…"
     return Argument("probs", few)
 

@@ -1,4 +1,4 @@
-"""Columns that were not named: inferred from their names or, failing that, from their values."""
+"""Inference of columns that were not specified, from their names or else from their values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LAST_NUMBER = re.compile(r"\d+$")
 
 
 def plain(name: str) -> str:
-    """A name as it is compared: lower case, with underscores.
+    """Return a name in the form used for comparisons: lower case, with underscores.
 
     >>> plain(" .Pred Class")
     'pred_class'
@@ -71,21 +71,21 @@ def plain(name: str) -> str:
 
 
 def parted(name: str) -> tuple[str, str]:
-    """The model and the role in a name such as ``resnet__p``; no model in other names."""
+    """Return the model and the role in a name such as ``resnet__p``; other names have no model."""
     stem, found, role = name.rpartition(STEM)
     known = LABELS | PROBS | LOGITS | PREDICTIONS
     return (stem, role) if found and plain(role) in known else ("", name)
 
 
 def named(names: Sequence[str], roles: frozenset[str]) -> list[str]:
-    """Columns whose name, without its model, is one of these."""
+    """Return the columns whose name, without its model, is one of ``roles``."""
     return [name for name in names if plain(parted(name)[1]) in roles]
 
 
 def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
-    """Return sets of columns that may be predictions: those of several columns, else single ones.
+    """Return sets of columns that may be predictions; single columns only if no set has several.
 
-    A set with one column per class holds all that a single confidence next to it does.
+    A set with one column per class makes a single column of confidences next to it redundant.
     """
     taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
     free = [name for name in names if plain(parted(name)[1]) not in taken]
@@ -103,7 +103,7 @@ def prob_sets(names: Sequence[str], logits: bool) -> list[tuple[str, ...]]:
 
 
 def _prefix(name: str, logits: bool) -> str | None:
-    """Return the prefix of a column of one class, if its name has one."""
+    """Return the prefix in the name of a column for one class, or None if there is none."""
     if name.isdecimal():
         return "" if not logits else None
     named_class, numbered = (LOGITS_BEFORE, "") if logits else (BEFORE_NAMES, BEFORE_NUMBERS)
@@ -118,7 +118,7 @@ def _prefix(name: str, logits: bool) -> str | None:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """The words of a name, in lower case.
+    """Return the words of a name, in lower case.
 
     >>> sorted(words_of("stated_confidence")), sorted(words_of("Died.30d"))
     (['confidence', 'stated'], ['30d', 'died'])
@@ -127,7 +127,7 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def called_scores(names: Sequence[str], table: Table) -> list[str]:
-    """Columns with a word for probabilities in their name and such values: stated_confidence."""
+    """Return columns, such as stated_confidence, whose name and values suggest probabilities."""
     taken = LABELS | PREDICTIONS | BESIDE | NO_PROBS
     free = [name for name in names if plain(parted(name)[1]) not in taken]
     called = [name for name in free if words_of(name) & SCORE_WORDS]
@@ -136,9 +136,10 @@ def called_scores(names: Sequence[str], table: Table) -> list[str]:
 
 
 def outcomes(names: Sequence[str], table: Table) -> list[str]:
-    """Columns of 0 and 1 that may be the labels of one column of predictions: died_30d.
+    """Return columns of 0 and 1, such as died_30d, that may label one column of predictions.
 
-    Those with a word for outcomes in their name, or else the only column of two values there is.
+    These are the columns with a word for outcomes in their name. If there are none, it is the only
+    column with two values.
     """
     free = [name for name in names if not words_of(name) & NO_OUTCOMES]
     sample = table.sample(names)
@@ -152,7 +153,7 @@ def outcomes(names: Sequence[str], table: Table) -> list[str]:
 
 
 def indicators(names: Sequence[str], table: Table) -> list[str]:
-    """Columns of 0 and 1 that are called labels of a class each, such as y_0, y_1 and y_2."""
+    """Return columns of 0 and 1 named as labels of one class each, such as y_0, y_1 and y_2."""
     called = [name for name in names if _of_one_class(name)]
     sample = table.sample(called) if len(called) > 1 else {}
     found = [name for name in called if name in sample and _kind(sample[name]) == "zeros and ones"]
@@ -165,7 +166,7 @@ def _of_one_class(name: str) -> bool:
 
 
 def one_each(names: Sequence[str], table: Table) -> bool:
-    """Whether exactly one of these columns is 1 in every row that is looked at."""
+    """Return whether exactly one of these columns is 1 in every sampled row."""
     return bool(np.all(np.sum(list(table.sample(names).values()), axis=0) == 1))
 
 
@@ -176,7 +177,7 @@ def _is_two_valued(column: NDArray[Any]) -> bool:
 
 
 def two_columns(sample: dict[str, NDArray[Any]]) -> tuple[str, str] | None:
-    """(probabilities, labels) of a table of two columns, whatever they are called."""
+    """Return the columns (probabilities, labels) of a two-column table, whatever their names."""
     if len(sample) != 2:
         return None
     (one, a), (other, b) = sample.items()
@@ -187,7 +188,7 @@ def two_columns(sample: dict[str, NDArray[Any]]) -> tuple[str, str] | None:
 
 
 def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str, ...]:
-    """Columns called as the labels are, in the order of the file; none if a label has none."""
+    """Return the columns named after the labels, in file order; empty if a label lacks one."""
     if labels.dtype != object:
         return ()
     if not all(label is None or isinstance(label, str) for label in labels):
@@ -198,7 +199,7 @@ def columns_of_classes(names: Sequence[str], labels: NDArray[Any]) -> tuple[str,
 
 
 def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
-    """Columns that hold fractions between 0 and 1."""
+    """Iterate over the names of columns that hold fractions between 0 and 1."""
     for name, column in sample.items():
         if _kind(column) == "scores" or (
             column.ndim == 2 and column.shape[1] > 1 and _inside(column)
@@ -207,7 +208,7 @@ def with_scores(sample: dict[str, NDArray[Any]]) -> Iterator[str]:
 
 
 def blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
-    """Columns of decimal numbers: each matrix, and columns whose names differ in the last number.
+    """Return sets of decimal columns: a matrix, or columns whose names differ in the last number.
 
     >>> x = np.array([0.5, -2.0])
     >>> blocks({"out_0": x, "out_1": x, "z": np.array([[0.5, 2.0]]), "id": np.arange(2), "y": x})
@@ -223,12 +224,12 @@ def blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
 
 
 def logit_blocks(sample: dict[str, NDArray[Any]]) -> list[tuple[str, ...]]:
-    """Return the blocks of columns that are not all fractions, which would be probabilities."""
+    """Return the blocks of decimal columns with a value outside 0 to 1, unlike probabilities."""
     return [names for names in blocks(sample) if not all(_inside(sample[name]) for name in names)]
 
 
 def logits_and_label(sample: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], str] | None:
-    """(logits, labels) of a table with nothing else, whatever they are called."""
+    """Return (logits, labels) if the table has no other columns, whatever their names."""
     found = logit_blocks(sample)
     others = [name for name in sample if not found or name not in found[0]]
     if len(found) != 1 or len(others) != 1:
@@ -238,7 +239,7 @@ def logits_and_label(sample: dict[str, NDArray[Any]]) -> tuple[tuple[str, ...], 
 
 
 def _is_decimal(column: NDArray[Any]) -> bool:
-    """Whether a column is a matrix of floats, or floats that are not all whole numbers."""
+    """Return whether a column is a matrix of floats, or floats that are not all integers."""
     if column.dtype.kind != "f" or column.ndim == 2:
         return column.dtype.kind == "f" and column.shape[1] > 1
     present = column[np.isfinite(column)]
@@ -271,7 +272,7 @@ def _inside(column: NDArray[Any]) -> bool:
 
 
 def two_valued(labels: NDArray[Any]) -> bool:
-    """Whether labels are booleans, or numbers or texts of which there are two at most."""
+    """Return whether labels are booleans, 0 and 1, −1 and 1, or at most two texts."""
     if labels.dtype.kind == "b" or labels.ndim != 1:
         return True
     if labels.dtype.kind in "iuf":

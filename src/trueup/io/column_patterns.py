@@ -1,4 +1,4 @@
-"""Columns that are asked for: by name, by a list of names, or by a pattern such as ``p_*``."""
+"""The selection of columns by name, by a list of names, or by a pattern such as ``p_*``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BREAK = re.compile(r"[_.\-\s:/\[(=|]")  # what stands between a prefix and the n
 
 
 def pick(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> list[str]:
-    """Columns that the option asks for, in its order; those of a pattern as `ordered`."""
+    """Return the requested columns in the given order; `ordered` sorts those of a pattern."""
     if isinstance(asked, str) and asked in names:
         asked = [asked]
     parts = asked.split(",") if isinstance(asked, str) else list(asked)
@@ -35,7 +35,7 @@ def pick(option: str, asked: str | Sequence[str], names: Sequence[str], shown: s
 
 
 def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], shown: str) -> str:
-    """The one column that the option asks for."""
+    """Return the requested column; raise InputError if the option names several."""
     picked = pick(option, asked, names, shown)
     if len(picked) > 1:
         raise must_be(option, "one column", Verbatim(listed(picked))).replace(file=shown)
@@ -43,9 +43,9 @@ def pick_one(option: str, asked: str | Sequence[str], names: Sequence[str], show
 
 
 def ordered(names: Sequence[str]) -> list[str]:
-    """Columns of one set: by number where they differ in one (p_2 before p_10), else as they come.
+    """Return names sorted by their numbers (p_2 before p_10), or unchanged if not all have one.
 
-    Names that are words stay in the order of the file, which is what class numbers count.
+    Names with words stay in the order of the file, to which class numbers refer.
 
     >>> ordered(["p_10", "p_2", "p_1"]), ordered(["p_dog", "p_cat"])
     (['p_1', 'p_2', 'p_10'], ['p_dog', 'p_cat'])
@@ -57,7 +57,7 @@ def ordered(names: Sequence[str]) -> list[str]:
 
 
 def remainders(names: Sequence[str]) -> list[str]:
-    """What is left of names without the prefix and the suffix that all share, up to a break.
+    """Return names without the prefix and suffix that all share, cut at a break such as ``_``.
 
     >>> remainders(["p_cat", "p_car"]), remainders(["cat_prob", "dog_prob"]), remainders(["c1"])
     (['cat', 'car'], ['cat', 'dog'], ['c1'])
@@ -97,6 +97,6 @@ def _matches(option: str, part: str, names: Sequence[str], shown: str) -> list[s
 
 
 def twice(name: str, names: Sequence[str], shown: str) -> Exception:
-    """Build the error about a name that several columns have."""
+    """Build the error about a name that several columns share."""
     hint = "give its columns different names"
     return refusal(shown, f"has {list(names).count(name)} columns called {name!r}", hint=hint)

@@ -1,4 +1,4 @@
-"""What is wrong with a file, said in one sentence: the file, the column, the row, the value."""
+"""Errors in files, each one sentence with the file, the column, the row and the value."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ Result = TypeVar("Result")
 
 
 class Place(Protocol):
-    """Return the name of a file in messages."""
+    """A file as messages describe it."""
 
     @property
     def shown(self) -> str:
-        """What messages call the file."""
+        """Name of the file in messages."""
 
     @property
     def texts_are_numbers(self) -> bool:
-        """Whether the text 0.5 is how the file writes the number."""
+        """Whether the file stores numbers as text, such as 0.5 in a CSV file."""
 
     @property
     def percentages(self) -> set[str]:
-        """Columns that were read as percentages so far."""
+        """Columns that have been read as percentages so far."""
 
     def where(self, row: int) -> str:
-        """Say a row, counted from 0."""
+        """Return the name of a row, counted from 0, in messages."""
 
 
 def refusal(
     shown: str, problem: Text, got: object = Verbatim(), *, row: str | None = None, hint: Text = ""
 ) -> InputError:
-    """Build the error to raise about the file that messages call ``shown``.
+    """Build the error about the file that messages call ``shown``.
 
     >>> print(refusal("p.csv", "has no rows below its header", hint="was it cut short?"))
     p.csv: has no rows below its header. Hint: was it cut short?
@@ -55,7 +55,7 @@ def bad_column(
     row: int | None = None,
     hint: Text = "",
 ) -> InputError:
-    """Build the error to raise about a column of a file.
+    """Build the error about a column of a file.
 
     >>> class File:
     ...     shown = "p.csv"
@@ -67,7 +67,7 @@ def bad_column(
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """Name things in a row, the first few of many.
+    """Return names joined by commas, only the first few if there are many.
 
     >>> listed(["a", "b", "c"], most=2)
     'a, b, … (3 in all)'
@@ -77,7 +77,7 @@ def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 def spanned(names: Sequence[str]) -> str:
-    """Name the columns of a matrix: all of a few, the first and the last of many.
+    """Return the names of the columns of a matrix, only the first and last if there are many.
 
     >>> spanned([f"p_{k}" for k in range(10)])
     'p_0 … p_9'
@@ -88,13 +88,13 @@ def spanned(names: Sequence[str]) -> str:
 
 
 def told_by(problem: Exception) -> str:
-    """The first line of what another library says of a file."""
+    """Return the first line of another library's error message about a file."""
     lines = str(problem).splitlines() or [type(problem).__name__]
     return printable(lines[0]).rstrip(".")
 
 
 def names_its_file(function: Callable[Call, Result]) -> Callable[Call, Result]:
-    """Have a function say which file it was, where there is too little memory for it."""
+    """Make a function name the file in the error if there is too little memory to read it."""
 
     @wraps(function)
     def called(*args: Call.args, **kwargs: Call.kwargs) -> Result:

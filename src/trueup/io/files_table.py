@@ -15,7 +15,7 @@ from trueup.io.table import SAMPLED, Table
 
 FILE = "file"
 MOST_SAMPLED = 8
-"""Files whose first rows are looked at when columns are guessed."""
+"""Maximum number of files whose first rows are read to infer columns."""
 
 
 class FilesTable(Table):
@@ -24,7 +24,7 @@ class FilesTable(Table):
     Attributes
     ----------
     tables
-        The file of each part.
+        The open table of each file.
     file_column
         Name of the column that holds the name of each row's file.
     """
@@ -60,7 +60,7 @@ class FilesTable(Table):
                     raise refusal(other.shown, told, hint=hint)
 
     def sample(self, names: Sequence[str], limit: int = SAMPLED) -> dict[str, NDArray[Any]]:
-        """Return first rows of several of the files."""
+        """Return the first rows of several of the files."""
         step = -(-len(self.tables) // MOST_SAMPLED)
         tables = self.tables[::step]
         each = -(-limit // len(tables))
@@ -71,7 +71,7 @@ class FilesTable(Table):
     def gather(
         self, matrix: Sequence[str], others: Sequence[str]
     ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-        """Return the numbers of some columns and others of all files, each file read once."""
+        """Return columns of numbers and other columns of all files, reading each file once."""
         self._check([*matrix, *others])
         beside = [name for name in others if name != self.file_column]
         if self.file_column in matrix:
@@ -101,7 +101,7 @@ class FilesTable(Table):
         return np.concatenate(numbers), {name: gathered[name] for name in others}
 
     def _note_percentages(self, table: Table, names: Sequence[str]) -> None:
-        """Remember which columns hold percentages; refuse those that do in some files alone."""
+        """Record which columns hold percentages; raise InputError if only some files have them."""
         first = self.tables[0]
         for name in names:
             if (name in table.percentages) != (name in first.percentages):
@@ -110,7 +110,7 @@ class FilesTable(Table):
         self.percentages |= table.percentages
 
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Return the cells of some columns as they are written; all files must be text."""
+        """Return the cells of some columns, exactly as written; all files must be text files."""
         found: dict[str, list[str]] = {name: [] for name in names}
         for file, table in zip(self.files, self.tables, strict=True):
             wanted = self._of_parts(names, table)
@@ -122,7 +122,7 @@ class FilesTable(Table):
         return found
 
     def where(self, row: int) -> str:
-        """Say a row of a file, and which file."""
+        """Return the name of a row in messages, with its file."""
         row = row if self._kept is None else int(self._kept[row])
         ends = np.cumsum([table.n for table in self.tables]) if self._ends is None else self._ends
         at = int(np.searchsorted(ends, row, side="right"))
@@ -130,7 +130,7 @@ class FilesTable(Table):
         return f"{self.tables[at].where(row - start)} of {self.tables[at].shown}"
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
-        """Return columns whose first rows contain numbers in the files that are checked."""
+        """Return the columns whose first rows contain numbers in all files that are checked."""
         found = {name for name in names if name != self.file_column}
         for table in self.tables[:MOST_SAMPLED]:
             found = table.numeric_among([name for name in found if name in table.names])
@@ -155,7 +155,7 @@ class FilesTable(Table):
         return np.repeat(np.array(self.files, object), lengths)
 
     def _of_parts(self, names: Sequence[str], table: Table) -> list[str]:
-        """Return the columns to read from one file; refuse one that this file lacks."""
+        """Return the columns to read from one file; raise InputError if the file lacks one."""
         wanted = [name for name in names if name != self.file_column]
         missing = [name for name in wanted if name not in table.names]
         if missing:
@@ -174,7 +174,7 @@ class FilesTable(Table):
 
 
 def _kind(column: NDArray[Any]) -> str:
-    """Return what a column holds, in words; nothing if every value is missing."""
+    """Return a description of what a column holds, or "" if its values do not show it."""
     if column.dtype.kind == "f" and bool(np.isnan(column).all()):
         return ""
     if column.dtype == object:
@@ -191,7 +191,7 @@ def _width(values: NDArray[Any]) -> str:
 
 
 def _stacked(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Put the parts of a column below each other; a part without a value fits all others."""
+    """Concatenate the parts of a column; a part without values fits parts of any kind."""
     if any(part.dtype == object for part in parts):
         parts = [
             part if part.dtype == object or _kind(part) else np.full(len(part), None, object)

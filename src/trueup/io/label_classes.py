@@ -1,4 +1,4 @@
-"""Labels of a file as classes: words against the names of columns, yes and no."""
+"""Labels of a file as classes: texts matched to column names, or pairs such as yes and no."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NUMBERED = re.compile(r"^(?:p|prob|proba|probability|class|pred)(\d+)$")
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Labels with the names of their classes, and what is to be said about them."""
+    """Labels with the names of their classes, and a remark for the user."""
 
     labels: NDArray[Any]
     classes: tuple[Any, ...] | None = None
@@ -52,8 +52,8 @@ def outcomes_of(
 ) -> Outcomes:
     """Read the column ``name`` of labels for predictions in ``columns``.
 
-    ``n_classes`` is None where there is one probability a row. ``listed_in_order``: the caller
-    named the columns one by one, so that class numbers count them.
+    ``n_classes`` is None if there is one probability per row. ``listed_in_order`` tells whether
+    the caller named the columns one by one, so that class numbers refer to their order.
     """
     if labels.ndim != 1:
         return Outcomes(labels, None if classes is None else tuple(classes))
@@ -104,7 +104,7 @@ def _by_columns(
 def _numbers_beside_names(
     table: Place, name: str, columns: Sequence[str], rests: Sequence[str]
 ) -> InputError:
-    """Build the error about class numbers with named columns, whose order is unclear."""
+    """Build the error about class numbers if columns have names, so that their order is unclear."""
     order = ",".join(rests if len(rests) <= 4 else [*rests[:3], "…"])
     listing = ",".join(columns if len(columns) <= 4 else [*columns[:3], "…"])
     hint = (
@@ -119,7 +119,7 @@ def _numbers_beside_names(
 
 
 def _present(labels: NDArray[Any], ignore_label: object) -> set[Any]:
-    """The labels there are, without missing and ignored ones."""
+    """Return the distinct labels, without missing and ignored ones."""
     return {x for x in labels.tolist() if x is not None and x == x and x != ignore_label}
 
 
@@ -181,7 +181,7 @@ def _is_signs(labels: NDArray[Any]) -> bool:
 
 
 def _booleans(labels: NDArray[Any]) -> NDArray[Any]:
-    """Texts True and False, as programs write booleans, as booleans."""
+    """Return the texts True and False as booleans; return other labels unchanged."""
     if labels.dtype != object or len(labels) == 0:
         return labels
     known = {"true": True, "false": False}
@@ -192,7 +192,7 @@ def _booleans(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as_labels(classes: Sequence[Any], labels: NDArray[Any]) -> tuple[Any, ...]:
-    """Class names given as one text or a list, as numbers where the labels are numbers."""
+    """Return class names from one text or a list, as integers if the labels are numbers."""
     names = [name.strip() for name in classes.split(",")] if isinstance(classes, str) else classes
     try:
         names = tuple(names)
@@ -207,5 +207,5 @@ def _as_labels(classes: Sequence[Any], labels: NDArray[Any]) -> tuple[Any, ...]:
 
 
 def item(value: Any) -> Any:
-    """A value as Python has it, for messages."""
+    """Return a NumPy scalar as a plain Python value, for messages."""
     return value.item() if isinstance(value, np.generic) else value

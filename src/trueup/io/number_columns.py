@@ -1,4 +1,4 @@
-"""Numbers in columns of text or objects, and errors for values that are not numbers."""
+"""Conversion of columns of text or objects to numbers, and errors for other values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
 def missing_text(text: str | None) -> bool:
-    """Whether a text stands for a missing number."""
+    """Return whether a text stands for a missing number."""
     return text is None or text.strip().lower() in MISSING
 
 
 def number_in(text: str) -> float | None:
-    """The number a text is, or None; as Python reads it, but without 1_000."""
+    """Return the number that a text spells, or None; 1_000, which Python reads, is rejected."""
     try:
         return None if "_" in text else float(text)
     except ValueError:
@@ -35,13 +35,13 @@ def number_in(text: str) -> float | None:
 
 
 def from_texts(texts: NDArray[Any]) -> NDArray[Any]:
-    """Texts (None for missing) as numbers, NaN for missing, if all are; else as they are."""
+    """Return texts as numbers (NaN if missing) if all are numbers; else return them unchanged."""
     numbers = floats_in(texts)
     return texts if numbers is None else whole(numbers)
 
 
 def floats_in(texts: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Texts (None for missing) as floats, NaN for missing; None if one of them is no number."""
+    """Return texts as floats (NaN if missing), or None if one of them is not a number."""
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
         number = np.nan if missing_text(text) else number_in(text)
@@ -52,7 +52,7 @@ def floats_in(texts: NDArray[Any]) -> NDArray[np.float64] | None:
 
 
 def whole(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same as int64 where every number is whole and none missing; else as they are."""
+    """Return numbers as int64 if all are whole and none is missing; else unchanged."""
     if len(numbers) == 0 or numbers[0] != np.floor(numbers[0]):
         return numbers
     with np.errstate(invalid="ignore"):
@@ -62,7 +62,7 @@ def whole(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """An array whose masked entries are NaN, or None in what is not numbers."""
+    """Return an array with masked entries replaced by NaN, or by None if it is not numeric."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
     if not np.ma.getmaskarray(array).any():
@@ -77,7 +77,7 @@ def unmasked(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def unnested(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Rows that are lists of one length as a matrix; anything else as it is."""
+    """Return rows that are lists of equal length as a matrix; return other arrays unchanged."""
     if array.dtype != object:
         return array
     first = next((item for item in array if item is not None), None)
@@ -127,7 +127,7 @@ def _number(table: Place, name: str, row: int, item: Any) -> float:
 
 
 def holds_numbers(array: NDArray[Any]) -> bool:
-    """Whether the first present entry is a number, a percentage or a text that is a number."""
+    """Return whether the first non-missing entry is a number, a percentage or a numeric text."""
     if array.dtype.kind in "fiub":
         return True
     if array.dtype.kind not in "OU" or array.ndim != 1:
@@ -144,7 +144,7 @@ def _is_missing_text(item: object) -> bool:
 
 
 def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] | None:
-    """The percentages of a column of text as fractions; None if it holds none."""
+    """Return the percentages in a column of text as fractions, or None if it holds none."""
     if array.dtype.kind not in "OU" or array.ndim != 1:
         return None
     try:
@@ -161,10 +161,10 @@ def fractions_in(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any] |
 def fractions_by_name(
     table: Place, names: Sequence[str], values: NDArray[Any], guessed: bool
 ) -> NDArray[Any]:
-    """Divide by 100 the numbers of columns that are called percentages and exceed 1.
+    """Divide columns that are named as percentages by 100 if a number exceeds 1.
 
-    Where no number exceeds 1, a column that was only guessed is refused: risks may all be below
-    1%.
+    If no number exceeds 1, an inferred column raises InputError, because all risks may be
+    below 1%.
     """
     if not all(PERCENT_NAME.search(name) for name in names) or set(names) & table.percentages:
         return values
@@ -182,7 +182,7 @@ def fractions_by_name(
 
 
 def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers of a column, NaN where missing; raise InputError for other entries."""
+    """Return the numbers of a column, NaN if missing; raise InputError for other entries."""
     if array.dtype.kind in "fiub":
         return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.dtype.kind not in "OU" or array.ndim != 1:
@@ -206,7 +206,7 @@ def as_numbers(table: Place, name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def not_a_number(table: Place, name: str, row: int, item: object) -> Exception:
-    """Build the error about an entry that is no number."""
+    """Build the error about an entry that is not a number."""
     item = str(item) if isinstance(item, str) else item  # not as NumPy writes its texts
     return bad_column(table, name, "must hold numbers", item, row=row, hint=_advice(item))
 

@@ -1,4 +1,4 @@
-"""`open_table`: the named columns of a file or of several, whatever their format."""
+"""`open_table`: access to the named columns of one or several files of any supported format."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_table(path: Paths, format: str | None = None) -> Table:
     Raises
     ------
     InputError, OSError
-        With the file, the problem and what to do.
+        If a file cannot be read; the message names the file, the problem and what to do.
     CapabilityError
         If an Arrow file needs pyarrow, which is not installed.
 
@@ -73,7 +73,7 @@ def open_table(path: Paths, format: str | None = None) -> Table:
 
 
 def _shown(path: object, files: Sequence[Path]) -> str:
-    """Return what messages call several files."""
+    """Return the name that messages use for several files."""
     many = f"{len(files)} files"
     if isinstance(path, list | tuple) and len(path) == 1:
         path = path[0]

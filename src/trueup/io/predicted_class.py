@@ -1,4 +1,4 @@
-"""Confidences in a predicted class: the binary problem of whether it was right."""
+"""Confidences in a predicted class, evaluated by whether the class was right."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def with_prediction(
     beside: dict[str, NDArray[Any]],
     logits: bool,
 ) -> Chosen:
-    """Choose a column of predicted classes, if labels can only be classes."""
+    """Return the choice with a column of predicted classes added if labels can only be classes."""
     if chosen.prediction is not None or values.ndim == 2 or logits or chosen.labels is None:
         return chosen
     stem = column_guesses.parted(chosen.labels)[0]
@@ -56,7 +56,7 @@ def with_prediction(
 
 
 def refuse_classes(table: Table, chosen: Chosen, values: NDArray[Any]) -> None:
-    """Raise InputError for an inferred column of zeros and ones not named as a probability."""
+    """Raise InputError for an inferred column of 0 and 1 whose name suggests no probability."""
     if "probs" not in chosen.guessed or values.ndim != 1 or len(values) < 2:
         return
     called = column_guesses.named(chosen.probs, column_guesses.PROBS) or column_guesses.prob_sets(
@@ -77,7 +77,7 @@ def refuse_beside_prediction(
     soft_labels: bool,
     ignore_label: object,
 ) -> None:
-    """Raise InputError for options without meaning if labels become "was right"."""
+    """Raise InputError for options that have no meaning if labels become "was right"."""
     if values.ndim == 2 or logits:
         told = " goes with one column of confidences between 0 and 1; predictions are in "
         raise refusal(table.shown, (Argument("prediction"), f"{told}{spanned(chosen.probs)}"))
@@ -90,7 +90,7 @@ def refuse_beside_prediction(
 def was_right(
     table: Place, name: str, labels: NDArray[Any], prediction: str, predicted: NDArray[Any]
 ) -> Outcomes:
-    """Whether each prediction is the label: the outcomes that a confidence is about."""
+    """Return whether each prediction equals the label, as the outcomes of its confidence."""
     if labels.ndim != 1 or predicted.ndim != 1 or len(labels) != len(predicted):
         told = f"columns {name!r} and {prediction!r} must hold one class per row"
         raise refusal(table.shown, told)

@@ -1,4 +1,4 @@
-"""`read`: the predictions and labels of a file, checked, with a word on what was taken for what."""
+"""`read`: validated predictions and labels of a file, with a report of the columns used."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def read(
         Prediction columns: a name, a pattern such as ``'p_*'``, or several of these in a list or a
         comma-separated text. The default is inferred from names such as p_0 … p_9.
     labels : str, optional
-        Label column: class numbers, or names as after the common prefix of the columns (cat for
-        p_cat). The default is inferred from names such as y or label.
+        Label column: class numbers, or class names without the common prefix of the columns (cat
+        for p_cat). The default is inferred from names such as y or label.
     logits : bool, default False
         Whether predictions are logits.
     weights : str, optional
@@ -152,7 +152,8 @@ def read(
     Raises
     ------
     InputError, OSError
-        With the file, the column, the row, the value and what to do.
+        If the data cannot be used; the message names the file, the column, the row, the value and
+        what to do.
     CapabilityError
         If an Arrow file needs pyarrow, which is not installed.
 
@@ -187,7 +188,7 @@ def read_forecasts(
 ) -> Found:
     r"""Read predictions and labels from a file, and report the columns that were used.
 
-    It is `read` with a report, for tools that show their choice.
+    Use it instead of `read` in tools that show the chosen columns.
 
     Parameters
     ----------
@@ -367,7 +368,7 @@ def read_scores(
 
 
 def _of_percentages(table: Table, chosen: Chosen) -> list[str]:
-    """Say which predictions were percentages, if any."""
+    """Return a list with a remark about predictions that were percentages, or an empty list."""
     names = [name for name in chosen.probs if name in table.percentages]
     return [f"{spanned(names)} held percentages and was divided by 100"] if names else []
 

@@ -1,4 +1,4 @@
-"""Which files a name stands for: one, several, those of a folder or of a pattern (day-*.csv)."""
+"""The files that a name stands for: one file, a list, a folder or a pattern (day-*.csv)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IGNORED = (".", "_")  # how names of files begin that are no data: .DS_Store, _S
 
 
 def is_path(value: object) -> bool:
-    """Whether a value is the name of a file."""
+    """Return whether a value is the name of a file."""
     return isinstance(value, str | os.PathLike)
 
 
@@ -44,7 +44,7 @@ def files_of(path: Any, format: str | None = None) -> list[Path] | None:
 
 
 def short_names(files: Sequence[Path]) -> list[str]:
-    """Return a different name for each file: its own without suffixes, or with its folders.
+    """Return a distinct name for each file: without suffixes, and with folders if necessary.
 
     >>> short_names([Path("llm/a.csv"), Path("llm/b.csv")])
     ['a', 'b']
@@ -109,7 +109,7 @@ def _of_list(paths: Sequence[Any], format: str | None) -> list[Path] | None:
 
 
 def _of_folder(folder: Path, format: str | None) -> list[Path]:
-    """All files of one known format in a folder and the folders in it."""
+    """Return all files of one known format in a folder and its subfolders."""
     by_format: dict[str, list[Path]] = {}
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(IGNORED)]

@@ -1,4 +1,4 @@
-"""Where a table comes from: a file, standard input or a stream; and in which format it is."""
+"""The source of a table (a file, standard input or a stream) and its format."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ COPIED_AT_ONCE = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A file to read, not compressed: its place, its name in messages, its format."""
+    """An uncompressed file to read: its path, its name in messages and its format."""
 
     path: Path
     shown: str
@@ -59,7 +59,7 @@ class Source:
 
 
 def format_named(format: str | None) -> str | None:
-    """Check the name of a format."""
+    """Return the standard name of a format, or None; raise InputError if it is unknown."""
     if format is None:
         return None
     name = ALIASES.get(str(format).lower().lstrip("."), str(format).lower().lstrip("."))
@@ -69,7 +69,7 @@ def format_named(format: str | None) -> str | None:
 
 
 def source_of(path: Any, format: str | None = None) -> Source:
-    """Find the file that ``path`` names, or keep what a stream holds in a temporary one."""
+    """Find the file that ``path`` names, or copy a stream to a temporary file."""
     asked = format_named(format)
     if path == "-":
         if sys.stdin is None:
@@ -112,7 +112,7 @@ def _refuse_device(place: Path, shown: str) -> None:
 
 
 def _spooled(stream: Any, shown: str, asked: str | None, *, packed: bool = False) -> Source:
-    """Keep what a stream holds in a temporary file; ``packed`` if it comes from gzip."""
+    """Copy a stream to a temporary file; ``packed`` tells whether it was decompressed by gzip."""
     directory = tempfile.mkdtemp(prefix="trueup-")
     path = Path(directory, "table")
     try:
@@ -135,7 +135,7 @@ def _spooled(stream: Any, shown: str, asked: str | None, *, packed: bool = False
 
 
 def _copy(stream: Any, path: Path, shown: str) -> None:
-    """Copy a stream to a file; what is cut short or damaged is never taken for the whole."""
+    """Copy a stream to a file; raise an error if it is truncated or damaged."""
     try:
         with open(path, "wb") as file:
             shutil.copyfileobj(stream, file, COPIED_AT_ONCE)
@@ -158,7 +158,7 @@ def _opening(path: Path, shown: str) -> bytes:
 
 
 def sniffed(opening: bytes) -> str:
-    """The format of what begins with these bytes: what is not known is taken for CSV."""
+    """Return the format of a file that begins with these bytes; CSV if it is not recognized."""
     for magic, format in MAGIC.items():
         if opening.startswith(magic):
             return format

@@ -1,4 +1,4 @@
-"""Named columns of a file, as NumPy arrays that are read when they are asked for."""
+"""Named columns of a file, read on demand as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Table(ABC):
     shown : str
         Name of the file in messages.
     has_texts : bool
-        Whether `texts` returns cells as they are written.
+        Whether `texts` can return cells as text, exactly as written.
     added : frozenset of str
-        Columns that are in no file, and are never guessed to be anything.
+        Columns that are not in any file; their role is never inferred.
     percentages : set of str
-        Columns that were read as percentages, and hold fractions.
+        Columns that were read as percentages; their values are fractions now.
 
     Examples
     --------
@@ -69,15 +69,15 @@ class Table(ABC):
 
     @cached_property
     def n(self) -> int:
-        """Number of rows; that of the longest column if columns differ (NPZ only)."""
+        """Number of rows; the length of the longest column if lengths differ (NPZ only)."""
         return len(self._fetch(self.names[:1], None)[self.names[0]])
 
     @abstractmethod
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
-        """Columns that are there, as numbers, booleans or objects, or 2-D where rows are lists."""
+        """Return existing columns as numbers, booleans or objects; 2-D if their rows are lists."""
 
     def _checked_names(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Names of the columns, if they are not too many to be meant."""
+        """Return the names of the columns; raise InputError if there are implausibly many."""
         found = tuple(names)
         if len(found) > MOST_COLUMNS:
             told = f"has {len(found):,} columns, but at most {MOST_COLUMNS:,} can be read"
@@ -85,7 +85,7 @@ class Table(ABC):
         return found
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return one column: numbers, booleans, or texts as objects with None for missing ones.
+        """Return one column: numbers, booleans, or texts as objects (None if missing).
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Table(ABC):
     def sample(self, names: Sequence[str], limit: int = SAMPLED) -> dict[str, NDArray[Any]]:
         """Return the first rows of several columns, enough to infer what they hold.
 
-        A column whose values cannot be predictions or labels is left out.
+        A column whose values cannot be predictions or labels is dropped.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Table(ABC):
         return {name for name, column in found if holds_numbers(column)}
 
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Return the cells of some columns as they are written, if ``has_texts`` is true.
+        """Return the cells of some columns as text, exactly as written, if ``has_texts`` is true.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Table(ABC):
         raise NotImplementedError
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
-        """Return a matrix (n, K) of numbers: one column each, or the matrix of that name.
+        """Return a matrix (n, K) of the given columns, or the matrix with the given name.
 
         Parameters
         ----------
@@ -304,12 +304,12 @@ class Table(ABC):
         return f"row {row}" if line is None else f"row {row} (line {line})"
 
     def counting_only(self, rows: NDArray[np.int64]) -> Self:
-        """Return the same table for messages about data from which the other rows were dropped.
+        """Return a copy whose messages count only ``rows``, because the other rows were dropped.
 
         Parameters
         ----------
         rows : ndarray
-            Numbers of the rows that are left.
+            Numbers of the remaining rows.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class Table(ABC):
 
     @cached_property
     def _times(self) -> Counter[str]:
-        """How often each name occurs."""
+        """Number of columns with each name."""
         return Counter(self.names)
 
     def _check(self, names: Sequence[str]) -> None:
@@ -338,7 +338,7 @@ class Table(ABC):
         return self.n
 
     def __repr__(self) -> str:
-        """Say the file and its columns."""
+        """Return the type, the file and its columns as text."""
         return f"{type(self).__name__}({self.shown!r}, columns {listed(self.names)})"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the values of a table, said with the column, the row and the value."""
+"""Errors in the values of a table, with the column, the row and the value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DROP: Text = ("drop such rows with ", Argument("drop_missing", True))
 
 
 def missing_rows(column: NDArray[Any]) -> NDArray[np.bool_]:
-    """Rows without a value, or with one that is not there in a matrix."""
+    """Return which rows lack a value; in a matrix, a row with any missing value counts."""
     bad: NDArray[np.bool_]
     if column.dtype.kind == "f":
         bad = np.isnan(column)
@@ -52,9 +52,10 @@ def fault(
     labels: NDArray[Any] | None,
     problem: InputError,
 ) -> InputError:
-    """Return what is wrong with data that did not pass, in words of the file they are from.
+    """Return the error for data that failed validation, with names of the file and its columns.
 
-    Rows with missing values are counted; else it is ``problem``, found in the arrays.
+    If values are missing, the error counts their rows. Otherwise it is ``problem``, which the
+    validation of the arrays found.
     """
     bad = missing_rows(values)
     every = bad if labels is None else bad | missing_rows(labels)

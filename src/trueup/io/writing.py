@@ -1,4 +1,4 @@
-"""`write_table`: columns to a file that is whole or not there."""
+"""`write_table`: write columns to a file, completely or not at all."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write_table(path: object, columns: Mapping[str, Any], format: str | None = N
 
 
 def _checked(columns: Mapping[str, Any], format: str) -> ResultTable:
-    """Columns as arrays of one length; matrices as columns where the format has no other way."""
+    """Return columns as arrays of equal length; split matrices unless the format is NPZ."""
     flat: ResultTable = {}
     for name, given in columns.items():
         array = np.asarray(given)
@@ -104,7 +104,7 @@ def _checked(columns: Mapping[str, Any], format: str) -> ResultTable:
 
 
 def _without_objects(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Texts held as objects as an array of texts: objects would have to be pickled."""
+    """Return an object array of texts as a text array, because objects would be pickled."""
     if not all(isinstance(item, str) for item in array.flat):
         rule = "numbers or texts without missing values in an .npz file"
         raise must_be(f"columns[{name!r}]", rule, array)
@@ -203,7 +203,7 @@ def _arrow(columns: ResultTable, shown: str) -> bytes:
 
 
 def _rows(columns: ResultTable) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows in plain Python values, None where missing, some at a time."""
+    """Yield blocks of rows of plain Python values, with None for missing ones."""
     n = len(next(iter(columns.values())))
     for start in range(0, n, ROWS_AT_ONCE):
         parts = [_values(array[start : start + ROWS_AT_ONCE]) for array in columns.values()]

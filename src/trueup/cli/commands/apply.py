@@ -47,7 +47,7 @@ NO_LOGITS = (
 @click.option("--logits", is_flag=True, hidden=True)
 @data_options("weights", "clusters", "classes", "prediction", "logits", "drop_missing")
 def apply(calibrator: str, file: Files, output: str, logits: bool, columns: dict[str, Any]) -> None:
-    """Recalibrate the probabilities of FILE with a recalibrator that `trueup fit` wrote.
+    """Recalibrate the probabilities in FILE with a recalibrator saved by `trueup fit`.
 
     FILE needs no labels. Its probabilities are replaced and all other columns are kept. The
     recalibrator file records whether to expect logits. Pass --groups or --features if it was fitted
@@ -101,7 +101,7 @@ def apply(calibrator: str, file: Files, output: str, logits: bool, columns: dict
 
 
 def _only_logits(problem: InputError) -> Text:
-    """Return the hint for columns that are not found, with the columns that the error proposes."""
+    """Return the hint for missing columns of logits, with the columns that the error proposes."""
     options = (part for part in problem.hint if isinstance(part, Argument) and part.name == "probs")
     option = next(options, Argument("probs"))
     named = " with " if option.value is None else ", for example "
@@ -131,7 +131,7 @@ def _columns_of_fit(calibrator: Recalibrator, table: Table) -> list[str] | None:
 
 
 def _called(name: str, table: Table, logits: bool) -> str:
-    """Return the name of a column of logits or percentages once it holds probabilities."""
+    """Return a new name for a column of logits or percentages that now holds probabilities."""
     if not logits:
         from trueup.io.number_columns import PERCENT_NAME
 
@@ -145,7 +145,7 @@ def _called(name: str, table: Table, logits: bool) -> str:
 def _recalibrated(
     calibrator: Recalibrator, found: FoundScores, extra: dict[str, Any], shown: str
 ) -> dict[str, Any]:
-    """Return the recalibrated columns, each in its old place."""
+    """Return the recalibrated columns by name, in their original order."""
     import numpy as np
 
     n_columns = 1 if found.values.ndim == 1 else found.values.shape[1]
@@ -188,7 +188,7 @@ def _groups_or_features(
 
 
 def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
-    """Return the column of each class of the recalibrator; by name if both have names."""
+    """Return the column index of each class of the recalibrator, matched by name if possible."""
     from trueup.io.column_patterns import remainders
 
     places = {name: at for at, name in enumerate(remainders(found.names))}
@@ -198,7 +198,7 @@ def _order(calibrator: Recalibrator, found: FoundScores) -> list[int]:
 
 
 def _kept(table: Table, output: str, names: list[str], scores: FoundScores) -> dict[str, Any]:
-    """Return the other columns; text files keep them as text, so that 007 stays 007."""
+    """Return the other columns, as text if both files are text files, so that 007 stays 007."""
     repeated = [name for name, times in Counter(table.names).items() if times > 1]
     if repeated:
         from trueup.io.column_patterns import twice

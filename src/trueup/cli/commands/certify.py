@@ -111,7 +111,7 @@ def certify(
 
 
 def _declared(outputs: str | None, recalibrator: str | None) -> Any:
-    """Return all outputs that a model can produce: numbers, or a recalibrator that has them."""
+    """Return the model's possible outputs: numbers, or a recalibrator with finitely many."""
     if outputs is not None and recalibrator is not None:
         raise conflict("--outputs", "--recalibrator")
     if recalibrator is not None:

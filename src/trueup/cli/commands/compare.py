@@ -111,7 +111,7 @@ def compare(
 
 
 def _of_files(files: tuple[str, ...], columns: dict[str, Any]) -> dict[str, Forecasts]:
-    """Return the models by file name; by path if two files have the same name."""
+    """Return the models by file name, or by path if two files have the same name."""
     if len(files) < 2:
         hint = "give a second FILE, or --model NAME=COLUMNS twice"
         raise must_be("FILE", "at least two files, one per model", files[0], hint=hint)

@@ -1,4 +1,4 @@
-"""`trueup completion`: a script that teaches a shell to complete commands, options and files."""
+"""`trueup completion`: a script that makes a shell complete commands, options and files."""
 
 from __future__ import annotations
 

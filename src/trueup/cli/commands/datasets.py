@@ -1,4 +1,4 @@
-"""`trueup datasets`: write a dataset with known truth, to try the other commands on."""
+"""`trueup datasets`: write a dataset with known true probabilities, to try other commands on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["datasets"]
 
 
 @command(
-    "Write example data with known truth.",
+    "Write example data with known true probabilities.",
     "trueup datasets",
     "trueup datasets clinic -o clinic.csv",
     "trueup datasets network -o network.npz",
@@ -27,11 +27,11 @@ __all__ = ["datasets"]
     "-o",
     "--output",
     metavar="PATH",
-    help="File to write: *.csv, *.parquet, *.npz …; without an ending a folder, a file per group.",
+    help="File to write: *.csv, *.parquet, *.npz …; a folder with a file per group if no suffix.",
 )
 @click.option("--format", metavar="FORMAT", help="Format of the files in a folder: csv, parquet.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON for machines, and nothing else.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 def datasets(
     name: str | None, output: str | None, format: str | None, seed: int, as_json: bool
 ) -> None:
@@ -79,5 +79,5 @@ def _list(as_json: bool) -> None:
 
 
 def _usual_file(data: Any) -> str:
-    """Return the name of the file that suits a dataset."""
+    """Return the default file name for a dataset."""
     return f"{data.name}.{'csv' if data.logits is None else 'npz'}"

@@ -1,4 +1,4 @@
-"""`trueup demo`: the whole workflow on classifiers that are trained here."""
+"""`trueup demo`: the whole workflow on classifiers that the command trains."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FILES = {
     type=click.Path(file_okay=False),
     default="out/demo",
     show_default=True,
-    help="Where to write predictions, evaluations, figures and recalibrators.",
+    help="Folder for predictions, evaluations, figures and recalibrators.",
 )
 def demo(directory: str) -> None:
     """Train classifiers on scikit-learn datasets, evaluate them and recalibrate the worst.
@@ -77,7 +77,7 @@ def demo(directory: str) -> None:
 
 
 def activation() -> list[str]:
-    """Return the command that lets the shell find `trueup`, unless it finds it already."""
+    """Return the shell command that puts `trueup` on the path, in a list; empty if not needed."""
     script = Path(sys.prefix, "bin", "activate")
     if shutil.which("trueup") is not None or not script.is_file():
         return []
@@ -99,9 +99,9 @@ def _digits() -> tuple[Probs, Both]:
 
 
 def _trained(x: Any, y: Any) -> tuple[Probs, Both]:
-    """Train on 30% of the rows; predict the 30% for calibration and the 40% for the test.
+    """Train on 30% of the rows; predict the 30% for recalibration and the 40% for testing.
 
-    Returned are the probabilities by model, and the labels.
+    The result is the probabilities by model, and the labels.
     """
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression

@@ -101,7 +101,7 @@ def evaluate(
     """Evaluate the calibration of the predictions in FILE.
 
     --fail-if accepts any metric name (rmsce_debiased, ece_debiased, ece, …), its .low, .high or
-    .pvalue, brier, log_loss, and pvalue (the p-value of the omnibus test, which decides).
+    .pvalue, brier, log_loss, and pvalue (of the omnibus test, which decides the verdict).
     """
     wanted = _checked(metrics, conditions)
     for output in outputs:
@@ -155,7 +155,7 @@ def evaluate(
 def _as_typed(
     found: Evaluation, file: Files, columns: dict[str, Any], metrics: tuple[str, ...]
 ) -> str:
-    """Return the command that gives these numbers again."""
+    """Return the command that reproduces these numbers."""
     from trueup.evaluation.reproduce import about
     from trueup.evaluation.settings import Settings
 
@@ -199,7 +199,7 @@ def _checked(metrics: Sequence[str], conditions: Sequence[Condition]) -> list[st
 
 
 def _metrics(forecasts: Any, wanted: list[str]) -> list[str] | None:
-    """Return the usual metrics with those requested in addition; None if none are requested."""
+    """Return the usual metrics plus the requested ones, or None if these add nothing."""
     from trueup.evaluation.findings import usual_metrics
 
     usual = usual_metrics(forecasts)

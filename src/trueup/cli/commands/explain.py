@@ -1,4 +1,4 @@
-"""`trueup explain`: what a metric, a recalibrator or a test is, and its bias at your n."""
+"""`trueup explain`: describe a metric, recalibrator or test, and compute its bias for your n."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def explain(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Say what NAME is, when to use it, its bias and what to use instead.
+    """Explain what NAME is, when to use it, its bias and what to use instead.
 
     NAME is a metric (ece), a clinical measure (slope, O:E), a recalibrator (TemperatureScaling) or
-    a test (omnibus). The bias is computed from labels that are drawn from the scores in FILE, or
-    from uniform scores.
+    a test (omnibus). The bias is computed on calibrated labels, simulated from the scores in FILE
+    or from uniform scores.
     """
     from trueup.explanation import explain as explained
 

@@ -1,4 +1,4 @@
-"""`trueup plot`: one figure of the predictions in a file."""
+"""`trueup plot`: plot one figure of the predictions in a file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OF_ONE_MODEL = [kind for kind in KINDS if kind != "models"]
     type=click.Choice(OF_ONE_MODEL),
     default="reliability",
     show_default=True,
-    help="Type of figure; overview has several.",
+    help="Type of figure; overview combines several.",
 )
 @click.option("--title", default="", help="Title of the figure.")
 @click.option("--name", help="Name of the model, for the legend or the title.")

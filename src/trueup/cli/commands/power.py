@@ -1,4 +1,4 @@
-"""`trueup power`: the power of a test, and the rows needed to detect an error."""
+"""`trueup power`: the power of a test, and the number of rows needed to detect an error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ __all__ = ["power"]
 @files_argument
 @click.option("--true-error", type=float, required=True, help="L2 calibration error to detect.")
 @click.option("--n", type=int, help="Number of rows, for the power of the omnibus test.")
-@click.option("--power", "wanted", type=float, help="Power, for the number of rows [default: 0.8].")
+@click.option(
+    "--power", "wanted", type=float, help="Target power for the number of rows [default: 0.8]."
+)
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Significance level of the test."
 )
@@ -51,7 +53,7 @@ def power(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Estimate the rows that the omnibus test needs to detect an error, or its power at --n rows.
+    """Estimate how many rows the omnibus test needs to detect an error, or its power at --n rows.
 
     Datasets are drawn from a simulated model that is fitted to FILE and has that error.
     """

@@ -1,4 +1,4 @@
-"""`trueup simulate`: estimators compared on simulated data with a known true error."""
+"""`trueup simulate`: compare estimators on simulated data with a known true error."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ def simulate(
     columns: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Compare estimators on data with a known true error: published settings, or one like FILE."""
+    """Compare estimators on simulated data with a known true error.
+
+    The data come from published settings (--world), from a model fitted to FILE, or from both.
+    """
     if listing:
         _list_worlds(as_json)
         return

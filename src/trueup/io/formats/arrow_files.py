@@ -16,7 +16,7 @@ from trueup.io.table import Table
 
 
 class ArrowTable(Table):
-    """Columns of an Arrow file; what is not compressed is mapped, not read."""
+    """Columns of an Arrow file, which is memory-mapped if it is not compressed."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -60,7 +60,7 @@ class ArrowTable(Table):
 
 
 def pyarrow_for(shown: str) -> Any:
-    """Import pyarrow, or say how to get it."""
+    """Import pyarrow, or raise CapabilityError with the command that installs it."""
     try:
         import pyarrow
         import pyarrow.feather

@@ -1,4 +1,4 @@
-"""Tables of text, CSV and TSV: the header is read here, the rows by DuckDB."""
+"""Text tables (CSV and TSV): this module reads the header, DuckDB reads the rows."""
 
 from __future__ import annotations
 
@@ -70,26 +70,26 @@ class CsvTable(Table):
         }
 
     def _wide(self) -> bool:
-        """Whether DuckDB is slow: it declares all columns in every query, for a few of them."""
+        """Return whether the file is too wide for DuckDB, whose queries declare every column."""
         width, size = len(self.names), self.source.path.stat().st_size
         return width >= FEWEST_BY_HAND and size < BYTES_BY_HAND * width**2
 
     def _with_empty_lines(self) -> bool:
-        """Whether DuckDB would take empty lines for rows, as it does where there is one column."""
+        """Return whether DuckDB would read empty lines as rows, as it does for a single column."""
         return len(self.names) == 1 and self._contains(b"\n\n", b"\n\r", b"\r\r")
 
     def line(self, row: int) -> int | None:
-        """The line of the file that a row is in."""
+        """Return the number of the line that holds a row."""
         return next((line for line, _ in islice(self._records(), row + 1, None)), None)
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
-        """Columns whose first rows hold numbers or percentages."""
+        """Return the columns whose first rows hold numbers or percentages."""
         known = {name for name in names if self._seem_numbers.get(name)}
         rest = [name for name in names if name not in known]
         return known | super().numeric_among(rest) if rest else known
 
     def texts(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Return the cells of some columns as they are written."""
+        """Return the cells of some columns as text, exactly as written."""
         records = (record for _, record in islice(self._records(), 1, None))
         cells = dict(zip(self.names, zip(*records, strict=True), strict=True))
         return {name: list(cells[name]) for name in names}
@@ -108,7 +108,7 @@ class CsvTable(Table):
         }
 
     def _by_duckdb(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
-        """Columns of a file that DuckDB can read; none of another."""
+        """Return the columns as DuckDB reads them; no columns if DuckDB raises an error."""
         import duckdb
 
         try:
@@ -137,7 +137,7 @@ class CsvTable(Table):
         return duck.arrays(f"SELECT {chosen} {self._from()}{most}")
 
     def _with_texts(self, duck: Duck, names: Sequence[str]) -> list[str]:
-        """Return columns with gaps in which a gap is no missing value but no number at all."""
+        """Return the columns in which a value read as missing is a text that is not a number."""
         known = ", ".join(text(word) for word in sorted(MISSING))
         found = duck.arrays(
             "SELECT "
@@ -163,7 +163,7 @@ class CsvTable(Table):
         )
 
     def _by_hand(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
-        """Find what is wrong with the file, or read what DuckDB would not: mixed line ends."""
+        """Read a file that DuckDB cannot, such as one with mixed line ends, or report its error."""
         numbers = [name for name in names if self._seem_numbers[name]]
         found = self._columns_by_hand(names, {*numbers}, limit)
         texts = [name for name in numbers if found[name].dtype == object]
@@ -174,7 +174,7 @@ class CsvTable(Table):
     def _columns_by_hand(
         self, names: Sequence[str], numbers: set[str], limit: int | None
     ) -> dict[str, NDArray[Any]]:
-        """Columns as numbers or texts; of ``numbers`` that hold others some rows may be lost."""
+        """Return columns as numbers or texts; a column of ``numbers`` with texts may lose rows."""
         places = {name: place for place, name in enumerate(self.names)}
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
         numbers = set(numbers)
@@ -191,7 +191,7 @@ class CsvTable(Table):
         }
 
     def _blocks(self, limit: int | None) -> Iterator[list[tuple[str, ...]]]:
-        """Some rows at a time, as columns; raise an error for a row of another length."""
+        """Yield blocks of rows as columns; raise an error for a row of a different length."""
         last = None if limit is None else limit + 1  # after the header
         records = islice(self._records(strict=True), last)
         next(records, None)
@@ -203,7 +203,7 @@ class CsvTable(Table):
             yield list(zip(*(record for _, record in block), strict=True))
 
     def _refuse_one_more_field(self) -> None:
-        """Raise an error for a line with one more, empty field, which DuckDB passes over."""
+        """Raise an error for a line with an extra empty field, which DuckDB ignores."""
         if self._ends_checked:
             return
         self._ends_checked = True
@@ -216,7 +216,7 @@ class CsvTable(Table):
                 raise self._ragged(len(record), line)
 
     def _contains(self, *marks: bytes, last: bytes | None = None) -> bool:
-        """Whether the file has one of these bytes anywhere, or ends with ``last``."""
+        """Return whether the file contains one of these byte strings, or ends with ``last``."""
         if self.source.path.stat().st_size == 0:  # as files in /proc say, which cannot be mapped
             return True
         with (
@@ -260,7 +260,7 @@ class CsvTable(Table):
         return max(DELIMITERS, key=outside_quotes.count)
 
     def _records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-        """The lines that are not empty, cut into cells, each with its number in the file."""
+        """Yield the non-empty records, each as its line number and its cells."""
         csv.field_size_limit(max(csv.field_size_limit(), WIDEST_FIELD))
         with self._opened() as file:
             reader = csv.reader(file, delimiter=self._delimiter, strict=strict)

@@ -1,4 +1,4 @@
-"""DuckDB, shut in: it reads the files it is given, and writes and fetches nothing else."""
+"""A sandboxed DuckDB: it reads the given files, writes nothing and uses no network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATTERN = frozenset("*?[]{}\\")
 
 
 class Ducks:
-    """One connection that may touch some files only: a connection for each would take longer."""
+    """One connection restricted to the given files; one connection per file would be slower."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         import duckdb
@@ -49,7 +49,7 @@ class Ducks:
 class Duck:
     """A connection that reads one file.
 
-    ``path`` is the text to pass as a parameter in the place of the file's name.
+    ``path`` is the text to pass as a query parameter in place of the file's name.
     """
 
     def __init__(self, file: Path, shared: Ducks | None = None) -> None:
@@ -58,16 +58,16 @@ class Duck:
         self.connection = self._shared.connection
 
     def arrays(self, query: str) -> list[NDArray[Any]]:
-        """The columns of an answer; in the query, ``?`` stands for the file.
+        """Return the columns of the result of a query, in which ``?`` stands for the file.
 
-        Columns must be called c0, c1, …, so that no name of the file can be mistaken.
+        The query must name its columns c0, c1, …, so that names in the file cannot clash.
         """
         with interruptible():
             answer = self.connection.execute(query, [self.path]).fetchnumpy()
         return [unmasked(np.ma.asanyarray(answer[f"c{k}"])) for k in range(len(answer))]
 
     def described(self, query: str) -> list[tuple[str, str]]:
-        """Names and types of the columns of an answer that is not fetched."""
+        """Return the names and types of the columns of a query, without its rows."""
         with interruptible():
             rows = self.connection.execute(f"DESCRIBE {query}", [self.path]).fetchall()
         return [(str(row[0]), str(row[1])) for row in rows]
@@ -75,7 +75,7 @@ class Duck:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt, as Python does, instead of DuckDB's error about an interruption."""
+    """Raise KeyboardInterrupt, as Python does, instead of DuckDB's error for an interrupt."""
     try:
         yield
     except RuntimeError as problem:
@@ -90,12 +90,12 @@ def text(value: str) -> str:
 
 
 def name(value: str) -> str:
-    """The name of a column as SQL writes it."""
+    """Return the name of a column as a quoted SQL identifier."""
     return '"' + value.replace('"', '""') + '"'
 
 
 def _plain_name(owner: object, file: Path) -> str:
-    """The file's path, or that of a link to it where DuckDB would take the path for a pattern."""
+    """Return the file's path, or a link to the file if DuckDB would read the path as a pattern."""
     path = os.path.abspath(file)
     if not PATTERN & set(path.replace(os.sep, "/")):
         return path

@@ -1,4 +1,4 @@
-"""Tables in JSON: a record a line, a list of records, or one object of columns."""
+"""Tables in JSON: one record per line, a list of records, or one object of columns."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class JsonLinesTable(Table):
         return sum(1 for _ in self._records())
 
     def _bytes_of(self, first: list[tuple[int, dict[str, Any]]]) -> int:
-        """How many bytes the first records take."""
+        """Return the size of the first records in bytes."""
         with open(self.source.path, "rb") as file:
             return sum(map(len, islice(file, first[-1][0])))
 
     def line(self, row: int) -> int | None:
-        """The line of the file that a record is in."""
+        """Return the number of the line that holds a record."""
         return next((line for line, _ in islice(self._records(), row, None)), None)
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
@@ -121,7 +121,7 @@ class JsonTable(Table):
 
 
 def json_table(source: Source) -> Table:
-    """Read a JSON document; a file of lines is read as such whatever its suffix says."""
+    """Read a JSON document; a JSON lines file is read as such, whatever its suffix."""
     try:
         text = source.path.read_text("utf-8-sig")
         one_line = text.count("\n") <= 1
@@ -145,7 +145,7 @@ def json_table(source: Source) -> Table:
 
 
 class TwiceError(Exception):
-    """A record names a field twice, so that one value would be lost."""
+    """Raised if a record has a field twice, because one value would be lost."""
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def natural(values: list[Any]) -> NDArray[Any]:
-    """Return values as numbers or booleans if all are (null becomes NaN), else as objects."""
+    """Return a boolean or numeric array (NaN for null) if the values allow it, else objects."""
     kinds = {type(value) for value in values}
     missing = type(None) in kinds
     kinds.discard(type(None))

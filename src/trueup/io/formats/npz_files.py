@@ -1,4 +1,4 @@
-"""Arrays in NPZ files; pickled objects are refused, never loaded."""
+"""Arrays in NPZ files; pickled objects raise an error and are never loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_BYTES_OF_ONE = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1040}
 
 
 class NpzTable(Table):
-    """Arrays of an NPZ file: 1-D ones are columns, a 2-D one is a matrix of that name."""
+    """Arrays of an NPZ file: a 1-D array is a column, a 2-D array is a matrix of that name."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
@@ -49,7 +49,7 @@ class NpzTable(Table):
             raise refusal(self.shown, "has no rows")
 
     def numeric_among(self, names: Sequence[str]) -> set[str]:
-        """Arrays of numbers, by their headers: a matrix may be large."""
+        """Return the names of numeric arrays, from their headers because a matrix may be large."""
         return {name for name in names if self._kinds[name] in "fiub"}
 
     def _fetch(self, names: Sequence[str], limit: int | None) -> dict[str, NDArray[Any]]:
@@ -87,10 +87,10 @@ class NpzTable(Table):
 def _shape_and_kind(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo
 ) -> tuple[tuple[int, ...] | None, str]:
-    """The shape of an array and its kind of numbers from the header alone.
+    """Return the shape of an array and the kind of its dtype, from the header alone.
 
-    The shape is None if the header is not true. Such an array counts as numbers until it is read,
-    when an error says that it is damaged.
+    The shape is None if the header is invalid. Such an array counts as numeric until it is read;
+    then an error reports that it is damaged.
     """
     try:
         with archive.open(entry) as file:

@@ -1,4 +1,4 @@
-"""Tables in Parquet files, read column by column by DuckDB."""
+"""Tables in Parquet files, from which DuckDB reads only the requested columns."""
 
 from __future__ import annotations
 
