@@ -12,6 +12,7 @@ import pytest
 import trueup as tu
 from trueup.codec import read_back, written
 from trueup.errors import InputError
+from trueup.results import CalibrationTestResult
 from trueup.tables import ResultTable
 
 
@@ -25,6 +26,9 @@ def differences(a, b, place: str = "it") -> list[str]:
         return [] if same else [f"{place}: {a!r} and {b!r}"]
     if is_dataclass(a):
         pairs = [(f.name, getattr(a, f.name), getattr(b, f.name)) for f in fields(a)]
+        if isinstance(a, CalibrationTestResult):  # its draws, and they alone, are not stored
+            name, _, read = pairs.pop()
+            assert (name, read) == ("null_draws", None)
     elif isinstance(a, dict):
         if list(a) != list(b):
             return [f"{place}: keys {list(a)} and {list(b)}"]

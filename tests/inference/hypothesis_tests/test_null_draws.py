@@ -11,6 +11,7 @@ import pytest
 
 import trueup as tu
 from trueup.codec import plain, written
+from trueup.results import CalibrationTestResult
 
 LENS = tu.lens.Canonical()
 ONE_SIDED = {
@@ -50,7 +51,7 @@ def rows(seed: int, n: int = 80, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return g, (rng.random(n)[:, None] > np.cumsum(g, axis=1)).sum(axis=1)
 
 
-def the_test(name: str, options: dict, data: tuple, **more: object) -> tu.CalibrationTestResult:
+def the_test(name: str, options: dict, data: tuple, **more: object) -> CalibrationTestResult:
     return tu.calibration_test(*data, **({"method": name} | options | more))
 
 
@@ -169,7 +170,11 @@ def test_draws_stay_out_of_the_json_of_an_evaluation() -> None:
     p, y = binary(0, 200)
     found = tu.evaluate(p, y, n_resamples=99, recalibrate=False)
     assert found.test.null_draws.shape == (99,)
-    assert "null_draws" not in json.dumps(found.to_dict())
+    text = found.to_json()
+    assert "null_draws" not in text
+    again = tu.Evaluation.from_json(text)
+    assert again.test.null_draws is None
+    assert again.test == found.test
 
 
 def test_draws_show_the_error_of_a_calibrated_model() -> None:
