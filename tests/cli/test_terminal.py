@@ -84,7 +84,7 @@ def test_an_empty_table_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_numbers() -> None:
     assert number(0.5) == "0.5000"
-    assert number(-3e-5) == "-3.0e-05"
+    assert number(-3e-5) == "−3.0e-05"
     assert number(float("nan")) == "–"
     assert span(0.1, 0.2) == "[0.1000, 0.2000]"
     assert span(None, 0.2) == "–"

@@ -465,9 +465,7 @@ def test_a_class_that_a_copy_does_not_know_may_get_a_probability() -> None:
 
 
 def test_one_class_and_a_recalibrator_in_place_of_the_classifier() -> None:
-    with pytest.raises(
-        InputError, match="`y` must contain at least two classes; got the class 1 a"
-    ):
+    with pytest.raises(InputError, match="`y` must contain at least two classes; got one class, 1"):
         CalibratedModel(GaussianNB()).fit(np.zeros((20, 2)), np.ones(20, int))
     with pytest.raises(
         InputError, match=r"Hint: pass the classifier first, CalibratedModel\(class"
