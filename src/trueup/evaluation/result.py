@@ -150,8 +150,8 @@ class Evaluation:
     def group_table(self) -> ResultTable | None:
         """All groups in order, as ``trueup evaluate -o groups.csv`` writes them; None without.
 
-        The columns that define the groups come first, with the parts of names such as model_task
-        in ``part_1`` and ``part_2``, then ``n``, ``mean_prediction``,
+        The columns that define the groups come first. Names such as model_task are also split into
+        ``part_1`` and ``part_2``. Then come ``n``, ``mean_prediction``,
         ``observed_rate``, ``gap`` (observed minus predicted) with its interval and p-value,
         ``ece``, the debiased ``error`` with its interval, and the p-values of its test.
         """
