@@ -125,7 +125,7 @@ def test_refusals() -> None:
         abstention_rewards([0.5], [1], lens=tu.lens.ClassWise())
     with pytest.raises(tu.InputError, match="one of 'a'"):
         compare_rewards({"a": [0.5]}, [1], baseline="b")
-    with pytest.raises(tu.InputError, match="reserved name of the column of ratios"):
+    with pytest.raises(tu.InputError, match="reserved name of a column"):
         compare_rewards({"ratio": [0.5]}, [1])
     with pytest.raises(tu.InputError, match="a dictionary of probabilities"):
         compare_rewards({}, [1])

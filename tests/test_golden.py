@@ -79,7 +79,8 @@ def test_recalibrators_of_an_earlier_version_are_refused(name: str) -> None:
 def test_evaluations_of_an_earlier_version_are_refused() -> None:
     with pytest.raises(tu.InputError) as refused:
         tu.Evaluation.from_json(EARLIER / "evaluation.json")
-    assert str(refused.value) == earlier("data", "evaluate again")
+    path = EARLIER / "evaluation.json"
+    assert str(refused.value) == f"{path}: {earlier('data', 'evaluate again')}"
 
 
 @pytest.mark.parametrize("name", earlier_tables())

@@ -23,6 +23,8 @@ ADDING = [
     tu.LogLoss(),
 ]
 
+OF_THREE = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(3))
+
 
 @given(st.integers(0, 10**6), st.sampled_from(KINDS), st.sampled_from(["none", "eighths"]))
 def test_batches_add_up_to_the_whole(seed: int, kind: str, weighting: str):
@@ -30,12 +32,13 @@ def test_batches_add_up_to_the_whole(seed: int, kind: str, weighting: str):
         draw_binary(seed, 60, kind, weighting),
         draw_matrix(seed, 60, 3, kind, weighting),
     ):
-        trace = tu.Trace(ADDING)
+        adding = [*ADDING, OF_THREE] if sample.probs.ndim == 2 else ADDING
+        trace = tu.Trace(adding)
         for rows in (slice(0, 7), slice(7, 40), slice(40, 60)):
             weights = None if sample.weights is None else sample.weights[rows]
             trace.update(sample.probs[rows], sample.labels[rows], weights=weights)
         found = trace.record("end")
-        for estimator in ADDING:
+        for estimator in adding:
             whole = estimator(sample.probs, sample.labels, weights=sample.weights)
             assert found[repr(estimator)] == pytest.approx(whole, rel=1e-9, abs=1e-9)
 

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from trueup.errors import InputError, must_be
 
 PLAIN = (int, float, str, bool)
+LEFT_OUT: Mapping[str, Any] = types.MappingProxyType({"left_out": True})
+"""Metadata of a field that is not written, such as the draws of a test."""
 NOT_FINITE = "$number"  # JSON has neither infinity nor NaN
 DATE, TIME = "$date", "$time"  # nor days, which groups and classes may be named by
 PAIRS = "$pairs"  # nor keys that are no text, such as the number of a class
@@ -97,7 +99,12 @@ def written(value: Any) -> Any:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, with arrays and nested values as JSON types."""
-    return {field.name: _listed(getattr(value, field.name)) for field in fields(value)}
+    return {name: _listed(getattr(value, name)) for name in stored_names(value)}
+
+
+def stored_names(value: Any) -> list[str]:
+    """Return the names of the fields that are written."""
+    return [field.name for field in fields(value) if not field.metadata.get("left_out")]
 
 
 def _listed(value: Any) -> Any:
@@ -130,7 +137,7 @@ def _encoded(value: Any, exact: bool) -> Any:
     if isinstance(value, Stored) and value.kind:
         return {"kind": value.kind, **written(fields_of(value))}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _encoded(getattr(value, field.name), exact) for field in fields(value)}
+        return {name: _encoded(getattr(value, name), exact) for name in stored_names(value)}
     if isinstance(value, date) and exact:
         return {TIME if isinstance(value, datetime) else DATE: value.isoformat()}
     return str(value)

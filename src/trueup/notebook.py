@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trueup.codec import plain
+from trueup.codec import plain, stored_names
 from trueup.errors import printable
 from trueup.readable import minus, rounded_digits, short_number
 
@@ -81,7 +81,7 @@ class FieldsShown:
         dict
             The fields by name.
         """
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: plain(getattr(self, name)) for name in stored_names(self)}
 
     def _repr_html_(self) -> str:
         """Show the line or text, and every field, in a notebook."""

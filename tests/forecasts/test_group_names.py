@@ -141,13 +141,21 @@ def test_percentages() -> None:
     assert tu.evaluation.Evaluation.from_json(result.to_json()).notes == result.notes
 
 
-@pytest.mark.parametrize("values", [["85%", "0.3"], [0.3, "85%"], ["85%", "half"]])
-def test_mixed_columns_are_refused(values: list[Any]) -> None:
-    column = np.array(values, object)
-    with pytest.raises(tu.InputError, match="must hold percentages such as '85%' in every row or"):
-        tu.Forecasts.from_arrays(column, [1, 0])
-    with pytest.raises(tu.InputError, match=r"between 0 and 1; got 1\.2 in row 0"):
-        tu.Forecasts.from_arrays(["120%", "3%"], [1, 0])
+MIXED = "must hold percentages such as '85%' in every row or in none"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["85%", "0.3"], MIXED),
+        ([0.3, "85%"], MIXED),
+        (["85%", "half"], r"must hold numbers or percentages; got 'half' in row 1\."),
+        (["120%", "3%"], r"must hold percentages from 0% to 100%; got '120%' in row 0\."),
+    ],
+)
+def test_mixed_columns_are_refused(values: list[Any], message: str) -> None:
+    with pytest.raises(tu.InputError, match=message):
+        tu.Forecasts.from_arrays(np.array(values, object), [1, 0])
 
 
 def test_rows_in_another_order() -> None:

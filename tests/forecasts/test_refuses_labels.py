@@ -91,7 +91,7 @@ LABELS = [
     (
         "too large for a float label",
         of(MATRIX, [0, 1e300]),
-        "`labels` must be whole numbers from 0 to 2; got 1e+300 in row 1. "
+        "`labels` must be whole numbers from 0 to 2; got about 1e+300 in row 1. "
         "Hint: numbers this large look like identifiers: is this the column of labels?",
     ),
     (

@@ -151,7 +151,7 @@ BESIDE = [
     (
         "ignore_label for soft labels",
         of(MATRIX, np.eye(3)[:2], ignore_label=0, soft_labels=True),
-        "`ignore_label` must be None where labels have one column per class; got 0.",
+        "`ignore_label` must be None if labels have one column per class; got 0.",
     ),
 ]
 

@@ -124,3 +124,124 @@ def test_refusals() -> None:
         confidence_band(table, method="exact")
     with pytest.raises(InputError, match="`simultaneous` must be"):
         consistency_band(table, simultaneous="yes")
+
+
+def given_rows(
+    weighted: bool, n: int = 400
+) -> tuple[np.ndarray, np.ndarray | None, tu.tables.BinTable]:
+    rng = np.random.default_rng(7)
+    p = rng.random(n)
+    w = rng.random(n) + 0.2 if weighted else None
+    return p, w, BinnedError(binning=tu.EqualWidth(5)).table(p, rng.random(n) < p, weights=w)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_resampled_bands_are_quantiles_of_a_plain_loop(weighted: bool) -> None:
+    """A loop over NumPy's draws: its 5th and 95th percentiles, up to Monte Carlo error."""
+    p, w, table = given_rows(weighted)
+    band = consistency_band(
+        table, method="resampling", scores=p, weights=w, confidence_level=0.9, n_resamples=9999
+    )
+    rng = np.random.default_rng(8)
+    weight = np.ones(len(p)) if w is None else w
+    for b in range(table.n_bins):
+        inside = (p > table.edges[b]) & (p <= table.edges[b + 1])
+        means = []
+        for _ in range(4000):
+            labels = rng.random(inside.sum()) < p[inside]
+            means.append(np.sum(weight[inside] * labels) / np.sum(weight[inside]))
+        for end, q in (("low", 0.05), ("high", 0.95)):
+            below = np.mean(np.array(means) < band[end][b] - 1e-9)
+            upto = np.mean(np.array(means) <= band[end][b] + 1e-9)
+            error = 4.5 * np.sqrt(q * (1 - q) * (1 / 4000 + 1 / 9999))
+            assert below - error <= q <= upto + error
+    assert band["mean_score"] is table.mean_score
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.99])
+def test_resampled_bands_agree_with_binomial_ones_for_tied_scores(level: float) -> None:
+    """If all scores of a bin are equal, the sum of its labels is binomial."""
+    p = np.repeat([0.05, 0.3, 0.5, 0.9], [40, 200, 75, 500])
+    table = BinnedError(binning=tu.EqualWidth(10)).table(p, np.zeros(len(p), int))
+    draws = 20_000
+    band = consistency_band(
+        table, method="resampling", scores=p, confidence_level=level, n_resamples=draws
+    )
+    full = table.count > 0
+    n, f = table.count[full], table.mean_score[full]
+    for end, q in (("low", (1 - level) / 2), ("high", (1 + level) / 2)):
+        error = 4.5 * np.sqrt(q * (1 - q) / draws)
+        k = np.rint(band[end][full] * n)
+        assert (stats.binom.ppf(q - error, n, f) <= k).all()
+        assert (k <= stats.binom.ppf(q + error, n, f)).all()
+    binomial = consistency_band(table, confidence_level=level)
+    np.testing.assert_allclose(band["low"], binomial["low"], atol=1.01 / n.min())
+    np.testing.assert_array_equal(np.isnan(band["low"]), np.isnan(binomial["low"]))
+
+
+def test_resampled_bands_agree_with_binomial_ones_for_untied_scores_in_narrow_bins() -> None:
+    rng = np.random.default_rng(9)
+    p = rng.random(20_000)
+    table = BinnedError(binning=tu.EqualWidth(20)).table(p, p > 0.5)
+    band = consistency_band(table, method="resampling", scores=p, n_resamples=20_000)
+    binomial = consistency_band(table)
+    for end in ("low", "high"):  # of about 1,000 rows: a whole count and the error of the quantile
+        np.testing.assert_allclose(band[end], binomial[end], atol=3 / table.count.min())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_resampled_bands_cover_calibrated_models(weighted: bool) -> None:
+    p, w, table = given_rows(weighted, 150)
+    weight = np.ones(len(p)) if w is None else w
+    index = np.searchsorted(table.edges[1:-1], p, side="left")
+    total = np.bincount(index, weight)
+    rng, level, sets = np.random.default_rng(10), 0.9, 600
+    for simultaneous in (False, True):
+        inside = []
+        for seed in range(sets):
+            band = consistency_band(
+                table,
+                method="resampling",
+                scores=p,
+                weights=w,
+                confidence_level=level,
+                simultaneous=simultaneous,
+                n_resamples=99,
+                rng=seed,
+            )
+            mean = np.bincount(index, weight * (rng.random(150) < p)) / total
+            inside.append((band["low"] <= mean + 1e-12) & (mean <= band["high"] + 1e-12))
+        hits = np.all(inside, axis=1) if simultaneous else np.array(inside)
+        error = 4.5 * np.sqrt(level * (1 - level) / sets)
+        assert (hits.mean(axis=0) >= level - error).all()
+        if weighted and not simultaneous:  # labels of different weights hardly tie
+            assert (hits.mean(axis=0) <= level + error).all()
+
+
+def test_resampled_bands_do_not_depend_on_the_order_of_rows() -> None:
+    p, w, table = given_rows(True)
+    order = np.random.default_rng(0).permutation(len(p))
+    options = {"method": "resampling", "n_resamples": 199, "rng": 3}
+    band = consistency_band(table, scores=p, weights=w, **options)
+    again = consistency_band(table, scores=p[order], weights=w[order], **options)
+    other = consistency_band(table, scores=p, weights=w, **(options | {"rng": 4}))
+    np.testing.assert_allclose(band["low"], again["low"], rtol=1e-12)
+    assert (band["low"] != other["low"]).any()
+
+
+def test_what_resampled_bands_refuse() -> None:
+    p, w, table = given_rows(False)
+    refused = [
+        ({}, "`scores` is required"),
+        ({"scores": p[1:]}, "`scores` must be those of the table, which has"),
+        ({"scores": p, "weights": np.arange(1, 401)}, "must be those of the table, with mean"),
+        ({"scores": np.column_stack([1 - p, p])}, r"`scores` must have shape \(n,\)"),
+        ({"scores": p + 1}, "`scores` must be between 0 and 1"),
+        ({"scores": p, "n_resamples": 38}, "`n_resamples` must be a whole number of at least 39"),
+        ({"scores": p, "n_resamples": 198, "simultaneous": True}, "at least 199"),
+        ({"scores": p, "method": "binomial"}, "cannot be used with the binomial band"),
+        ({"weights": w, "scores": p, "method": "bootstrap"}, '"binomial" or "resampling"'),
+    ]
+    for options, words in refused:
+        with pytest.raises(InputError, match=words):
+            consistency_band(table, **({"method": "resampling"} | options))

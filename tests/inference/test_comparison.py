@@ -131,7 +131,7 @@ def test_clusters_are_drawn_together():
     assert width[2] < 0.75 * width[1]
     assert together.first_test.method == "cluster bootstrap"
     assert together.first_test.pvalue < 0.05 < together.second_test.pvalue
-    with pytest.raises(InputError, match="debiased BinnedError for rows in clusters"):
+    with pytest.raises(InputError, match="debiased BinnedError if rows are in clusters"):
         compare(*repeated, estimator=tu.BinnedError())
 
 

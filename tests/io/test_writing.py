@@ -64,7 +64,7 @@ def test_a_matrix(tmp_path: Path, suffix: str) -> None:
         ("p.csv", {"p": [1.0], "y": [1, 2]}, "`columns` must have one length"),
         ("p.csv", {"p": 3.0}, "must be a column or a matrix"),
         ("p.csv", {"p": np.eye(2), "p_0": [1, 2]}, "`columns` must have different names"),
-        ("p.npz", {"p": np.array([None], object)}, "numbers or texts, none missing"),
+        ("p.npz", {"p": np.array([None], object)}, "numbers or texts without missing"),
     ],
 )
 def test_refusals(tmp_path: Path, name: str, columns: dict[str, object], message: str) -> None:

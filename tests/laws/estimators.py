@@ -23,6 +23,7 @@ class Entry:
     matrix: bool = True  # takes (n, K) probabilities
     ordered: bool = False  # takes rows in the order they come
     symmetric: bool = True  # renaming classes changes nothing
+    most_classes: int = 4  # of the data for that law; the other laws have at most three
 
 
 FIXED = tu.bins.FixedEdges([0, 0.1, 0.25, 0.5, 0.75, 0.9, 1])
@@ -83,6 +84,18 @@ COMPOSED = [
     Entry(
         tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), distance="squared"),
         symmetric=False,
+    ),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(4)),
+        additive=True,
+        binary=False,
+        most_classes=3,
+    ),
+    Entry(
+        tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(3), distance="squared"),
+        additive=True,
+        binary=False,
+        most_classes=3,
     ),
     Entry(tu.BinnedError(tu.lens.TopK(1), TREE, norm=2)),
     Entry(tu.BinnedError(tu.lens.Partition(((0, 2), (1,))), TREE), binary=False, symmetric=False),

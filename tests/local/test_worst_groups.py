@@ -32,7 +32,7 @@ def test_the_worst_bin_of_the_worst_group() -> None:
     assert max_group_mce(forecasts) == max(each.values())
     found = LocalError(kernel="group")(p, y, groups)
     assert found == pytest.approx(max(each.values()), abs=1e-12)
-    with pytest.raises(tu.InputError, match="`min_rows` must be no more"):
+    with pytest.raises(tu.InputError, match="`min_rows` must be at most"):
         max_group_mce(p, y, groups, min_rows=1000)
     with pytest.raises(tu.InputError, match=r"have a value in every row; got None in row 1"):
         max_group_mce([0.1, 0.2], [0, 1], np.array(["a", None], object))
@@ -99,7 +99,7 @@ def test_correlations_and_joins_refuse_what_they_cannot_read() -> None:
         with pytest.raises(tu.InputError, match="`bandwidths` must be a list of numbers above 0"):
             mlce_group_correlation({"m": p}, y, groups, x, bandwidths=bandwidths)  # type: ignore[arg-type]
     for estimator in ("mlce", LocalError(kernel="group")):
-        with pytest.raises(tu.InputError, match="`estimator` must be a LocalError whose kernel"):
+        with pytest.raises(tu.InputError, match="`estimator` must be a LocalError with a kernel"):
             mlce_group_correlation({"m": p}, y, groups, x, estimator=estimator)  # type: ignore[arg-type]
     table = tu.group_errors(p, y, groups, n_resamples=99, rng=0).table
     with pytest.raises(tu.InputError, match="`gaps` must hold real numbers; got 'x' in row 0"):

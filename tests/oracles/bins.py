@@ -143,6 +143,72 @@ def simplex_grid(points: ArrayLike, n_bins: int) -> Bins:
     return [cells[key] for key in sorted(cells)]
 
 
+def simplex_triangles(points: ArrayLike, per_side: int) -> Bins:
+    """Triangles by geometry: each row is looked for in every triangle; only those with rows.
+
+    Corners have whole coordinates, in units of the side. Coordinates within 1e-12 of an edge are
+    moved onto it first, and the others scaled so that the row sums to 1 exactly.
+    """
+    triangles = _triangles(per_side)
+    center = [Fraction(per_side, 3)] * 3
+    cells: dict[object, list[int]] = {}
+    for i, row in enumerate(np.asarray(points, dtype=np.float64)):
+        q, on_edge = _moved_onto_edges([Fraction(float(v)) for v in row], per_side)
+        holding = [t for t in triangles if _is_inside(q, t)]
+        if all(on_edge) and q == center:
+            cells.setdefault("center", []).append(i)
+            continue
+        if len(holding) > 1:
+            inner_corner = all(on_edge) and min(q) > 0
+            below = [
+                k for k in range(3) if on_edge[k] and q[k] == (max(q) if inner_corner else q[k])
+            ]
+            holding = [t for t in holding if all(c[k] <= q[k] for c in t for k in below if q[k])]
+            if inner_corner:
+                above = [k for k in range(3) if k not in below]
+                holding = [t for t in holding if all(c[k] >= q[k] for c in t for k in above)]
+        assert len(holding) == 1, (row, holding)
+        cells.setdefault(holding[0], []).append(i)
+    return sorted(cells.values())
+
+
+Corner = tuple[int, int, int]
+
+
+def _triangles(per_side: int) -> list[tuple[Corner, Corner, Corner]]:
+    found = []
+    for a in range(per_side):
+        for b in range(per_side - a):
+            c = per_side - a - b
+            found.append(((a + 1, b, c - 1), (a, b + 1, c - 1), (a, b, c)))
+            if c >= 2:
+                found.append(((a + 1, b, c - 1), (a, b + 1, c - 1), (a + 1, b + 1, c - 2)))
+    return found
+
+
+def _moved_onto_edges(row: list[Fraction], per_side: int) -> tuple[list[Fraction], list[bool]]:
+    scaled = [v * per_side for v in row]
+    on_edge = [abs(v - round(v)) <= Fraction(per_side, 10**12) for v in scaled]
+    moved = [Fraction(round(v)) if on else v for v, on in zip(scaled, on_edge, strict=True)]
+    fixed = sum(v for v, on in zip(moved, on_edge, strict=True) if on)
+    free = sum(v for v, on in zip(moved, on_edge, strict=True) if not on)
+    if free:
+        factor = (per_side - fixed) / free
+        moved = [v if on else v * factor for v, on in zip(moved, on_edge, strict=True)]
+    return moved, on_edge
+
+
+def _is_inside(q: list[Fraction], triangle: tuple[Corner, Corner, Corner]) -> bool:
+    """Whether a point is on the inner side of all three sides, or on a side."""
+
+    def turn(a: Corner, b: Corner, p: list[Fraction] | Corner) -> Fraction:
+        return Fraction((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]))
+
+    a, b, c = triangle
+    sign = turn(a, b, c)
+    return all(turn(s, t, q) * sign >= 0 for s, t in ((a, b), (b, c), (c, a)))
+
+
 def merge_single_rows(p: Floats, bins: Bins, weights: Floats | None = None) -> Bins:
     """Empty bins go; then the lowest bin of one row joins its nearest neighbor, until none is.
 

@@ -94,7 +94,15 @@ PUBLIC = [
 
 # What is one step further in, where names would be in the way of those above.
 IN_MODULES = {
-    "bins": ["Binning", "EqualMass", "EqualWidth", "FixedEdges", "SimplexGrid", "VarianceTree"],
+    "bins": [
+        "Binning",
+        "EqualMass",
+        "EqualWidth",
+        "FixedEdges",
+        "SimplexGrid",
+        "SimplexTriangles",
+        "VarianceTree",
+    ],
     "lens": [
         "Binary",
         "Canonical",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -166,6 +168,44 @@ def test_a_statistic_that_never_changes_can_be_seen() -> None:
     assert bar.get_width() > 0
     with pytest.raises(InputError, match="`observed` must be a finite number"):
         plot_null(still, np.nan)
+
+
+def test_the_result_of_a_test_is_plotted_from_its_draws() -> None:
+    p, y = scores()
+    for power in (1, 3):
+        result = tu.calibration_test(p**power, y, statistic=tu.ece, n_resamples=199)
+        ax = plot_null(result)
+        draws = result.null_draws
+        bars = [(*span, bar.get_height()) for span, bar in zip(spans(ax), ax.patches, strict=True)]
+        assert len(bars) == 40
+        assert sum(height for *_, height in bars) == 199
+        for low, high, height in bars[1:-1]:
+            inside = np.sum((draws >= low - 1e-12) & (draws < high - 1e-12))
+            edge = np.sum(np.abs(draws - low) < 1e-9) + np.sum(np.abs(draws - high) < 1e-9)
+            assert abs(inside - height) <= edge
+        assert min(low for low, *_ in bars) == pytest.approx(draws.min())
+        assert max(high for _, high, _ in bars) == pytest.approx(draws.max())
+        (text,) = ax.texts
+        assert text.get_text().startswith(f"observed: {result.statistic:.2g}"[:12])
+        assert ("p ≤ 0.005" in text.get_text()) == (result.pvalue == 1 / 200)
+        assert ax.get_xlabel() == "statistic of the consistency test"
+        assert ax.get_ylabel() == "resamples under\nthe null hypothesis"
+        assert cropped(ax.figure) == []
+    assert plot_null(result, measure="ECE").get_xlabel() == "ECE"
+
+
+def test_results_that_cannot_be_plotted_are_refused() -> None:
+    p, y = scores()
+    result = tu.calibration_test(p, y, n_resamples=19)
+    for name in ("observed", "pvalue"):
+        with pytest.raises(InputError, match=f"`{name}` must be omitted for the result of a test"):
+            plot_null(result, **{name: 0.5})
+    with pytest.raises(InputError, match="with null draws; got the result of a cox test"):
+        plot_null(tu.calibration_test(p, y, method="cox"))
+    with pytest.raises(InputError, match="`observed` must be a finite number"):
+        plot_null(NULL)
+    still = replace(result, statistic=5.0, null_draws=np.full(19, 5.0))
+    assert sum(bar.get_height() for bar in plot_null(still).patches) == 19
 
 
 def spans(ax):

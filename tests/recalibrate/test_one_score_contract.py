@@ -145,7 +145,7 @@ def test_log_loss_on_the_fit_data(model) -> None:
         if by_likelihood:
             assert after <= before + 1e-9
         elif after > before and hasattr(model, "n_bins"):
-            assert any("log loss on the fit data rose" in note for note in found.notes_)
+            assert any("log loss on the fit data increased" in note for note in found.notes_)
 
 
 def test_what_it_claims() -> None:

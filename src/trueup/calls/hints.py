@@ -140,7 +140,7 @@ def misfit(
     twice = [key for key in placed[: len(args)] if key in options]
     if twice:
         frame = type(args[0]).__name__ == "DataFrame" and isinstance(options[twice[0]], str)
-        hint = "pass it once, by place or by name"
+        hint = "pass it once, by position or by name"
         if frame:
             hint = f"pass columns: {shown}(frame[{options[twice[0]]!r}], ...)"
         return CallError(twice[0], "is passed twice", hint=hint)

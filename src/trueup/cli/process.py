@@ -16,7 +16,7 @@ received: list[int] = []
 
 
 def occupy_closed_streams() -> None:
-    """Open what `>&-` closed, or the next file would get its number, and what is printed."""
+    """Reopen streams that `>&-` closed, or the next file would get their number and output."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)

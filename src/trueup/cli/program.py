@@ -195,7 +195,7 @@ def _about_file(error: OSError) -> str:
 
 
 def _all_was_written() -> bool:
-    """Whether both streams are empty; what cannot be written is let go, so that Python can end."""
+    """Return whether both streams are flushed; output that cannot be written is discarded."""
     whole = True
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -221,7 +221,7 @@ def _null(of: OnDemand) -> ResultTable | None:
     alpha = 1 - of.asked.confidence_level
     statistic = headline(of.asked.n_bins)
     found = sensitivity(of.forecasts, statistic=statistic, alpha=alpha, **of.asked.of_tests)
-    return null_table(found) if np.ptp(found.null) > 0 else None
+    return null_table(found.null) if np.ptp(found.null) > 0 else None
 
 
 def _resamples_of_groups(of: OnDemand) -> int:

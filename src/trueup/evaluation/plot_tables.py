@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from trueup._typing import Floats
 from trueup.bins import EqualMass
 from trueup.decisions import accuracy_coverage_curve
 from trueup.estimators import BinnedError, SweepError
 from trueup.forecasts import Forecasts
-from trueup.inference.hypothesis_tests.sensitivity import Sensitivity
 from trueup.lens import TopLabel
 from trueup.tables import ResultTable
 
@@ -18,12 +18,11 @@ NULL_BARS = 40
 MOST_ROWS_OF_COVERAGE = 20_000
 
 
-def null_table(found: Sensitivity) -> ResultTable:
+def null_table(draws: Floats) -> ResultTable:
     """Return a histogram of the statistic for calibrated models."""
-    null = found.null
-    low, high = float(null.min()), float(null.max())
+    low, high = float(draws.min()), float(draws.max())
     edges = np.linspace(low, high if high > low else low + 1e-12, NULL_BARS + 1)
-    count, _ = np.histogram(null, edges)
+    count, _ = np.histogram(draws, edges)
     return ResultTable({"low": edges[:-1], "high": edges[1:], "count": count})
 
 

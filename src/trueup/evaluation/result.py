@@ -150,10 +150,10 @@ class Evaluation:
     def group_table(self) -> ResultTable | None:
         """All groups in order, as ``trueup evaluate -o groups.csv`` writes them; None without.
 
-        The columns that define the groups come first. Names such as model_task are also split into
-        ``part_1`` and ``part_2``. Then come ``n``, ``mean_prediction``,
-        ``observed_rate``, ``gap`` (observed minus predicted) with its interval and p-value,
-        ``ece``, the debiased ``error`` with its interval, and the p-values of its test.
+        The columns that define the groups come first. The parts of names such as model_task are in
+        ``part_1`` and ``part_2``. Then come ``n``, ``mean_prediction``, ``observed_rate``, ``gap``
+        (observed minus predicted) with its interval and p-value, ``ece``, the debiased ``error``
+        with its interval, and the p-values of its test.
         """
         if self.groups is None:
             return None

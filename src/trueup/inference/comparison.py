@@ -267,7 +267,9 @@ def _own_test(
     pvalue = max(pvalue, model.least_pvalue)
     null = "the error in the bins of these data is 0; clusters are independent"
     notes = {"estimator": repr(estimator), "n_resamples": n_resamples, "conservative": True}
-    return CalibrationTestResult(model.pth_power, pvalue, "cluster bootstrap", null, notes)
+    return CalibrationTestResult(
+        model.pth_power, pvalue, "cluster bootstrap", null, notes, model.noise
+    )
 
 
 def _sentence(

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from trueup.bins import NumberOfBins
+from trueup.bins.scores import NumberOfBins
 from trueup.estimators import (
     MMCE,
     BinnedError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from trueup.bins import EqualMass, EqualWidth, NumberOfBins
+from trueup.bins import EqualMass, EqualWidth
+from trueup.bins.scores import NumberOfBins
 from trueup.checks import is_number
 from trueup.errors import must_be
 from trueup.estimators import BinnedError, SweepError

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueup.checks import is_number
-from trueup.errors import must_be
+from trueup.errors import Argument, InputError, Verbatim, must_be
+from trueup.evaluation.plot_tables import null_table
 from trueup.plotting.common.columns import check_columns, numbers
 from trueup.plotting.common.style import (
     FAINT,
@@ -32,11 +33,11 @@ HEADROOM = 1.3  # height of the axes over that of the bars: words stand above th
 
 
 def plot_null(
-    columns: ResultTable,
-    observed: float,
+    columns: ResultTable | CalibrationTestResult,
+    observed: float | None = None,
     pvalue: float | None = None,
     *,
-    measure: str = "calibration error",
+    measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot how a statistic is distributed for calibrated models, and where the model is.
@@ -45,15 +46,17 @@ def plot_null(
 
     Parameters
     ----------
-    columns : ResultTable
-        Histogram of the statistic among resamples under calibration: the edges ``low`` and
-        ``high`` and the ``count`` of each bar.
-    observed : float
-        The statistic of the model.
+    columns : CalibrationTestResult or ResultTable
+        Result of a test, whose ``null_draws`` are shown in 40 bars. Or a histogram of the statistic
+        among resamples under calibration: the edges ``low`` and ``high`` and the ``count`` of each
+        bar.
+    observed : float, optional
+        The statistic of the model; required for a histogram, and omitted for a result.
     pvalue : float, optional
-        The p-value of the test, written next to the observed value.
-    measure : str, default "calibration error"
-        Name of the statistic, for the axis.
+        The p-value of the test, written next to the observed value; omitted for a result.
+    measure : str, optional
+        Name of the statistic, for the axis. The default is "calibration error" for a histogram and
+        the name of the test for a result.
     ax : Axes, optional
         Axes to plot on; by default those of a new figure.
 
@@ -65,14 +68,22 @@ def plot_null(
     Examples
     --------
     >>> import trueup as tu
+    >>> result = tu.calibration_test([0.2, 0.6] * 50, [0, 1] * 50, statistic=tu.ece)
+    >>> plot_null(result).texts[0].get_text()
+    'observed: 0.3   p ≤ 0.001'
     >>> bars = [(0.0, 0.01, 60), (0.01, 0.02, 30), (0.02, 0.03, 10)]
     >>> table = tu.tables.ResultTable.from_rows(bars, ("low", "high", "count"))
     >>> ax = tu.plotting.plot_null(table, observed=0.025, pvalue=0.04)
     >>> ax.texts[0].get_text()
     'observed: 0.025   p = 0.04'
     """
+    hypothesis, name = "calibration", "calibration error"
+    if isinstance(columns, CalibrationTestResult):
+        hypothesis, name = "the null hypothesis", f"statistic of the {columns.method} test"
+        result, columns = columns, _table_of(columns, observed=observed, pvalue=pvalue)
+        observed, pvalue = result.statistic, result.pvalue
     check_columns("columns", columns, "low", "high", "count")
-    if not is_number(observed) or not np.isfinite(observed):
+    if observed is None or not is_number(observed) or not np.isfinite(observed):
         raise must_be("observed", "a finite number", observed)
     low, high, count = (numbers(columns, name) for name in ("low", "high", "count"))
     axes = on(ax, SIZE)
@@ -98,12 +109,26 @@ def plot_null(
         axes.vlines(observed, 0, 1.04 * top, color=VERMILION, linewidth=2.2)
         axes.plot([observed], [1.04 * top], marker="v", color=VERMILION, markersize=8)
         _say(axes, observed, shown, 1.09 * top, after)
-    axes.set_xlabel(measure)
-    axes.set_ylabel("resamples under\ncalibration")
+    axes.set_xlabel(measure or name)
+    axes.set_ylabel(f"resamples under\n{hypothesis}")
     axes.locator_params(axis="x", nbins=7)
     number_axis(axes.xaxis)
     tidy(axes, grid="y")
     return axes
+
+
+def _table_of(result: CalibrationTestResult, **omitted: float | None) -> ResultTable:
+    """Return the histogram of the draws of a test; raise InputError if there are none."""
+    for name, value in omitted.items():
+        if value is not None:
+            raise InputError(
+                name, "must be omitted for the result of a test, which holds it", value
+            )
+    if result.null_draws is None:
+        got = Verbatim(f"the result of a {result.method} test that drew no resamples")
+        hint = ("pass ", Argument("method", "consistency", "calibration_test"))
+        raise must_be("columns", "a result with null draws", got, hint=hint)
+    return null_table(result.null_draws)
 
 
 def of_test(columns: ResultTable, test: CalibrationTestResult, *, ax: Axes | None = None) -> Axes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from trueup._typing import Floats, Ints
-from trueup.bins import uniform_edges
+from trueup.bins.scores import uniform_edges
 from trueup.checks import check_choice, check_flag, check_whole
 from trueup.errors import Argument, InputError, conflict, must_be, required
 from trueup.forecasts import Forecasts

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from trueup._typing import Floats
+from trueup.codec import LEFT_OUT, plain
 from trueup.notebook import FieldsShown
 from trueup.readable import (
     clipped_rows,
@@ -81,13 +85,31 @@ class CalibrationTestResult(FieldsShown):
         The null hypothesis, in words.
     notes : dict
         Notes for the reader: resamples, bandwidths, whether the test is conservative.
+    null_draws : ndarray or None, optional
+        Values of the statistic among resamples under the null hypothesis, shape (n_resamples,), on
+        the scale of ``statistic``; read-only. None if nothing was drawn, as for a test with an
+        asymptotic p-value. Their mean and standard deviation show which value a calibrated model
+        has on these predictions (Vaicenavicius et al. 2019, Tables 3 to 5). An error of norm p has
+        ``statistic`` and draws before the root 1/p. `trueup.plotting.plot_null` plots them. They
+        are neither compared by ``==`` nor stored in JSON.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import trueup as tu
     >>> result = tu.calibration_test([0.1, 0.2, 0.8, 0.9] * 10, [1, 1, 0, 0] * 10)
     >>> result.pvalue < 0.05
     True
+
+    The calibration error of these data, and that of a calibrated model:
+
+    >>> p = np.linspace(0.01, 0.99, 500)
+    >>> y = np.random.default_rng(0).random(500) < p**2
+    >>> result = tu.calibration_test(p, y, statistic=tu.ece)
+    >>> round(result.statistic, 3)
+    0.184
+    >>> round(float(result.null_draws.mean()), 3), round(float(result.null_draws.std()), 3)
+    (0.055, 0.011)
     """
 
     statistic: float
@@ -95,6 +117,29 @@ class CalibrationTestResult(FieldsShown):
     method: str
     null: str
     notes: dict[str, Any] = field(default_factory=dict)
+    null_draws: Floats | None = field(default=None, repr=False, compare=False, metadata=LEFT_OUT)
+
+    def __post_init__(self) -> None:
+        if self.null_draws is not None:
+            own = np.array(self.null_draws, np.float64)  # a view would keep more than the draws
+            own.setflags(write=False)
+            object.__setattr__(self, "null_draws", own)
+
+    def to_dict(self, *, draws: bool = False) -> dict[str, Any]:
+        """Return plain Python values, ready for JSON; NaN and infinity are None.
+
+        Parameters
+        ----------
+        draws : bool, default False
+            Whether to include ``null_draws``.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
+        found = super().to_dict()
+        return found | {"null_draws": plain(self.null_draws)} if draws else found
 
     def _line(self) -> str:
         test = f"{self.method} test, statistic {short_number(self.statistic)}"

@@ -20,7 +20,8 @@ class CellTable(Table):
     Parameters
     ----------
     low : ndarray
-        Lower corners of the cells, shape (C, d): low < q ≤ high in every bounded coordinate.
+        Lower corners of the cells, shape (C, d): low < q ≤ high in every bounded coordinate. For
+        triangles, low ≤ q ≤ high in all three.
     high : ndarray
         Upper corners of the cells, shape (C, d).
     count : ndarray

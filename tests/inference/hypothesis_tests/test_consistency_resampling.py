@@ -42,6 +42,7 @@ OF_CLASSES = [
     tu.BinnedError(tu.lens.Canonical(), tu.bins.VarianceTree(20)),
     tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexGrid(3), 2, distance="squared"),
     tu.BinnedError(tu.lens.Canonical(where=lambda q: q[:, 0] > 0.2), tu.bins.SimplexGrid(3)),
+    tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(3)),
     tu.BinnedError(tu.lens.TopK(2), tu.bins.VarianceTree(20)),
     tu.BinnedError(tu.lens.Partition(((2, 0), (1,))), tu.bins.VarianceTree(20), math.inf),
 ]

@@ -44,7 +44,7 @@ def test_refusals(name: str) -> None:
 
 def test_tcal_refuses_a_simplex_of_too_many_outcomes() -> None:
     g, y = simplex(50, 7, 17)
-    with pytest.raises(InputError, match="at most 6 outcomes for T-Cal on 50 rows"):
+    with pytest.raises(InputError, match="at most 6 outcomes for T-Cal with 50 rows"):
         run("tcal", g, y, statistic=Canonical())
     with pytest.raises(InputError, match="`lens` must yield a single score"):
         run("ks", g, y, statistic=Canonical())

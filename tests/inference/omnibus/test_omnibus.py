@@ -233,6 +233,38 @@ def test_data_equal_to_a_draw_rank_with_it(kind, weighted, near_one) -> None:
     assert np.array_equal(pvalues[0], pvalues[21])
 
 
+@pytest.mark.parametrize("n", [48, 100])
+@pytest.mark.parametrize("rare", [1e-9, 2.0**-40])
+def test_residuals_that_cancel_do_not_separate_data_from_equal_draws(n, rare) -> None:
+    near = rare * np.random.default_rng(1).uniform(0.1, 10, n // 2)
+    p = np.r_[near, 1 - near]
+    assert omnibus(p, (p > 0.5).astype(np.int64), n_resamples=199).pvalue == 1
+
+
+@pytest.mark.parametrize("heavy", [1e5, 1e7])
+def test_rounding_of_heavy_certain_rows_does_not_separate_data_from_equal_draws(heavy) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        # Only the last label varies, and it is 0 in two of five draws.
+        p = np.r_[1 - 10 ** rng.uniform(-15, -12, 3000), 0.6]
+        w = np.r_[heavy * rng.uniform(0.5, 2, 3000), rng.uniform(0.5, 2)]
+        order = rng.permutation(3001)
+        y = (p != 0.6).astype(np.int64)
+        assert omnibus(p[order], y[order], n_resamples=99, weights=w[order]).pvalue > 0.2
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_whose_variance_is_nearly_too_small_for_a_number() -> None:
+    p, y = 3e-313 * np.arange(1, 101), np.zeros(100, np.int64)
+    assert omnibus(p, y).pvalue == 1
+    assert omnibus(p, np.arange(100) == 7).pvalue == 1 / 50
+    half = np.random.default_rng(2).random(100)
+    with_it = np.column_stack([half, 1 - half, p])
+    labels = (np.random.default_rng(3).random(100) > half).astype(np.int64)
+    without = np.column_stack([half, 1 - half, np.zeros(100)])
+    assert omnibus(with_it, labels).pvalue == omnibus(without, labels).pvalue
+
+
 def test_ties_at_the_edge_of_a_rounding_stay_ties() -> None:
     near = (13 / 32) ** 2 * (1 + np.array([-3e-16, 0, 3e-16]))
     assert pooled_pvalues(np.r_[1.0, near][:, None])[1:, 0].tolist() == [1, 1, 1]

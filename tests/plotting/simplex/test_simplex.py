@@ -61,7 +61,29 @@ def test_cells_of_a_tree_fill_the_triangle() -> None:
         assert np.all(mean <= corners.max(axis=0) + 1e-12)
 
 
-@pytest.mark.parametrize("binning", [tu.bins.SimplexGrid(5), tu.bins.VarianceTree(50)])
+@pytest.mark.parametrize("per_side", [1, 2, 3, 7, 10])
+def test_triangles_fill_the_triangle_and_are_equal(per_side) -> None:
+    some = (np.arange(2 * per_side + 1) + 0.5) / (3 * per_side)
+    probs = np.array([(a, b, 1 - a - b) for a in some for b in some if a + b < 1])
+    probs = np.concatenate([probs, probs[:, [1, 2, 0]], probs[:, [2, 0, 1]]])
+    error = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(per_side))
+    cells = error.table(probs, np.zeros(len(probs), int))
+    found = [_polygon(low, high) for low, high in zip(cells.low, cells.high, strict=True)]
+    assert len(found) == per_side**2
+    np.testing.assert_allclose([area(each) for each in found], np.sqrt(3) / 4 / per_side**2)
+
+
+def test_the_center_of_triangles_is_drawn_without_an_area() -> None:
+    probs = np.array([[1 / 3, 1 / 3, 1 / 3], [0.2, 0.3, 0.5]])
+    cells = tu.BinnedError(tu.lens.Canonical(), tu.bins.SimplexTriangles(3)).table(probs, [0, 1])
+    ax = plot_simplex(cells)
+    assert cropped(ax.figure) == []
+    assert len(of_kind(ax, Quiver)[0].X) == 2
+
+
+@pytest.mark.parametrize(
+    "binning", [tu.bins.SimplexGrid(5), tu.bins.SimplexTriangles(5), tu.bins.VarianceTree(50)]
+)
 def test_arrows_and_colours_of_the_triangle_are_the_table(binning) -> None:
     cells = table(3, binning)
     ax = plot_simplex(cells, names=["a", "b", "c"])

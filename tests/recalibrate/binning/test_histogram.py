@@ -129,7 +129,7 @@ def test_says_where_bins_cost_log_loss() -> None:
     rng = np.random.default_rng(4)
     p = rng.random(2000)
     y = rng.random(2000) < p
-    assert "log loss on the fit data rose" in HistogramBinning(n_bins=1).fit(p, y).notes_[0]
+    assert "log loss on the fit data increased" in HistogramBinning(n_bins=1).fit(p, y).notes_[0]
     assert HistogramBinning(n_bins=15).fit(p**3, y).notes_ == []
 
 

@@ -310,7 +310,7 @@ def test_rounding_is_at_least_that_of_the_type_given() -> None:
     [
         ([0.3], [1], "both right and wrong"),
         ([0.3, 0.6], [0, 0], "both right and wrong"),
-        ([0.3] * 4, [0, 1, 1, 0], "two different values"),
+        ([0.3] * 4, [0, 1, 1, 0], "two distinct values"),
         ([1.0] * 4, [0, 1, 1, 0], "strictly between 0 and 1"),
         ([0.0] * 4, [0, 1, 1, 0], "strictly between 0 and 1"),
         ([0.0, 1.0] * 2, [0, 1, 1, 0], "strictly between 0 and 1"),

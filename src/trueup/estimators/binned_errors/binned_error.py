@@ -46,7 +46,8 @@ class BinnedError(PairsEstimator):
         The part of a prediction to measure. The default is `Binary` for 1-D probabilities
         and `TopLabel` for a matrix.
     binning : Binning, default EqualWidth(15)
-        `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree` or `SimplexGrid`.
+        `EqualWidth`, `EqualMass`, `FixedEdges`, `VarianceTree`, `SimplexGrid` or
+        `SimplexTriangles`.
     norm : float, default 1
         p ≥ 1, or ``math.inf`` for the worst bin.
     debias : bool or "residual", default False

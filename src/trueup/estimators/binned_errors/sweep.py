@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from trueup._typing import Ints
-from trueup.bins import uniform_edges
+from trueup.bins.scores import uniform_edges
 from trueup.checks import check_choice
 from trueup.engines.equal_mass import equal_mass_cuts, falls, first_falling
 from trueup.engines.select import engine

@@ -129,10 +129,12 @@ class SharedDraws:
             limit = self.limits[:, 0]
             own = engine.draws.draw_label_rows(limit, keys[:, 0])
             return np.where(sharing, number < limit, own).view(np.uint8)
-        labels = np.stack([engine.draws.draw_classes(self.limits, key) for key in keys[:, 0]])
+        labels = np.empty(sharing.shape, np.int64)
+        for each, key in zip(labels, keys[:, 0], strict=True):
+            each[:] = engine.draws.draw_classes(self.limits, key)
         draw, row = np.nonzero(sharing)
         labels[draw, row] = (self.limits[row] <= number[draw, row][:, None]).sum(axis=1)
-        return np.asarray(labels)
+        return labels
 
     @cached_property
     def _sharing(self) -> Bits:

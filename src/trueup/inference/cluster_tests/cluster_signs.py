@@ -69,7 +69,8 @@ def cluster_signs(
         observed, *drawn = _fused(estimator, forecasts, seed, n_resamples)
     else:
         observed, *drawn = signed(estimator, forecasts, seed, n_resamples, lambda e: e.pth_power)
-    pvalue = resampled_pvalue(observed, np.array(drawn))
+    by_signs = np.array(drawn)
+    pvalue = resampled_pvalue(observed, by_signs)
     about = about_clusters(len(np.unique(forecasts.clusters)))
     if few_clusters(forecasts):
         shared = SharedDraws.from_forecasts(forecasts)
@@ -81,6 +82,7 @@ def cluster_signs(
         "cluster-signs",
         "score − label has mean 0 given the scores, clusters independent of each other",
         {"estimator": repr(estimator), "n_resamples": n_resamples} | about,
+        by_signs,
     )
 
 

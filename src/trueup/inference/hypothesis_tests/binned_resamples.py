@@ -43,15 +43,26 @@ def can_fuse(statistic: Any, forecasts: Forecasts) -> bool:
     return bool(lens.tells_outcomes and whole)
 
 
-def fused_powers(statistic: Any, forecasts: Forecasts, keys: Bits) -> Floats:
-    """Return the power of the data, then of the resample of each key; `can_fuse` must be true."""
+def fused_powers(
+    statistic: Any, forecasts: Forecasts, keys: Bits, law: Forecasts | None = None
+) -> Floats:
+    """Return the power of the data, then of the resample of each key; `can_fuse` must be true.
+
+    Labels are drawn from the predictions of ``law``, by default the forecasts themselves; a family
+    of classes takes no other.
+    """
     lens = statistic.lens_for(forecasts)
     if lens.induces == "simplex":
-        return _of_cells(statistic, lens, forecasts, keys)
+        return _of_cells(statistic, lens, forecasts, keys, forecasts if law is None else law)
     if lens.induces == "family":
+        assert law is None
         return powers_of_classes([statistic], forecasts, keys)[0]
     pairs = lens.problem(forecasts)
     table = statistic.table_for_labels(statistic.measure_forecasts(forecasts).table)
+    if law is not None:
+        index, drawn = bins_of(pairs, table), Pairs(law.scores, pairs.y, pairs.w)
+        sums = sums_of_drawn_labels(drawn, index, table.n_bins, keys)
+        return np.asarray(statistic.powers_for_labels(table, sums))
     # Statistics that share their bins share what is drawn.
     key = ("drawn", table.edges.tobytes(), keys.tobytes())
     powers: Floats = statistic.powers_for_labels(
@@ -69,7 +80,7 @@ def drawn_and_given_powers(
     """
     pairs = [Binary().problem(each) for each in data]
     table = statistic.table_for_labels(statistic.measure_forecasts(data[0]).table)
-    index = _bins_of(pairs[0], table)
+    index = bins_of(pairs[0], table)
     given = [np.bincount(index, each.y, table.n_bins) for each in pairs]
     drawn = sums_of_drawn_labels(pairs[0], index, table.n_bins, keys)
     powers = statistic.powers_for_labels(table, np.concatenate([given, drawn]))[1:]
@@ -78,10 +89,11 @@ def drawn_and_given_powers(
 
 def _drawn_sums(pairs: Pairs, table: BinTable, keys: Bits) -> NDArray[Any]:
     """Return Σ y, or Σ w y, of every bin for the resample of each key."""
-    return sums_of_drawn_labels(pairs, _bins_of(pairs, table), table.n_bins, keys)
+    return sums_of_drawn_labels(pairs, bins_of(pairs, table), table.n_bins, keys)
 
 
-def _bins_of(pairs: Pairs, table: BinTable) -> Ints:
+def bins_of(pairs: Pairs, table: BinTable) -> Ints:
+    """Return the bin of each pair."""
     p = pairs.p.astype(np.float64, copy=False)
     return np.asarray(np.searchsorted(table.edges[1:-1], p, side="left"))
 
@@ -168,7 +180,9 @@ def key_of_powers(statistic: Any, keys: Bits) -> tuple[Any, ...]:
     return ("powers of each class", statistic, keys.tobytes())
 
 
-def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Floats:
+def _of_cells(
+    statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits, law: Forecasts
+) -> Floats:
     """Return errors over cells of a simplex, from counts of the outcomes of each cell."""
     cells = lens.cells(forecasts)
     leaves = statistic.binning.leaves(cells)
@@ -181,7 +195,7 @@ def _of_cells(statistic: Any, lens: Any, forecasts: Forecasts, keys: Bits) -> Fl
     def draw(block: slice) -> tuple[Bits, Places]:
         rows, here = forecasts.rows(block), cell[block, None]
         place = np.where(here < 0, n_places, here * cells.m + lens.outcomes(rows))
-        return class_limits(rows), place.astype(np.int32)
+        return class_limits(law.rows(block)), place.astype(np.int32)
 
     totals = totals_of_drawn_classes(
         forecasts.n, forecasts.n_classes, forecasts.weights, n_places, keys, draw

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from trueup.calls.hints import hinted
 from trueup.calls.progress import Progress, stage, with_progress
 from trueup.errors import must_be
 from trueup.estimators.base import Metric, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.arguments import check_tail
+from trueup.inference.hypothesis_tests.calibration_functions import (
+    CalibrationFunction,
+    check_calibration_function,
+)
 from trueup.lens import Lens, is_lens
 from trueup.results import CalibrationTestResult
 from trueup.seeds import Seed, check_seed
@@ -25,10 +31,11 @@ def calibration_test(
     weights: object = None,
     logits: bool = False,
     tail: str = "resampling",
+    calibration_function: CalibrationFunction | None = None,
     rng: Seed = 0,
     progress: Progress = None,
 ) -> CalibrationTestResult:
-    """Test the hypothesis that a model is calibrated.
+    r"""Test the hypothesis that a model is calibrated.
 
     The default is the omnibus test, which combines six statistics, each sensitive to a different
     kind of error. Labels are drawn from the predictions ``n_resamples`` times (Vaicenavicius et al.
@@ -51,8 +58,8 @@ def calibration_test(
         root and with its sign: a debiased value clipped at 0 would tie with half of all resamples.
         It must be large for miscalibrated models.
     method : str, optional
-        The default is ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``. See
-        Notes for all methods.
+        The default is ``"omnibus"`` if ``statistic`` is None or a lens, else ``"consistency"``;
+        with ``calibration_function`` always ``"consistency"``. See Notes for all methods.
     n_resamples : int, default 999
         Number of resamples; the smallest possible p-value is 1/(1 + n_resamples).
     weights : array_like, optional
@@ -63,6 +70,11 @@ def calibration_test(
         ``"asymptotic"`` is an approximation that can be below the smallest resampling p-value, for
         ``method="ks"`` (also in its Kuiper form) and ``"skce"`` only. ``notes`` then have
         ``approximation``.
+    calibration_function : callable, optional
+        Function ρ that maps predictions, (n,) or (n, K), to the probabilities from which labels are
+        drawn, of the same shape. It may return (n, 2) for (n,), so the ``transform`` of a
+        recalibrator is one. The null hypothesis is then "labels follow ρ(predictions)" in place of
+        calibration. For the consistency methods only. See Notes.
     rng : int, Generator or None, default 0
         Random seed. The same seed gives the same p-value on any engine and number of threads.
     progress : bool or callable, optional
@@ -72,7 +84,7 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult
-        Statistic, p-value, method and null hypothesis.
+        Statistic, p-value, method, null hypothesis, and the draws of the statistic under it.
 
     Notes
     -----
@@ -103,6 +115,16 @@ def calibration_test(
     through the lens of the statistic: the hypothesis is canonical calibration. A statistic of the
     top label rejects only what the top label shows.
 
+    With ``calibration_function`` ρ (Vaicenavicius et al. 2019, §4.2), labels :math:`y_i^\rho` are
+    drawn from :math:`\rho(g_i)`, and the statistic h compares them with the predictions
+    :math:`g_i` themselves. The draws :math:`h(\{(g_i, y_i^\rho)\}_i)` show how an estimate of the
+    calibration error is distributed if ρ is the true calibration function. The p-value is
+    :math:`(1 + \#\{h(D^\rho) \ge h(D)\}) / (1 + R)` for R draws. It is small if the error of the
+    data is larger than ρ explains. A different error of the same size stays undetected: to test
+    whether labels follow ρ in every respect, test the probabilities ρ(g) without this argument.
+    The paper also resamples predictions, as ``"consistency-unconditional"`` does; ρ is then that of
+    the drawn rows.
+
     If every prediction is 0 or 1, the p-value is 1 if all predictions are correct, and the smallest
     possible one otherwise. ``"skce-distribution-free"`` is an exception, because it is a bound for
     any model.
@@ -126,6 +148,11 @@ def calibration_test(
     True
     >>> calibration_test(p**2, y, rng=0).pvalue
     0.001
+
+    The error of these predictions is what one expects if the true rate is their square root:
+
+    >>> calibration_test(p**2, y, calibration_function=np.sqrt).pvalue > 0.05
+    True
     """
     from trueup.inference.hypothesis_tests.named_tests import TESTS  # which need scipy.special
 
@@ -135,10 +162,12 @@ def calibration_test(
     known = known_estimator(statistic, "statistic")
     chosen = statistic if known is None else known
     if method is None:
-        method = "omnibus" if statistic is None or is_lens(statistic) else "consistency"
+        simple = statistic is None or is_lens(statistic)
+        method = "omnibus" if simple and calibration_function is None else "consistency"
     asymptotic = check_tail(tail, method)
     forecasts = Forecasts.from_arrays(probs, labels, weights=weights, logits=logits)
-    options = {"tail": tail} if asymptotic else {}
+    options: dict[str, Any] = {"tail": tail} if asymptotic else {}
+    options |= check_calibration_function(calibration_function, method)
     with stage(f"{method} test"):
         return TESTS[method](
             forecasts, statistic=chosen, n_resamples=n_resamples, rng=rng, **options

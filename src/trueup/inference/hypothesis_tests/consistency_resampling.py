@@ -7,6 +7,7 @@ recomputed (Bröcker & Smith 2007; Vaicenavicius et al. 2019, §4.2 and 4.3).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,13 @@ from trueup.errors import InputError
 from trueup.estimators.base import Estimator, known_estimator
 from trueup.forecasts import Forecasts
 from trueup.inference.hypothesis_tests.binned_resamples import can_fuse, fused_powers
+from trueup.inference.hypothesis_tests.calibration_functions import (
+    NAME,
+    CalibrationFunction,
+    followed,
+    name_of,
+    of_outcomes,
+)
 from trueup.inference.hypothesis_tests.null_distribution import (
     certain_pvalue,
     check_test,
@@ -46,6 +54,7 @@ def consistency(
     n_resamples: int,
     rng: Seed,
     fixed: bool = True,
+    calibration_function: CalibrationFunction | None = None,
 ) -> CalibrationTestResult:
     """Test with fixed predictions, which is exact for any number of rows.
 
@@ -53,6 +62,9 @@ def consistency(
     asymptotic. Copies of a row are then separated by about 1e-9, unless the data have such ties
     themselves. New rows would not tie, and equal-mass bins of tied rows differ in size from those
     of the data.
+
+    With a calibration function ρ, labels are drawn from ρ(predictions), and the statistic compares
+    them with the predictions.
     """
     estimator = rmsce_debiased.estimator() if statistic is None else statistic
     check_test(forecasts, n_resamples)
@@ -60,14 +72,24 @@ def consistency(
         rule = "an estimator, such as BinnedError(), a metric, such as ece, or None"
         raise no_metric("statistic", rule, estimator)
     seed = seed_of(rng)
+    law = None if calibration_function is None else followed(forecasts, calibration_function)
     induced, problem = induced_problem(estimator, forecasts)
-    agree = all_certain(problem)
+    if law is not None and problem is not forecasts:
+        probs = of_outcomes(estimator.lens_for(forecasts), forecasts, law)
+        law = problem.with_probs(probs)
+    agree = all_certain(problem if law is None else law)
     if agree is not None:
         pvalue = certain_pvalue(agree, n_resamples)
-        return _result(estimator, forecasts, pvalue, n_resamples, fixed, {})
-    resample = resampled_powers if fixed else _unconditional_powers
-    powers = resample(induced, problem, seed, n_resamples)
-    return conclude(estimator, forecasts, powers, fixed=fixed)
+        found = _result(estimator, forecasts, pvalue, n_resamples, fixed, {}, None)
+    else:
+        resample = resampled_powers if fixed else _unconditional_powers
+        powers = resample(induced, problem, seed, n_resamples, law)
+        found = conclude(estimator, forecasts, powers, fixed=fixed)
+    if calibration_function is None:
+        return found
+    name = name_of(calibration_function)
+    null = _null(forecasts, fixed, f"{NAME} of its prediction ({name})")
+    return replace(found, null=null, notes=found.notes | {NAME: name})
 
 
 def conclude(
@@ -82,7 +104,7 @@ def conclude(
         raise InputError("statistic", "returned NaN or infinity on a resample")
     drawn = powers[1:]
     pvalue = resampled_pvalue(powers[0], drawn)
-    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn))
+    return _result(statistic, forecasts, pvalue, len(drawn), fixed, resampling_notes(drawn), drawn)
 
 
 def _result(
@@ -92,6 +114,7 @@ def _result(
     n_resamples: int,
     fixed: bool,
     notes: dict[str, Any],
+    drawn: Floats | None,
 ) -> CalibrationTestResult:
     found = statistic.measure_forecasts(forecasts)
     if clipped := found.notes.get("clipped", 0):
@@ -99,20 +122,28 @@ def _result(
     method = "consistency" if fixed else "consistency-unconditional"
     about = {"estimator": repr(statistic), "n_resamples": n_resamples, "asymptotic": not fixed}
     null = _null(forecasts, fixed)
-    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes)
+    return CalibrationTestResult(found.pth_power, pvalue, method, null, about | notes, drawn)
 
 
 def resampled_powers(
-    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+    statistic: Estimator,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+    law: Forecasts | None = None,
 ) -> Floats:
-    """Return the power of a statistic for the data, then for resamples of the labels."""
+    """Return the power of a statistic for the data, then for resamples of the labels.
+
+    Labels are drawn from the predictions of ``law``, by default the forecasts themselves.
+    """
     keys = keys_of(seed, n_resamples)
-    if can_fuse(statistic, forecasts):
-        return fused_powers(statistic, forecasts, keys)
-    ready = sorted_problem(statistic, forecasts)
+    in_family = statistic.lens_for(forecasts).induces == "family"
+    if can_fuse(statistic, forecasts) and (law is None or not in_family):
+        return fused_powers(statistic, forecasts, keys, law)
+    ready = sorted_problem(statistic, forecasts, law)
     if ready is not None:
         return null_powers([statistic], ready, seed, n_resamples)[0]
-    draw = label_drawer(forecasts)
+    draw = label_drawer(forecasts if law is None else law)
 
     def some(first: int, last: int) -> list[float]:
         return [
@@ -125,7 +156,11 @@ def resampled_powers(
 
 
 def _unconditional_powers(
-    statistic: Estimator, forecasts: Forecasts, seed: int, n_resamples: int
+    statistic: Estimator,
+    forecasts: Forecasts,
+    seed: int,
+    n_resamples: int,
+    law: Forecasts | None = None,
 ) -> Floats:
     """Return the power of a statistic for the data, then for resampled rows with drawn labels."""
     keys = keys_of(seed, 2 * n_resamples)  # for each resample one for its rows, one for labels
@@ -134,7 +169,8 @@ def _unconditional_powers(
     def one(r: int) -> float:
         drawn = engine.draws.draw_rows(forecasts.n, keys[2 * r])
         rows = _apart(forecasts.take(drawn), drawn, alone)
-        (labels,) = label_drawer(rows)(keys[2 * r + 1 : 2 * r + 2])
+        drawn_from = rows if law is None else law.take(drawn)
+        (labels,) = label_drawer(drawn_from)(keys[2 * r + 1 : 2 * r + 2])
         return statistic.measure_forecasts(rows.with_labels(labels)).pth_power
 
     def some(first: int, last: int) -> list[float]:
@@ -220,12 +256,14 @@ def all_certain(forecasts: Forecasts) -> bool | None:
     return bool((p == forecasts.labels).all())
 
 
-def _null(forecasts: Forecasts, fixed: bool) -> str:
+def _null(forecasts: Forecasts, fixed: bool, law: str = "") -> str:
     drawn = (
         "every label follows its whole predicted distribution (canonical calibration)"
         if forecasts.is_matrix
         else "every label is 1 with its predicted probability"
     )
+    if law:
+        drawn = f"every label follows {law}"
     if fixed:
         return f"conditional on the predictions, {drawn}, independently across rows"
     return f"{drawn}, independently across rows; predictions are resampled"

@@ -61,6 +61,7 @@ def hosmer_lemeshow(
     found = float(_chi_square(residual, variance)) if agree else math.inf
     small = int(np.count_nonzero(variance < FEWEST))
     notes: dict[str, Any] = {"df": len(start), "bins_of_small_variance": small}
+    drawn = None
     if certain.all() or not agree:
         notes["reference"] = "certain"
         pvalue = certain_pvalue(agree, n_resamples)
@@ -73,7 +74,7 @@ def hosmer_lemeshow(
         )
         notes |= resampling_notes(drawn)
         pvalue = resampled_pvalue(found, drawn)
-    return CalibrationTestResult(found, pvalue, "hosmer-lemeshow", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "hosmer-lemeshow", null_of(lens), notes, drawn)
 
 
 def _chi_square(residual: Floats, variance: Floats) -> Any:

@@ -63,12 +63,14 @@ def ks(
     pairs = lens.problem(forecasts)
     if tail == "asymptotic":
         return _asymptotic(estimator, pairs, null_of(lens), n_resamples)
-    powers = (_weighted_powers if pairs.w is not None else _powers)(
-        estimator, pairs, rng, n_resamples
-    )
+    if pairs.w is None:
+        powers, total = _powers(estimator, pairs, rng, n_resamples), 1.0
+    else:
+        powers, total = _weighted_sums(estimator, pairs, rng, n_resamples), float(pairs.w.sum())
     pvalue, notes = resampled_pvalue(powers[0], powers[1:]), resampling_notes(powers[1:])
     value = estimator.measure_pairs(pairs).pth_power
-    return CalibrationTestResult(value, pvalue, estimator.statistic, null_of(lens), notes)
+    drawn = powers[1:] / total
+    return CalibrationTestResult(value, pvalue, estimator.statistic, null_of(lens), notes, drawn)
 
 
 def _asymptotic(
@@ -99,10 +101,8 @@ def _powers(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: in
     return null_powers([estimator], SortedPairs.of(pairs), seed_of(rng), n_resamples)[0]
 
 
-def _weighted_powers(
-    estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int
-) -> Floats:
-    """Return the same for rows with weights, row by row."""
+def _weighted_sums(estimator: CumulativeError, pairs: Pairs, rng: Seed, n_resamples: int) -> Floats:
+    """Return the same for rows with weights, row by row, before division by their sum."""
     rows = NullPairs.in_order(pairs)
     end = np.flatnonzero(np.r_[rows.p[1:] != rows.p[:-1], True])  # ties are one step
     kuiper = estimator.statistic == "kuiper"

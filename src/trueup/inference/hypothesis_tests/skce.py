@@ -12,6 +12,7 @@ from trueup._typing import Floats
 from trueup.errors import InputError
 from trueup.estimators import KernelError
 from trueup.estimators.kernel_errors.pair_sums import Kernel
+from trueup.estimators.kernel_errors.residuals import PairMass, unit_weights
 from trueup.forecasts import Forecasts
 from trueup.inference.asymptotic.kernel_spectrum import spectrum_of_rows, spectrum_of_scores
 from trueup.inference.hypothesis_tests.null_distribution import (
@@ -68,15 +69,18 @@ def skce(
     check_test(forecasts, n_resamples)
     found = estimator.measure_forecasts(forecasts)
     bandwidth = float(found.notes["bandwidth"])
+    product = 1.0
     if lens == Canonical() and forecasts.n_classes == 2:
         # (1 − p, p) as a score: products of residuals are twice those of scores
         bandwidth /= 1.0 if estimator.distance == "tv" else math.sqrt(2)
         problem: Lens = Binary()
+        product = 2.0
     else:
         problem = lens
     kernel = Kernel(estimator.kernel, bandwidth)
     rows = null_problem(problem, forecasts)
     notes: dict[str, Any]
+    drawn = None
     if rows.certain:
         pvalue = certain_pvalue(rows.possible, n_resamples)
         notes = {"reference": "certain"}
@@ -86,7 +90,16 @@ def skce(
     else:
         totals = _all_totals(rows, kernel, estimator.distance == "tv", rng, n_resamples)
         pvalue, notes = resampled_pvalue(float(totals[0]), totals[1:]), resampling_notes(totals[1:])
-    return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), found.notes | notes)
+        mass = _mass_of_pairs(rows)
+        drawn = product * totals[1:] / mass if mass > 0 else totals[1:]
+    notes = found.notes | notes
+    return CalibrationTestResult(found.value, pvalue, "skce", null_of(lens), notes, drawn)
+
+
+def _mass_of_pairs(rows: NullPairs | NullRows) -> float:
+    """Return Σ w_i w_j over i ≠ j, with the weights of the sums in `_all_totals`."""
+    w = rows.w if rows.w is None or isinstance(rows, NullPairs) else unit_weights(rows.w)
+    return PairMass.of(len(rows.y), w).different
 
 
 def _asymptotic(rows: NullPairs | NullRows, kernel: Kernel, total_variation: bool) -> float:
@@ -139,6 +152,7 @@ def skce_block(
     blocks = BlockPairs.of(rows, kernel, estimator.distance == "tv", estimator.block_size)
     observed = float(blocks.totals(rows.y[None])[0])
     variance = blocks.variance
+    drawn = None
     if variance == 0:
         notes["reference"] = "certain"
         pvalue = certain_pvalue(rows.possible, n_resamples)
@@ -146,10 +160,11 @@ def skce_block(
         notes["reference"] = "normal"
         pvalue = max(TINY, float(ndtr(-observed / math.sqrt(variance))))
     else:
-        drawn = rows.drawn(blocks.totals, rng, n_resamples)
-        notes |= resampling_notes(drawn)
-        pvalue = resampled_pvalue(observed, drawn)
-    return CalibrationTestResult(found.value, pvalue, "skce-block", null_of(lens), notes)
+        totals = rows.drawn(blocks.totals, rng, n_resamples)
+        notes |= resampling_notes(totals)
+        pvalue = resampled_pvalue(observed, totals)
+        drawn = totals / blocks.weight
+    return CalibrationTestResult(found.value, pvalue, "skce-block", null_of(lens), notes, drawn)
 
 
 def skce_distribution_free(

@@ -68,6 +68,7 @@ class BlockPairs:
     first: Ints
     second: Ints
     factor: Floats
+    weight: float  # Σ w_i w_j of the pairs
     variance: float  # of the sum over pairs of factor · ⟨r, r⟩, under the predictions
     largest: float  # what no block's sum is above
 
@@ -87,13 +88,15 @@ class BlockPairs:
             distance = lengths(rows.g[first] - rows.g[second], total_variation)
             variances, bound = _product_variances(rows.g[first], rows.g[second]), 2.0
         factor = kernel.of(distance)
+        weight = float(len(first))
         if rows.w is not None:
             w = unit_weights(rows.w)
             factor = factor * w[first] * w[second]
+            weight = float(np.sum(w[first] * w[second]))
         sums = factor.reshape(len(blocks), len(i)).sum(axis=1)
         variance = float(np.sum(factor**2 * variances))
         largest = bound * float(sums.max(initial=0.0))
-        return cls(rows, first, second, factor, variance, largest)
+        return cls(rows, first, second, factor, weight, variance, largest)
 
     def totals(self, y: Any) -> Floats:
         """Return the sum over pairs, for (resamples, n) outcomes."""

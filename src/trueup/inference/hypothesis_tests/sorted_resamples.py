@@ -22,6 +22,7 @@ from trueup.engines.threads import run
 from trueup.estimators.base import Estimator
 from trueup.estimators.ties import TiedScores
 from trueup.forecasts import Forecasts
+from trueup.inference.hypothesis_tests.calibration_functions import of_outcomes
 from trueup.lens import Pairs
 from trueup.lens.induced import once
 
@@ -50,6 +51,14 @@ class SortedPairs:
         limit = np.repeat(limits_of(groups.value), groups.rank)
         return cls(groups, limit, np.repeat(code, rows_by_label.reshape(-1)))
 
+    @classmethod
+    def following(cls, pairs: Pairs, probs: Floats) -> SortedPairs:
+        """Sort pairs whose labels are drawn with other probabilities than their scores."""
+        groups = TiedScores.of(pairs)
+        order = np.lexsort((probs, pairs.p))  # draws must not depend on the order of rows
+        number = np.arange(len(groups.value), dtype=np.int32)
+        return cls(groups, limits_of(probs[order]), 2 * np.repeat(number, groups.rank))
+
     def with_drawn_labels(self, key: np.uint64, room: Scratch = FRESH) -> TiedScores:
         """Draw every label with its score as probability."""
         value, rank = self.groups.value, self.groups.rank
@@ -63,10 +72,13 @@ class SortedPairs:
         return TiedScores(drawn.value, drawn.count, drawn.positive, rows=n, room=room)
 
 
-def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | None:
+def sorted_problem(
+    statistic: Estimator, forecasts: Forecasts, law: Forecasts | None = None
+) -> SortedPairs | None:
     """Return the sorted problem of a statistic; None for another kind of statistic.
 
-    It must use one outcome per row, without weights, clusters and soft labels.
+    It must use one outcome per row, without weights, clusters and soft labels. Labels are drawn
+    from the predictions of ``law``, by default the forecasts themselves.
     """
     if not statistic.takes_ties:
         return None
@@ -75,7 +87,9 @@ def sorted_problem(statistic: Estimator, forecasts: Forecasts) -> SortedPairs | 
     lens = statistic.lens_for(forecasts)
     if not lens.one_outcome or lens.where is not None:  # a region holds a random number of rows
         return None
-    return SortedPairs.of(lens.problem(forecasts))
+    if law is None:
+        return SortedPairs.of(lens.problem(forecasts))
+    return SortedPairs.following(lens.problem(forecasts), of_outcomes(lens, forecasts, law))
 
 
 def values_of(statistic: Estimator, powers: Floats) -> Floats:

@@ -77,6 +77,7 @@ def spiegelhalter(
         largest = max(largest, float(np.max(2 * w)))
         agree = agree and not own.any()
     notes: dict[str, Any] = {"excess": excess, "variance": variance}
+    drawn = None
     if variance == 0:  # nothing but one score is possible
         notes["reference"] = "certain"
         z = 0.0 if agree else math.copysign(math.inf, excess)
@@ -87,10 +88,11 @@ def spiegelhalter(
         pvalue = max(TINY, 2 * float(ndtr(-abs(z))))
     else:
         z = excess / math.sqrt(variance)
-        drawn = np.abs(_drawn_excesses(forecasts, lens, keys_of(seed_of(rng), n_resamples)))
-        notes |= resampling_notes(drawn)
-        pvalue = resampled_pvalue(abs(excess), drawn)
-    return CalibrationTestResult(z, pvalue, "spiegelhalter", null_of(lens), notes)
+        excesses = _drawn_excesses(forecasts, lens, keys_of(seed_of(rng), n_resamples))
+        notes |= resampling_notes(np.abs(excesses))
+        pvalue = resampled_pvalue(abs(excess), np.abs(excesses))
+        drawn = excesses / math.sqrt(variance)
+    return CalibrationTestResult(z, pvalue, "spiegelhalter", null_of(lens), notes, drawn)
 
 
 def _drawn_excesses(forecasts: Forecasts, lens: Lens, keys: Bits) -> Floats:

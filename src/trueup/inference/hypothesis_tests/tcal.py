@@ -60,6 +60,7 @@ def tcal(
     rows: Any = null_problem(lens, forecasts)
     scales = _score_scales(rows) if lens.induces == "pairs" else _simplex_scales(rows)
     notes: dict[str, Any] = {"reference": "certain"}
+    drawn = None
     if rows.certain:
         found = 0.0 if rows.possible else math.inf
         pvalue = certain_pvalue(rows.possible, n_resamples)
@@ -73,7 +74,7 @@ def tcal(
         known = scales.bins[scales.deviation > 0]
         notes["n_bins"] = int(known[int(np.argmax(ratios))])
         notes["ratios"] = dict(zip(known.tolist(), ratios.tolist(), strict=True))
-    return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes)
+    return CalibrationTestResult(found, pvalue, "tcal", null_of(lens), notes, drawn)
 
 
 class Scales(NamedTuple):

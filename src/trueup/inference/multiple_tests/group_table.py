@@ -62,7 +62,7 @@ def table_of_groups(errors: ResultTable, names: ResultTable | None) -> ResultTab
 
 
 def _parts(names: list[Any], column: str) -> dict[str, NDArray[Any]]:
-    """Return the two parts of each name by column; empty unless they form a grid.
+    """Return the two parts of each name, or an empty dict if the names do not form a grid.
 
     >>> {name: parts.tolist() for name, parts in _parts(["a_x", "a_y", "b_x", "b_y"], "g").items()}
     {'part_1': ['a', 'a', 'b', 'b'], 'part_2': ['x', 'y', 'x', 'y']}

@@ -203,9 +203,9 @@ def _parts(pvalues: Floats) -> dict[str, float]:
 
 def _result(combined: Floats, null: str, notes: dict[str, Any]) -> CalibrationTestResult:
     pvalue = float(pooled_pvalues(combined[:, None])[0, 0])
-    return CalibrationTestResult(
-        float(combined[0]), pvalue, "omnibus", null, notes | resampling_notes(combined[1:])
-    )
+    drawn = combined[1:]
+    notes = notes | resampling_notes(drawn)
+    return CalibrationTestResult(float(combined[0]), pvalue, "omnibus", null, notes, drawn)
 
 
 def _without_draws(

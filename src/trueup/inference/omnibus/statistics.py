@@ -32,6 +32,7 @@ FLOOR = 0.002  # share of the whole variance that a range has at least, so that 
 ROWS_AT_ONCE = 128  # their products stay in a cache, and below what BLAS shares out to threads
 SAME_WEIGHT = 1e-11  # two sums of the same weights, added in another order, differ by less
 SAME_LOGIT = 1e-12
+LEAST_VARIANCE = 1e-290  # of all cells, for the kernel: ratios to a smaller one would overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +97,15 @@ class OmnibusCells:
         """Return Σ w(y − p) from Σ w y, in the same way for the data and for drawn labels.
 
         Equal labels must give equal residuals, so that rounding does not distinguish data and
-        draws.
+        draws. So a sum of weights that differs from that of the data, or from the largest
+        possible one, only by rounding is taken to be equal to it.
         """
         beyond = np.subtract(label, self.upper, dtype=np.float64)
         if label.dtype.kind == "f":  # counts are exact
-            beyond[np.abs(beyond) <= SAME_WEIGHT * self.upper] = 0.0
+            same = SAME_WEIGHT * self.upper
+            of_data = self.label - self.upper
+            beyond = np.where(np.abs(beyond - of_data) <= same, of_data, beyond)
+            beyond[np.abs(beyond) <= same] = 0.0
         beyond -= self.offset
         return np.asarray(beyond)
 
@@ -118,15 +123,21 @@ class OmnibusCells:
     @cached_property
     def merged_variance(self) -> Floats:
         """Return Σ w² p(1 − p) of each merged cell."""
-        return np.asarray(self._merging @ self.variance)
+        return self._merge(self.variance)
 
     @cached_property
-    def _merging(self) -> Floats:
-        """Return the cells of each merged cell, as 0 and 1."""
-        number = np.arange(len(self.place))
-        ends = np.r_[self.merged[1:], len(number)]
-        inside = (number >= self.merged[:, None]) & (number < ends[:, None])
-        return np.asarray(inside, np.float64)
+    def _merging(self) -> list[tuple[Ints, Ints]]:
+        """Return which merged cells have a second cell and that cell, then the same for a third."""
+        size = np.diff(np.r_[self.merged, len(self.place)])
+        larger = [np.flatnonzero(size > k) for k in range(1, MERGED)]
+        return [(some, self.merged[some] + k) for k, some in enumerate(larger, 1)]
+
+    def _merge(self, r: Floats) -> Floats:
+        """Return the sum over the cells of each merged cell, in the same order for any columns."""
+        total = r[self.merged]
+        for some, cell in self._merging:
+            total[some] += r[cell]
+        return total
 
     @cached_property
     def kernel(self) -> Floats:
@@ -139,6 +150,7 @@ class OmnibusCells:
         whole = float(self.variance.sum())
         if whole == 0:
             return np.zeros((len(self.place), len(self.place)))
+        whole = max(whole, LEAST_VARIANCE)
         distance = (self.place[:, None] - self.place) / (self.n_places * KERNEL_WIDTH)
         covariance = KERNEL_SIGNAL / whole * np.exp(-(distance**2) / 2)
         inverse = np.linalg.solve(np.eye(len(distance)) + covariance * self.variance, covariance)
@@ -162,19 +174,28 @@ class OmnibusCells:
 
     def cox_score(self, r: Floats) -> Floats:
         """Return U' V⁻¹ U of each column of ``r``, for U = Σ (R, R z), z the centered logit."""
-        return _squares(self.intercept_and_slope @ r, self._per_sd[0])
+        return _squares(self._cox_sums(r), self._per_sd[0])
+
+    def _cox_sums(self, r: Floats) -> Floats:
+        """Return Σ R and Σ R z of each column, which do not depend on the columns next to it.
+
+        A product by BLAS adds in an order that depends on the number of columns. If terms cancel,
+        the sum may be little more than rounding, which would distinguish data and equal draws.
+        """
+        return np.asarray(np.einsum("rc,kc->kr", r.T, self.intercept_and_slope))
 
     def statistics(self, residual: Floats) -> Floats:
         """Return the six statistics of each row of residuals, (rows, 6)."""
         found = np.empty((len(NAMES), len(residual)))
-        _, of_merged, of_runs = self._per_sd
+        of_both, of_merged, of_runs = self._per_sd
         running = _lower_triangle(len(self.place))
         for first, last in steps(len(residual), ROWS_AT_ONCE):
             r = residual[first:last].T  # cells first: sums over cells then add whole rows
-            sums, merged = running @ r, self._merging @ r
+            sums, merged = running @ r, self._merge(r)
             some = found[:, first:last]
-            some[0] = sums[-1] ** 2
-            some[1] = self.cox_score(r)
+            both = self._cox_sums(r)
+            some[0] = both[0] ** 2
+            some[1] = _squares(both, of_both)
             some[2] = np.maximum(sums.max(axis=0), 0) - np.minimum(sums.min(axis=0), 0)
             some[3] = _squares(merged, of_merged)
             some[4] = np.einsum("cr,cr->r", self.kernel @ r, r)

@@ -1,4 +1,4 @@
-"""Names of many groups along an axis: shortened, but never to the same text; and their order."""
+"""Names of many groups along an axis: their order, and shortened texts that stay distinct."""
 
 from __future__ import annotations
 

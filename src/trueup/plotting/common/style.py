@@ -83,10 +83,10 @@ def need_matplotlib() -> None:
 
 
 def on(ax: object, size: tuple[float, float], projection: str | None = None) -> Axes:
-    """Return the axes that were given, or those of a new figure, of a size in inches.
+    """Return the axes that were passed, or those of a new figure with a size in inches.
 
-    A new figure is not registered anywhere, so it goes when its last axes go. It makes room for its
-    text; ``axes.figure.savefig(path)`` saves it, and notebooks show either.
+    A new figure is not registered with pyplot, so it is freed together with its axes. It makes room
+    for its text; ``axes.figure.savefig(path)`` saves it, and notebooks show both.
     """
     need_matplotlib()
     from matplotlib.axes import Axes

@@ -56,8 +56,9 @@ def plot_simplex(
     ----------
     cells : CellTable
         Table of three outcomes, from the method ``table`` of
-        ``BinnedError(lens=Canonical(), binning=SimplexGrid(7))``. With the lens ``Partition``, the
-        outcomes are three groups of classes.
+        ``BinnedError(lens=Canonical(), binning=SimplexTriangles(7))`` or with ``SimplexGrid(7)``,
+        whose cells depend on the order of the classes. With the lens ``Partition``, the outcomes
+        are three groups of classes.
     names : sequence, optional
         Names of the three outcomes.
     ax : Axes, optional

@@ -168,7 +168,7 @@ class CalibratedModel(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_classification_targets(labels)
         X, labels = indexable(X, labels)
         if not self.is_frozen and len(np.unique(labels)) == 1:
-            got = Verbatim(f"the class {labels[0]} alone")
+            got = Verbatim(f"one class, {labels[0]}")
             raise must_be("y", "contain at least two classes", got)
         beside = Metadata.of(self, len(labels), sample_weight, groups, fit_params)
         self.notes_: list[str] = []

@@ -43,7 +43,8 @@ def sums_of(score: Floats, weight: Floats, rounding: Rounding) -> ScoreSums:
     if len(c) == 0:
         ends = "0 and 1" if at_0.any() and at_1.any() else "1" if at_1.any() else "0"
         got = Verbatim(f"only scores that are exactly {ends}")
-        raise must_be("scores", "contain one between 0 and 1, to fit a Beta distribution", got)
+        rule = "contain one strictly between 0 and 1, to fit a Beta distribution"
+        raise must_be("scores", rule, got)
     if len(c) == len(score) and c.min() == c.max():
         got = Verbatim(f"only {c[0]:g}")
         raise must_be("scores", "contain two distinct values, to fit a Beta distribution", got)

@@ -245,7 +245,7 @@ def test_bad_sizes_of_a_tree_are_refused(name: str, bad: object) -> None:
 @pytest.mark.parametrize("binning", [tu.EqualWidth(5), tu.EqualMass(5), tu.bins.FixedEdges((0.5,))])
 def test_bins_of_scores_do_not_serve_a_simplex(binning: object) -> None:
     message = (
-        "`binning` must be a binning of a simplex, VarianceTree() or SimplexGrid(B); "
+        "`binning` must be a binning of a simplex, such as VarianceTree() or SimplexGrid(B); "
         f"got {binning!r}. "
         "Hint: the lens uses whole distributions, which have no single score."
     )
