@@ -195,7 +195,7 @@ def clinical(f: Facts, m: re.Match[str]) -> None:
     assert_level(level[0], f.level)
     _, low, high = f.cox.slope
     extreme = "too extreme" if high < 1 else "not extreme enough" if low > 1 else None
-    assert m["extreme"] == (extreme if f.status in ("miscalibrated", "not tested") else None)
+    assert m["extreme"] == (extreme if f.rejected or f.status == "not tested" else None)
     joint = f.cox.joint_pvalue
     assert (m["joint"] is None) == (math.isnan(joint) or f.status == "not tested")
     if m["joint"] is not None:

@@ -106,7 +106,7 @@ def _clinical(evidence: Evidence) -> str:
 
 def _of_slope(evidence: Evidence, row: Mapping[str, Any]) -> str:
     """Say what a slope means whose interval excludes 1, unless the tests show no evidence."""
-    if not (evidence.miscalibrated or evidence.status == NOT_TESTED):
+    if not (evidence.rejected or evidence.status == NOT_TESTED):
         return ""
     if row["slope_low"] > 1:
         return ": the probabilities are not extreme enough"
