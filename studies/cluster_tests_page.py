@@ -78,7 +78,7 @@ five clusters have 16 patterns, apart from their direction, so hardly any p-valu
 
 ## Power
 
-Logits are off by {shift} with moderate dependence and uniform scores, {power_sets:,} datasets:
+Logits are off by {shift}, dependence is moderate and scores are uniform; {power_sets:,} datasets:
 
 {power}
 

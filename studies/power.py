@@ -34,9 +34,9 @@ tested one by one with `calibration_test` and 999 draws at 5%. ± is one standar
 
 ## Power
 
-Scores have the density a c^(a − 1); outcomes have the probability c + t (c^d − c), where t is
+Scores have density a c^(a − 1); outcomes have probability c + t (c^d − c), where t is
 chosen so that the L2 error has the given value. `power` draws 1,000 datasets. The last column is
-the difference in standard errors.
+the difference divided by its standard error.
 
 {power}
 

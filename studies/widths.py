@@ -47,8 +47,8 @@ error") propose an interval for the same error as `tu.interval(tu.rmsce_debiased
 same 15 equal-mass bins. Entries are coverage and mean width. The standard error of a coverage of
 95% is {error:.1f} points. The target *these scores* is the error for the scores of the dataset in
 their bins, with random labels. The target *new rows* is the error for {population:,} other rows
-of the world in the same bins, so that scores are random too. Their interval is designed for new
-rows.
+of the world (the simulated model) in the same bins, so that scores are random too. The interval of
+Sun et al. is designed for new rows.
 
 {summary}
 

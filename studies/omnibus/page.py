@@ -11,10 +11,10 @@ PAGE_TEXT = """# The omnibus test: power and false-positive rate
 ## Power for one column
 
 {sets:,} datasets per row, n = {rows:,}, {draws} draws, level 5%. The size of each error is chosen
-so that the best of the six statistics detects it in about 90% of other datasets; the standard error
-of each power is at most {error:.3f}. The errors "shift" and "temperature" change logits by this
-size, and the others change the probability of an outcome; `studies/omnibus/columns.py` defines
-them.
+so that the best of the six statistics detects it in about 90% of separately drawn datasets. The
+standard error of each power is at most {error:.3f}. The error "shift" adds its size to
+all logits, "temperature" multiplies them by exp(−size), and the others change the probability of an
+outcome; `studies/omnibus/columns.py` defines them.
 
 {power}
 

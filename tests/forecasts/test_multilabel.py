@@ -40,7 +40,7 @@ def test_sigmoid_scores_are_not_led_to_normalize() -> None:
     with pytest.raises(tu.InputError, match="these look like sigmoid scores") as caught:
         tu.ece(SIGMOID, RNG.integers(0, 3, 60))
     assert "normalize" not in str(caught.value)
-    with pytest.raises(tu.InputError, match=r"normalize=True .*if the table is rounded"):
+    with pytest.raises(tu.InputError, match=r"normalize=True .*if the values are rounded"):
         tu.ece(np.round(ROWS, 1), RNG.integers(0, 3, 60))
 
 

@@ -76,7 +76,7 @@ def test_half_precision_is_recognized(accept: Accept, kind: type) -> None:
     assert refused.value.mentions("normalize")
     assert "these look like half-precision probabilities; pass normalize=True" in str(refused.value)
     accept(told, LABELS, normalize=True)
-    with pytest.raises(tu.InputError, match="if the table is rounded"):
+    with pytest.raises(tu.InputError, match="if the values are rounded"):
         accept(off_by(2.0**-8, kind), LABELS)
 
 

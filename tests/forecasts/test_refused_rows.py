@@ -13,7 +13,7 @@ import trueup as tu
 NAN = float("nan")
 LATE = 65536 + 3
 SUM_HINT = (
-    "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, "
+    "Hint: pass normalize=True to Forecasts.from_arrays if the values are rounded, "
     "or logits=True if these are raw scores."
 )
 

@@ -97,14 +97,14 @@ PROBS = [
         "sum too small",
         of([[0.5, 0.5], [0.5, 0.4]], [0, 1]),
         "`probs` must sum to 1 in every row; got 0.9 in row 1. "
-        "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, or "
+        "Hint: pass normalize=True to Forecasts.from_arrays if the values are rounded, or "
         "logits=True if these are raw scores.",
     ),
     (
         "sum too large",
         of([[0.5, 0.5], [0.75, 0.75]], [0, 1]),
         "`probs` must sum to 1 in every row; got 1.5 in row 1. "
-        "Hint: pass normalize=True to Forecasts.from_arrays if the table is rounded, or "
+        "Hint: pass normalize=True to Forecasts.from_arrays if the values are rounded, or "
         "logits=True if these are raw scores.",
     ),
     (

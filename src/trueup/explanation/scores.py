@@ -70,7 +70,7 @@ class Scores:
 
 
 def digits(value: float) -> str:
-    """Return a number with three significant digits, without a power of ten above 1e-5.
+    """Return a number with three significant digits, or in scientific notation below 1e-5.
 
     >>> digits(0.012345), digits(0), digits(1.0), digits(-0.0000012)
     ('0.0123', '0', '1', '-1.2e-06')

@@ -329,7 +329,7 @@ def _check_totals(
     if row < 0:
         return
     by_sum = option("normalize", True)
-    as_logits = (" if the table is rounded, or ", Argument("logits", True))
+    as_logits = (" if the values are rounded, or ", Argument("logits", True))
     hint: Text = ("pass ", by_sum, *as_logits, " if these are raw scores")
     far = away > NOT_ROUNDED
     if far.mean() > MOST and np.ptp(total[far]) > NOT_ROUNDED:

@@ -173,7 +173,7 @@ def _refuse_suffix(shown: str, suffix: str, opening: bytes) -> str:
         hint = "save the arrays with np.savez, or as CSV or Parquet"
         raise refusal(shown, "is a pickle, which can run code and is never loaded", hint=hint)
     what = f"unsupported extension {suffix!r}" if suffix else "no file extension"
-    format_hint = ("pass ", Argument("format", sniffed(opening)), " if it is such a file")
+    format_hint = ("pass ", Argument("format", sniffed(opening)), " if that is its format")
     raise refusal(shown, f"{what}; supported: {listed(list(SUFFIXES))}", hint=format_hint)
 
 

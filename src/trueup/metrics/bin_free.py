@@ -104,7 +104,7 @@ def skce(*, bandwidth: float | None = None) -> KernelError:
 
 
 @metric(
-    use="Compare with models that were trained with it.",
+    use="Compare with models that were trained with an MMCE penalty.",
     instead="skce, which is unbiased.",
 )
 def mmce(*, bandwidth: float = 0.4, weighted: bool = False) -> MMCE:

@@ -1,4 +1,4 @@
-"""Unchanged probabilities, the baseline of every recalibrator."""
+"""The baseline for every recalibrator, which leaves probabilities unchanged."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ROUNDING = 1e-12  # of a sum of weights
 
 
 class Loess(NamedTuple):
-    """A fitted curve: the distinct scores and the heights at them."""
+    """A fitted curve: distinct scores and the height of the curve at each."""
 
     score: Floats
     height: Floats  # at these scores

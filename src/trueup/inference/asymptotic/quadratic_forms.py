@@ -56,7 +56,7 @@ def leading_distance(values: Floats, t: float, variance: float = 0.0) -> float:
 
 
 def _tail(values: Floats, t: float, variance: float) -> float:
-    """Return the same for a standard deviation of 1, if both sides of t can be reached."""
+    """Return P(T ≥ t) if T has standard deviation 1 and takes values on both sides of t."""
     crossing = max(LEAST, _saddle(values, t, variance))
     shrunk = values / (1 - 2 * values * crossing)
     second = 2 * float(np.sum(shrunk**2)) + variance

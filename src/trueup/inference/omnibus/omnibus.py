@@ -113,7 +113,7 @@ def _of_lens(
 def _weakest(
     found: list[CalibrationTestResult], shared: SharedDraws | None
 ) -> CalibrationTestResult:
-    """Return the only result or, of the results by signs and by labels, the decisive one."""
+    """Return the only result, or the decisive one of the results by signs and by labels."""
     if shared is None or len(found) == 1:
         return found[0]
     by_signs, by_labels = found

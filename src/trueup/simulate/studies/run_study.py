@@ -249,7 +249,7 @@ def _names(parts: list[Numbers], measures: Mapping[str, Measure]) -> list[str]:
     """Return the names of the numbers of a configuration, in the order of the measures."""
     names = list(parts[0])
     if any(list(part) != names for part in parts):
-        rule = "functions that return numbers of the same names for every dataset"
+        rule = "functions that return numbers with the same names for every dataset"
         raise must_be("measures", rule, sorted({name for part in parts for name in part}))
     order = list(measures)
     return sorted(names, key=lambda name: order.index(_measure_of(name, order)))

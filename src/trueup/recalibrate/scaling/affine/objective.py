@@ -195,7 +195,7 @@ def _inverse(block: Floats, exact: bool) -> Floats:
 
 
 def _shared(of: AffineObjective, probs: Floats, gram: Floats) -> Solve:
-    """Inverses from one matrix of all rows, times the mean curvature of each class."""
+    """Inverses of one matrix shared by all classes, times the mean curvature of each class."""
     amount = of.penalty.amount
     k = len(amount)
     curvature = of.weight @ (probs * (1 - probs))
