@@ -179,8 +179,8 @@ def test_grid_depends_on_the_order_of_classes_as_the_docs_say_and_triangles_do_n
     first, second, third = (each for last in range(3) for each in by_last[last])
     (same,) = {f"{found:.4f}" for found in values(SimplexTriangles(5))}
     text = " ".join(DOCS.read_text(encoding="utf-8").split())
-    said = f"`SimplexGrid(5)` is {first}, {second} and {third} if class 0, 1 and 2 is last."
-    assert f"{said} `SimplexTriangles(5)` is {same} in all six orders" in text
+    said = f"`SimplexGrid(5)` is {first} if class 0 is last, {second} if class 1 is, and {third} if"
+    assert f"{said} class 2 is. With `SimplexTriangles(5)` it is {same} in all six orders" in text
 
 
 def test_tables_add_and_are_read_back() -> None:

@@ -201,7 +201,7 @@ def test_hints_propose_own_arguments_of_the_function_that_was_called() -> None:
         (lambda: tu.ece(P * 9 - 4, Y), "Hint: pass logits=True if these are raw scores."),
         (
             lambda: tu.evaluate(ROWS * 0.99, CLASSES),
-            "Hint: pass normalize=True if the table is round",
+            "Hint: pass normalize=True if the values are rounded",
         ),
         (
             lambda: tu.ece(ROWS * 0.99, CLASSES),
