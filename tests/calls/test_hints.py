@@ -205,7 +205,7 @@ def test_hints_propose_own_arguments_of_the_function_that_was_called() -> None:
         ),
         (
             lambda: tu.ece(ROWS * 0.99, CLASSES),
-            "normalize=True to Forecasts.from_arrays if the table",
+            "normalize=True to Forecasts.from_arrays if the values",
         ),
         (lambda: tu.evaluate(P, ["a", "b"] * 30), "Hint: pass `classes`, the names in the order"),
         (lambda: tu.ece(P, ["a", "b"] * 30), "Hint: pass `classes` to Forecasts.from_arrays, the"),
