@@ -150,14 +150,15 @@ def test_the_kernel_is_that_of_a_likelihood_ratio(seed: int, n: int, rare: bool)
     zero = np.zeros(n)
     cells = OmnibusCells(place, zero, zero, variance, zero, zero, zero, 45)
     shape = np.exp(-((place[:, None] - place) ** 2) / (2 * (0.05 * 45) ** 2))
-    moved = np.outer(variance, variance) * shape * 40 / variance.sum()
-    still = np.diag(variance)
-    r, other = rng.normal(size=(2, n)) * np.sqrt(variance)
+    # The densities are those of R/√V: the matrix of R is nearly singular if variances differ much.
+    sd = np.sqrt(variance)
+    still, moved = np.eye(n), np.outer(sd, sd) * shape * 40 / variance.sum()
+    z = rng.normal(size=(2, n))
     log_ratio = [
         multivariate_normal(cov=still + moved).logpdf(x) - multivariate_normal(cov=still).logpdf(x)
-        for x in (r, other)
+        for x in z
     ]
-    found = [x @ cells.kernel @ x / 2 for x in (r, other)]
+    found = [(x * sd) @ cells.kernel @ (x * sd) / 2 for x in z]
     assert found[0] - found[1] == pytest.approx(log_ratio[0] - log_ratio[1], rel=1e-6, abs=1e-6)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from trueup._typing import Floats
 from trueup.inference.omnibus.statistics import PART_WEIGHTS
 
-DIGITS = 9  # values whose first nine digits agree are ties, and ties count as large
+DIGITS = 9  # of the largest finite value: what differs by less is a tie, and ties count as large
 OFF_GRID = np.pi / 3
 """Ratios such as (13/32)² end halfway between two roundings, where noise would part equal values;
 ratios of whole numbers to an irrational one do not."""
